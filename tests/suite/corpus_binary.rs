@@ -43,9 +43,11 @@ fn recordings_of_java_hold_what_the_jdk_prints() {
         let plain = folder.path().join("recording.jfr");
         std::fs::write(&plain, unpacked(&path)).unwrap();
         let Some(printed) = printed_by_jdk(&plain) else {
-            // The metadata of this file refer to missing constants, and all of its events are missing.
-            assert!(path.ends_with("btraceio__jafar__AZ0slzMAAAC9yoVJD_6NAwAA.jfr"), "{}", path.display());
-            assert_eq!(profile.meta.rows, 0);
+            // The metadata of the first file refer to missing constants, and all of its events are missing. The others
+            // are of version 0.9.
+            let names = ["btraceio__jafar__AZ0slzMAAAC9yoVJD_6NAwAA", "jmc__7u40", "jmc__8u0", "jmc__8u60"];
+            let stem = path.file_stem().unwrap().to_string_lossy();
+            assert!(names.iter().any(|name| stem.ends_with(name)), "{stem}");
             continue;
         };
         let ours = |name: &str| {
@@ -55,14 +57,24 @@ fn recordings_of_java_hold_what_the_jdk_prints() {
         let theirs = |event: &str| printed.get(event).copied().unwrap_or(0);
         let by_buffer = theirs("jdk.ObjectAllocationInNewTLAB") + theirs("jdk.ObjectAllocationOutsideTLAB");
         let allocations = if by_buffer > 0 { by_buffer } else { theirs("jdk.ObjectAllocationSample") };
+        let sum = |events: &[&str]| events.iter().map(|event| theirs(event)).sum::<i64>();
+        let is_datadog = theirs("datadog.ObjectSample") > 0;
         for (ours, theirs) in [
             (
-                ours("samples") + ours("wall_samples"),
-                theirs("jdk.ExecutionSample") + theirs("profiler.WallClockSample"),
+                // The JDK cannot select Datadog's wall-clock samples.
+                ours("samples") + if is_datadog { 0 } else { ours("wall_samples") },
+                sum(&["jdk.ExecutionSample", "profiler.WallClockSample", "datadog.ExecutionSample"]),
             ),
             (ours("native_samples"), theirs("jdk.NativeMethodSample")),
-            (ours("alloc_objects"), allocations),
-            (ours("inuse_objects"), theirs("profiler.LiveObject")),
+            // Datadog's stand for several objects each.
+            (if is_datadog { 0 } else { ours("alloc_objects") }, allocations),
+            (ours("wait_count"), theirs("jdk.JavaMonitorWait")),
+            (ours("sleep_count"), theirs("jdk.ThreadSleep")),
+            (ours("socket_count"), sum(&["jdk.SocketRead", "jdk.SocketWrite"])),
+            (ours("file_count"), sum(&["jdk.FileRead", "jdk.FileWrite", "jdk.FileForce"])),
+            (ours("old_objects"), theirs("jdk.OldObjectSample")),
+            (ours("exceptions"), sum(&["datadog.ExceptionSample", "jdk.JavaExceptionThrow"])),
+            (if is_datadog { 0 } else { ours("inuse_objects") }, theirs("profiler.LiveObject")),
             (ours("lock_count"), theirs("jdk.JavaMonitorEnter")),
             (ours("park_count"), theirs("jdk.ThreadPark")),
         ] {
@@ -74,6 +86,54 @@ fn recordings_of_java_hold_what_the_jdk_prints() {
         compared += 1;
     }
     assert!(compared > 15, "{compared}");
+}
+
+/// Compares recordings of version 0.9 with what JDK Mission Control prints: the number of events of each kind, and the
+/// methods on the stacks.
+#[test]
+#[needs(Corpus)]
+fn recordings_of_java_7_hold_what_mission_control_prints() {
+    let corpus = corpus_root();
+    for name in ["7u40", "8u0", "8u60"] {
+        let profile = load_well(&corpus.join(format!("jfr/openjdk__jmc__{name}.jfr")));
+        let golden = |kind: &str| {
+            let path = corpus.join(format!("jfr/golden/openjdk__jmc__{name}.{kind}.txt"));
+            let text = std::fs::read_to_string(path).unwrap();
+            text.lines().filter(|line| !line.starts_with('#')).map(str::to_string).collect::<Vec<_>>()
+        };
+        // `<event name="Java Monitor Wait" path="jdk.JavaMonitorWait">`
+        let printed = golden("printout");
+        let theirs = |events: &[&str]| {
+            let is_event = |event: &&str, line: &str| line.contains(&format!(" path=\"{event}\""));
+            let is_any = |line: &&String| events.iter().any(|event| is_event(event, line));
+            printed.iter().filter(is_any).count() as i64
+        };
+        let ours = |name: &str| {
+            let metric = profile.meta.metric_named(name);
+            metric.map_or(0, |metric| profile.meta.metrics[metric].total)
+        };
+        for (metric, events) in [
+            ("samples", &["jdk.ExecutionSample"][..]),
+            ("alloc_objects", &["jdk.ObjectAllocationInNewTLAB", "jdk.ObjectAllocationOutsideTLAB"]),
+            ("wait_count", &["jdk.JavaMonitorWait"]),
+            ("socket_count", &["jdk.SocketRead", "jdk.SocketWrite"]),
+            ("park_count", &["jdk.ThreadPark"]),
+            ("lock_count", &["jdk.JavaMonitorEnter"]),
+        ] {
+            assert_eq!(ours(metric), theirs(events), "{name}: {metric}");
+        }
+        // `    void java.util.TimerThread.mainLoop() (11)`
+        let theirs: std::collections::BTreeSet<String> = golden("stacktraces")
+            .iter()
+            .filter_map(|line| Some(plain(line.split('(').next()?.trim().rsplit(' ').next()?)))
+            .filter(|method| !method.is_empty())
+            .collect();
+        let symbols = &profile.symbols;
+        // Mission Control hides the recorder itself.
+        let ours = symbols.functions.ids().map(|id| plain(symbols.function_name(id)));
+        let ours = ours.filter(|name| !name.starts_with("oracle.jrockit.jfr.events.")).collect();
+        assert_eq!(theirs, ours, "{name}");
+    }
 }
 
 fn unpacked(path: &Path) -> Vec<u8> {
@@ -91,7 +151,10 @@ fn unpacked(path: &Path) -> Vec<u8> {
 fn printed_by_jdk(recording: &Path) -> Option<BTreeMap<String, i64>> {
     let kinds = "jdk.ExecutionSample,profiler.WallClockSample,jdk.NativeMethodSample,\
                  jdk.ObjectAllocationInNewTLAB,jdk.ObjectAllocationOutsideTLAB,jdk.ObjectAllocationSample,\
-                 profiler.LiveObject,jdk.JavaMonitorEnter,jdk.ThreadPark";
+                 profiler.LiveObject,jdk.JavaMonitorEnter,jdk.ThreadPark,jdk.JavaMonitorWait,jdk.ThreadSleep,\
+                 jdk.SocketRead,jdk.SocketWrite,jdk.FileRead,jdk.FileWrite,jdk.FileForce,jdk.OldObjectSample,\
+                 jdk.JavaExceptionThrow,datadog.ExecutionSample,datadog.ObjectSample,\
+                 datadog.ExceptionSample";
     let mut command = Command::new("jfr");
     let output = command.args(["print", "--stack-depth", "1", "--events", kinds]).arg(recording).output();
     let output = output.unwrap();
@@ -153,7 +216,17 @@ const JFR: &[(&str, &[(&str, i64)])] = &[
     ("grafana__jfr-parser__wall_tick_sample.jfr.gz", &[]),
     // All of its events are missing.
     ("btraceio__jafar__AZ0slzMAAAC9yoVJD_6NAwAA.jfr", &[("samples", 0)]),
-    ("btraceio__jafar__tck-test.jfr", &[("lock_count", 1)]),
+    (
+        "btraceio__jafar__tck-test.jfr",
+        &[("samples", 14_202), ("wall_samples", 12_813), ("lock_count", 1), ("exceptions", 3_357)],
+    ),
+    // Version 0.9.
+    (
+        "openjdk__jmc__7u40.jfr",
+        &[("samples", 2), ("alloc_objects", 3), ("wait_count", 108), ("socket_count", 9)],
+    ),
+    ("openjdk__jmc__8u0.jfr", &[("samples", 1), ("alloc_objects", 8), ("wait_count", 106)]),
+    ("openjdk__jmc__8u60.jfr", &[("alloc_objects", 30), ("wait_count", 65), ("socket_count", 10)]),
     ("openjdk__jmc__autobox_allocation_sample.jfr", &[("alloc_objects", 113)]),
     // No events that are samples.
     ("openjdk__jmc__jdk15.jfr", &[("samples", 0)]),

@@ -112,9 +112,6 @@ const REFUSED: &[(&str, &str)] = &[
     ),
     // A different protobuf message that looks like a profile.
     ("malformed/grafana__pyroscope__1.pb", "not a profile in any known format"),
-    ("jfr/openjdk__jmc__7u40.jfr", "version 0.9, written by Oracle's Java 7 and 8"),
-    ("jfr/openjdk__jmc__8u0.jfr", "version 0.9, written by Oracle's Java 7 and 8"),
-    ("jfr/openjdk__jmc__8u60.jfr", "version 0.9, written by Oracle's Java 7 and 8"),
     (
         "malformed/jlfwong__speedscope__speedscope_incomplete-trace.json",
         "speedscope: frames are still open after the last event (byte 305)",

@@ -75,7 +75,10 @@ fn a_recording_of_java() {
     assert_eq!(metrics[4].1, 132);
     // The `jfr` tool prints durations in nanoseconds.
     assert_eq!(metrics[5], ("lock_duration", 1_684_128_872, 132));
-    assert_eq!(metrics[6].1, 1);
+    assert_eq!(
+        metrics[6..],
+        [("park_count", 1, 1), ("park_duration", 3_590_327_414, 1), ("old_objects", 5, 5)]
+    );
     assert_eq!(profile.meta.default_metric, 1);
     assert_eq!(profile.meta.warnings, ["1 sample has no stack"]);
 
@@ -101,14 +104,16 @@ fn a_recording_of_java() {
 }
 
 #[test]
-fn jfr_0_9_is_rejected() {
-    let mut old = bytes("jfr/java.jfr");
-    old[4..8].copy_from_slice(&[0, 0, 0, 9]);
-    let error = load_bytes(old).unwrap_err().to_string();
-    assert!(
-        error.starts_with("jfr: version 0.9, written by Oracle's Java 7 and 8, is not supported"),
-        "{error}"
-    );
+fn unknown_versions_of_flight_recorder_are_rejected() {
+    for (version, name) in [([0, 3, 0, 0], "3.0"), ([0, 0, 0, 8], "0.8")] {
+        let mut other = bytes("jfr/java.jfr");
+        other[4..8].copy_from_slice(&version);
+        let error = load_bytes(other).unwrap_err().to_string();
+        let expected = format!(
+            "jfr: version {name} of Flight Recorder is not one that prof supports: 0.9, 1 and 2 (byte 0)"
+        );
+        assert_eq!(error, expected);
+    }
 }
 
 #[test]

@@ -8,11 +8,18 @@ use crate::format::ParseError;
 use crate::format::jfr::NAME;
 use crate::format::jfr::constants::Constants;
 use crate::format::jfr::cursor::Cursor;
-use crate::format::jfr::metadata::{self, Classes};
+use crate::format::jfr::metadata::{self, Classes, TimeUnit};
+use crate::format::jfr::old::{self, OldMetadata};
 
 pub(super) const MAGIC: &[u8] = b"FLR\0";
 
+/// The start of a chunk of version 0.9.
+const OLD_MAGIC: &[u8] = b"FLR\0\0\0\0\x09";
+
 const HEADER: usize = 68;
+
+/// The length of the header in version 0.9: the offset of the metadata, with which a chunk ends.
+const OLD_HEADER: usize = 16;
 
 /// A chunk whose classes have been read.
 pub(super) struct Chunk<'a> {
@@ -25,6 +32,8 @@ pub(super) struct Chunk<'a> {
     start_ticks: i64,
     ticks_per_second: i64,
     bytes: Cursor<'a>,
+    /// Whether this is version 0.9.
+    is_old: bool,
 }
 
 /// The header of a chunk.
@@ -53,13 +62,11 @@ impl ChunkHeader {
             (u16::from_be_bytes([header[4], header[5]]), u16::from_be_bytes([header[6], header[7]]));
         match version {
             (1 | 2, _) => {}
-            (0, minor) => {
+            (major, minor) => {
                 return error(format!(
-                    "version 0.{minor}, written by Oracle's Java 7 and 8, is not supported; record with Java 11 or \
-                     newer, with OpenJDK 8u262 or newer, or with async-profiler"
+                    "version {major}.{minor} of Flight Recorder is not one that prof supports: 0.9, 1 and 2"
                 ));
             }
-            (major, minor) => return error(format!("unsupported version {major}.{minor}")),
         }
         let long = |at: usize| {
             let mut long = [0; 8];
@@ -83,6 +90,9 @@ impl<'a> Chunk<'a> {
     /// Reads the chunk at the start of `bytes`, which is `base` bytes into the input. Returns the chunk and its
     /// size, or `None` if the chunk is incomplete, for example because its writer was killed.
     pub(super) fn read(bytes: &'a [u8], base: u64) -> Result<Option<(Chunk<'a>, usize)>, ParseError> {
+        if bytes.starts_with(OLD_MAGIC) {
+            return Chunk::read_old(bytes, base);
+        }
         let header = ChunkHeader::read(bytes, base)?;
         let size = usize::try_from(header.size).unwrap_or(usize::MAX);
         if size < HEADER || header.metadata == 0 || header.constants == 0 || size > bytes.len() {
@@ -100,13 +110,41 @@ impl<'a> Chunk<'a> {
             start_ticks: header.start_ticks,
             ticks_per_second: header.ticks_per_second.max(1),
             bytes: cursor,
+            is_old: false,
+        };
+        Ok(Some((chunk, size)))
+    }
+
+    /// The same for version 0.9.
+    fn read_old(bytes: &'a [u8], base: u64) -> Result<Option<(Chunk<'a>, usize)>, ParseError> {
+        let mut cursor = Cursor::new(bytes, base, false).at(OLD_MAGIC.len());
+        let metadata = usize::try_from(cursor.long()?).unwrap_or(usize::MAX);
+        if metadata < OLD_HEADER || metadata >= bytes.len() {
+            return Ok(None);
+        }
+        let mut end = cursor.at(metadata);
+        let Ok(mut event) = end.event() else { return Ok(None) };
+        let size = bytes.len() - end.left();
+        let metadata = OldMetadata::read(&mut event)?;
+        let chunk = Chunk {
+            classes: metadata.classes,
+            last_constants: usize::try_from(metadata.last_constants).unwrap_or(usize::MAX),
+            start_ns: metadata.start_ns,
+            duration_ns: metadata.duration_ns,
+            start_ticks: metadata.start_ticks,
+            ticks_per_second: metadata.ticks_per_second.max(1),
+            bytes: Cursor::new(&bytes[..size], base, false),
+            is_old: true,
         };
         Ok(Some((chunk, size)))
     }
 
     /// Reads the constants that the events refer to.
     pub(super) fn constants(&self) -> Result<Constants<'a>, ParseError> {
-        Constants::read(&self.bytes, &self.classes, self.last_constants)
+        if self.is_old {
+            return old::constants(&self.bytes, &self.classes, self.last_constants);
+        }
+        Constants::read(&self.bytes, &self.classes, HEADER, self.last_constants)
     }
 
     /// Calls `take` with each event: the id of its class, and a cursor after that id.
@@ -114,10 +152,10 @@ impl<'a> Chunk<'a> {
         &self,
         mut take: impl FnMut(i64, Cursor<'a>) -> Result<(), ParseError>,
     ) -> Result<(), ParseError> {
-        let mut cursor = self.bytes.at(HEADER);
+        let mut cursor = self.bytes.at(if self.is_old { OLD_HEADER } else { HEADER });
         while !cursor.is_at_end() {
             let mut event = cursor.event()?;
-            let class = event.long()?;
+            let class = if self.is_old { event.int()?.into() } else { event.long()? };
             take(class, event)?;
         }
         Ok(())
@@ -127,6 +165,14 @@ impl<'a> Chunk<'a> {
     pub(super) fn nanoseconds(&self, ticks: i64) -> i64 {
         let nanoseconds = i128::from(ticks) * 1_000_000_000 / i128::from(self.ticks_per_second);
         nanoseconds.clamp(i128::from(i64::MIN), i128::from(i64::MAX)) as i64
+    }
+
+    /// Converts a duration to nanoseconds.
+    pub(super) fn time_span(&self, value: i64, unit: TimeUnit) -> i64 {
+        match unit {
+            TimeUnit::Ticks => self.nanoseconds(value),
+            TimeUnit::Nanoseconds(factor) => value.saturating_mul(factor),
+        }
     }
 
     /// Converts a time in ticks to nanoseconds since 1970.

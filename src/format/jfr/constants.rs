@@ -62,8 +62,21 @@ pub(super) struct Constants<'a> {
 type Texts<'a> = HashMap<u64, PooledText<'a>>;
 
 impl<'a> Constants<'a> {
-    /// Reads the pools: a chain of events, each with the distance back to the previous one.
-    pub(super) fn read(chunk: &Cursor<'a>, classes: &Classes, last: usize) -> Result<Self, ParseError> {
+    /// Reads the pools: a chain of events, each with the distance back to the previous one. If the chain is broken, as
+    /// after some agents have removed events, all pools in the chunk are read.
+    pub(super) fn read(
+        chunk: &Cursor<'a>,
+        classes: &Classes,
+        header: usize,
+        last: usize,
+    ) -> Result<Self, ParseError> {
+        match Constants::chain(chunk, classes, last) {
+            Err(error) => Constants::scan(chunk, classes, header).map_err(|_| error),
+            constants => constants,
+        }
+    }
+
+    fn chain(chunk: &Cursor<'a>, classes: &Classes, last: usize) -> Result<Self, ParseError> {
         let mut constants = Constants::default();
         let mut offset = last;
         // The bytes from the previously read event to the end. The chain must go towards the start, so
@@ -80,13 +93,9 @@ impl<'a> Constants<'a> {
             if event.long()? != 1 {
                 return Err(event.error("there is no constant pool at the offset given in the chunk header"));
             }
-            event.long()?; // start
-            event.long()?; // duration
-            let delta = event.long()?;
-            event.byte()?;
-            for _ in 0..event.count()? {
-                constants.pool(&mut event, classes)?;
-            }
+            let delta = distance_back(&mut event)?;
+            event.byte()?; // kind
+            constants.pools(&mut event, classes)?;
             if delta == 0 {
                 break;
             }
@@ -98,9 +107,41 @@ impl<'a> Constants<'a> {
         Ok(constants)
     }
 
-    /// Reads the constants of one class.
-    fn pool(&mut self, event: &mut Cursor<'a>, classes: &Classes) -> Result<(), ParseError> {
-        let id = event.long()?;
+    fn scan(chunk: &Cursor<'a>, classes: &Classes, header: usize) -> Result<Self, ParseError> {
+        let mut constants = Constants::default();
+        let mut cursor = chunk.at(header);
+        while !cursor.is_at_end() {
+            let mut event = cursor.event()?;
+            if event.long()? != 1 {
+                continue;
+            }
+            distance_back(&mut event)?;
+            // Such agents may also have left out the byte with the kind of the event.
+            let mut with_kind = event.clone();
+            with_kind.byte()?;
+            if skips_pools(&mut with_kind.clone(), classes) {
+                event = with_kind;
+            }
+            constants.pools(&mut event, classes)?;
+        }
+        Ok(constants)
+    }
+
+    fn pools(&mut self, event: &mut Cursor<'a>, classes: &Classes) -> Result<(), ParseError> {
+        for _ in 0..event.count()? {
+            let class = event.long()?;
+            self.pool(event, classes, class)?;
+        }
+        Ok(())
+    }
+
+    /// Reads the constants of the class with id `id`.
+    pub(super) fn pool(
+        &mut self,
+        event: &mut Cursor<'a>,
+        classes: &Classes,
+        id: i64,
+    ) -> Result<(), ParseError> {
         let Some(class) = classes.get(id) else {
             return Err(event.error(format!("constants of undeclared class {id}")));
         };
@@ -110,7 +151,7 @@ impl<'a> Constants<'a> {
             "jdk.types.Method" => {
                 let plan = class.plan(&["type", "name"]);
                 for _ in 0..count {
-                    let key = event.long()? as u64;
+                    let key = classes.key(event, class)?;
                     let [class, name] = classes.numbers(event, class, &plan, true)?;
                     self.methods.insert(key, Method { class: class as u64, name: name as u64 });
                 }
@@ -119,7 +160,7 @@ impl<'a> Constants<'a> {
             "java.lang.Class" => {
                 let plan = class.plan(&["name"]);
                 for _ in 0..count {
-                    let key = event.long()? as u64;
+                    let key = classes.key(event, class)?;
                     let [name] = classes.numbers(event, class, &plan, true)?;
                     self.classes.insert(key, name as u64);
                 }
@@ -162,7 +203,7 @@ impl<'a> Constants<'a> {
         let plan = frame.plan(&["method", "lineNumber", "type"]);
         let truncated_at = class.field("truncated").map(|(index, _)| index);
         for _ in 0..count {
-            let key = event.long()? as u64;
+            let key = classes.key(event, class)?;
             let start = self.frames.len();
             let mut is_truncated = false;
             for (index, field) in class.fields.iter().enumerate() {
@@ -263,6 +304,27 @@ impl<'a> Constants<'a> {
     }
 }
 
+/// Reads the start of an event that contains pools, up to the distance to the previous one.
+fn distance_back(event: &mut Cursor<'_>) -> Result<i64, ParseError> {
+    event.long()?; // start
+    event.long()?; // duration
+    event.long()
+}
+
+/// Whether the event consists of well-formed pools from here to its end.
+fn skips_pools(event: &mut Cursor<'_>, classes: &Classes) -> bool {
+    let mut skip = || {
+        for _ in 0..event.count()? {
+            let id = event.long()?;
+            let class = classes.get(id).ok_or_else(|| event.error("undeclared class"))?;
+            let count = event.count()?;
+            each(event, classes, class, count, &[], |_, []| {})?;
+        }
+        Ok::<_, ParseError>(event.is_at_end())
+    };
+    skip().unwrap_or(false)
+}
+
 /// Reads the constants of one class, and calls `take` with the wanted fields of each.
 fn each<'a, const N: usize>(
     event: &mut Cursor<'a>,
@@ -274,7 +336,7 @@ fn each<'a, const N: usize>(
 ) -> Result<(), ParseError> {
     let plan = class.plan(wanted);
     for _ in 0..count {
-        let key = event.long()? as u64;
+        let key = classes.key(event, class)?;
         take(key, classes.read(event, class, &plan, true)?);
     }
     Ok(())

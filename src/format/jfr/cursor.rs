@@ -71,14 +71,18 @@ impl<'a> Cursor<'a> {
         Ok(event)
     }
 
-    pub(super) fn skip(&mut self, count: usize) -> Result<(), ParseError> {
-        self.take(count).map(|_| ())
-    }
-
     #[inline]
     pub(super) fn byte(&mut self) -> Result<u8, ParseError> {
         let [byte] = self.array()?;
         Ok(byte)
+    }
+
+    pub(super) fn float(&mut self) -> Result<f64, ParseError> {
+        Ok(f32::from_be_bytes(self.array()?).into())
+    }
+
+    pub(super) fn double(&mut self) -> Result<f64, ParseError> {
+        Ok(f64::from_be_bytes(self.array()?))
     }
 
     pub(super) fn short(&mut self) -> Result<i64, ParseError> {
@@ -124,6 +128,17 @@ impl<'a> Cursor<'a> {
             }
             kind => return Err(self.error(format!("unknown string encoding {kind}"))),
         })
+    }
+
+    /// Text of version 0.9 whose length takes two bytes.
+    pub(super) fn short_text(&mut self) -> Result<PooledText<'a>, ParseError> {
+        let length = u16::from_be_bytes(self.array()?);
+        Ok(PooledText::Here(String::from_utf8_lossy(self.take(length.into())?)))
+    }
+
+    /// Text of version 0.9 in UTF-16.
+    pub(super) fn wide_text(&mut self) -> Result<PooledText<'a>, ParseError> {
+        Ok(PooledText::Here(Cow::Owned(self.characters()?)))
     }
 
     /// UTF-16 units, each encoded as an integer.

@@ -3,7 +3,7 @@
 use crate::format::ParseError;
 use crate::format::jfr::chunk::Chunk;
 use crate::format::jfr::cursor::PooledText;
-use crate::format::jfr::metadata::{Class, Classes, FieldValue, Plan};
+use crate::format::jfr::metadata::{Class, Classes, FieldValue, Plan, TimeUnit};
 use hashbrown::{HashMap, HashSet};
 
 /// A kind of event that is a sample.
@@ -16,17 +16,27 @@ pub(super) struct EventKind {
     pub(super) thread: &'static str,
     /// The field with the amount; empty if there is none.
     pub(super) amount: &'static str,
+    /// The field with the number of objects that a sampled one stands for.
+    pub(super) weight: &'static str,
     /// The field with the class that was allocated or locked.
     pub(super) class: &'static str,
+    /// The field with the method that was called from the stack, and becomes its leaf.
+    pub(super) method: &'static str,
+    /// What was done, if events of several kinds contribute to the same metrics.
+    pub(super) operation: &'static str,
+    /// Kinds that measure the same: if these occur, this kind is skipped.
+    pub(super) unless: &'static [&'static str],
 }
 
 /// How much an event adds to a metric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Measure {
-    /// 1.
+    /// 1, or the weight if the event has one.
     One,
-    /// The value of its amount field.
+    /// The value of its amount field, times the weight if the event has one.
     Amount,
+    /// The duration in its amount field.
+    AmountOfTime,
     /// The CPU sampling interval, times the amount if the event has one.
     CpuInterval,
     /// The wall-clock sampling interval, times the amount if the event has one.
@@ -35,50 +45,99 @@ pub(super) enum Measure {
     Duration,
 }
 
-use Measure::{Amount, CpuInterval, Duration, One, WallInterval};
+use Measure::{Amount, AmountOfTime, CpuInterval, Duration, One, WallInterval};
 
 const SAMPLED: &str = "sampledThread";
-const OWN: &str = "eventThread";
 const NS: &str = "nanoseconds";
 
-const ALLOCATIONS: [(&str, &str, Measure); 2] =
-    [("alloc_objects", "count", One), ("alloc_space", "bytes", Amount)];
+const IN_BUFFER: &str = "jdk.ObjectAllocationInNewTLAB";
+const OUTSIDE_BUFFERS: &str = "jdk.ObjectAllocationOutsideTLAB";
+const DATADOG_ALLOCATION: &str = "datadog.ObjectSample";
+const DATADOG_EXECUTION: &str = "datadog.ExecutionSample";
+const CPU_TIME: &str = "jdk.CPUTimeSample";
+
+type Metrics = &'static [(&'static str, &'static str, Measure)];
+
+const ALLOCATIONS: Metrics = &[("alloc_objects", "count", One), ("alloc_space", "bytes", Amount)];
+const LIVE: Metrics = &[("inuse_objects", "count", One), ("inuse_space", "bytes", Amount)];
+const LOCKS: Metrics = &[("lock_count", "count", One), ("lock_duration", NS, Duration)];
+const CALLS: Metrics = &[("calls", "count", One), ("call_duration", NS, Duration)];
+const SOCKETS: Metrics =
+    &[("socket_count", "count", One), ("socket_duration", NS, Duration), ("socket_bytes", "bytes", Amount)];
+const FILES: Metrics =
+    &[("file_count", "count", One), ("file_duration", NS, Duration), ("file_bytes", "bytes", Amount)];
+
+/// What most kinds have.
+const EVENT: EventKind = EventKind {
+    event: "",
+    metrics: &[],
+    thread: "eventThread",
+    amount: "",
+    weight: "",
+    class: "",
+    method: "",
+    operation: "",
+    unless: &[],
+};
 
 /// All kinds; metrics are declared in this order.
 ///
 /// An allocation in a new TLAB represents everything that is later allocated in that buffer, so it counts
 /// with the size of the buffer.
 #[rustfmt::skip] // One row a kind.
-pub(super) static EVENT_KINDS: [EventKind; 10] = [
-    EventKind { event: EXECUTION_SAMPLE, thread: SAMPLED, amount: "", class: "",
-        metrics: &[("samples", "count", One), ("cpu", NS, CpuInterval)] },
-    EventKind { event: "profiler.WallClockSample", thread: SAMPLED, amount: "samples", class: "",
-        metrics: &[("wall_samples", "count", Amount), ("wall", NS, WallInterval)] },
-    EventKind { event: "jdk.NativeMethodSample", thread: SAMPLED, amount: "", class: "",
-        metrics: &[("native_samples", "count", One)] },
-    EventKind { event: "jdk.ObjectAllocationInNewTLAB", thread: OWN, amount: "tlabSize", class: "objectClass",
-        metrics: &ALLOCATIONS },
-    EventKind { event: "jdk.ObjectAllocationOutsideTLAB", thread: OWN, amount: "allocationSize", class: "objectClass",
-        metrics: &ALLOCATIONS },
-    EventKind { event: "jdk.ObjectAllocationSample", thread: OWN, amount: "weight", class: "objectClass",
-        metrics: &ALLOCATIONS },
-    EventKind { event: "profiler.LiveObject", thread: OWN, amount: "allocationSize", class: "objectClass",
-        metrics: &[("inuse_objects", "count", One), ("inuse_space", "bytes", Amount)] },
-    EventKind { event: "profiler.Malloc", thread: OWN, amount: "size", class: "",
-        metrics: &[("malloc_count", "count", One), ("malloc_space", "bytes", Amount)] },
-    EventKind { event: "jdk.JavaMonitorEnter", thread: OWN, amount: "", class: "monitorClass",
-        metrics: &[("lock_count", "count", One), ("lock_duration", NS, Duration)] },
-    EventKind { event: "jdk.ThreadPark", thread: OWN, amount: "", class: "parkedClass",
-        metrics: &[("park_count", "count", One), ("park_duration", NS, Duration)] },
+pub(super) static EVENT_KINDS: [EventKind; 28] = [
+    EventKind { event: CPU_TIME, amount: "samplingPeriod",
+        metrics: &[("samples", "count", One), ("cpu", NS, AmountOfTime)], ..EVENT },
+    EventKind { event: EXECUTION_SAMPLE, thread: SAMPLED, unless: &[CPU_TIME, DATADOG_EXECUTION],
+        metrics: &[("samples", "count", One), ("cpu", NS, CpuInterval)], ..EVENT },
+    EventKind { event: DATADOG_EXECUTION, amount: "weight", unless: &[CPU_TIME],
+        metrics: &[("samples", "count", Amount), ("cpu", NS, CpuInterval)], ..EVENT },
+    EventKind { event: "profiler.WallClockSample", thread: SAMPLED, amount: "samples",
+        metrics: &[("wall_samples", "count", Amount), ("wall", NS, WallInterval)], ..EVENT },
+    EventKind { event: "datadog.MethodSample", amount: "weight",
+        metrics: &[("wall_samples", "count", Amount), ("wall", NS, WallInterval)], ..EVENT },
+    EventKind { event: "jdk.NativeMethodSample", thread: SAMPLED,
+        metrics: &[("native_samples", "count", One)], ..EVENT },
+    EventKind { event: IN_BUFFER, amount: "tlabSize", class: "objectClass", metrics: ALLOCATIONS, ..EVENT },
+    EventKind { event: OUTSIDE_BUFFERS, amount: "allocationSize", class: "objectClass", metrics: ALLOCATIONS, ..EVENT },
+    EventKind { event: DATADOG_ALLOCATION, amount: "size", weight: "weight", class: "objectClass",
+        unless: &[IN_BUFFER, OUTSIDE_BUFFERS], metrics: ALLOCATIONS, ..EVENT },
+    EventKind { event: "jdk.ObjectAllocationSample", amount: "weight", class: "objectClass",
+        unless: &[IN_BUFFER, OUTSIDE_BUFFERS, DATADOG_ALLOCATION], metrics: ALLOCATIONS, ..EVENT },
+    EventKind { event: "profiler.LiveObject", amount: "allocationSize", class: "objectClass", metrics: LIVE, ..EVENT },
+    EventKind { event: "datadog.HeapLiveObject", amount: "size", weight: "weight", class: "objectClass",
+        metrics: LIVE, ..EVENT },
+    EventKind { event: "profiler.Malloc", amount: "size",
+        metrics: &[("malloc_count", "count", One), ("malloc_space", "bytes", Amount)], ..EVENT },
+    EventKind { event: "jdk.JavaMonitorEnter", class: "monitorClass", metrics: LOCKS, ..EVENT },
+    EventKind { event: "profiler.NativeLock", metrics: LOCKS, ..EVENT },
+    EventKind { event: "jdk.ThreadPark", class: "parkedClass",
+        metrics: &[("park_count", "count", One), ("park_duration", NS, Duration)], ..EVENT },
+    EventKind { event: "jdk.JavaMonitorWait", class: "monitorClass",
+        metrics: &[("wait_count", "count", One), ("wait_duration", NS, Duration)], ..EVENT },
+    EventKind { event: "jdk.ThreadSleep",
+        metrics: &[("sleep_count", "count", One), ("sleep_duration", NS, Duration)], ..EVENT },
+    EventKind { event: "jdk.SocketRead", amount: "bytesRead", operation: "read", metrics: SOCKETS, ..EVENT },
+    EventKind { event: "jdk.SocketWrite", amount: "bytesWritten", operation: "write", metrics: SOCKETS, ..EVENT },
+    EventKind { event: "jdk.FileRead", amount: "bytesRead", operation: "read", metrics: FILES, ..EVENT },
+    EventKind { event: "jdk.FileWrite", amount: "bytesWritten", operation: "write", metrics: FILES, ..EVENT },
+    EventKind { event: "jdk.FileForce", operation: "force",
+        metrics: &[("file_count", "count", One), ("file_duration", NS, Duration)], ..EVENT },
+    EventKind { event: "jdk.MethodTrace", method: "method", metrics: CALLS, ..EVENT },
+    EventKind { event: "profiler.MethodTrace", method: "method", metrics: CALLS, ..EVENT },
+    EventKind { event: "datadog.ExceptionSample", metrics: &[("exceptions", "count", One)], ..EVENT },
+    EventKind { event: "jdk.JavaExceptionThrow", class: "thrownClass", unless: &["datadog.ExceptionSample"],
+        metrics: &[("exceptions", "count", One)], ..EVENT },
+    EventKind { event: "jdk.OldObjectSample", amount: "objectSize",
+        metrics: &[("old_objects", "count", One), ("old_space", "bytes", Amount)], ..EVENT },
 ];
 
 /// Execution samples that async-profiler took by wall-clock time.
 pub(super) static BY_WALL_CLOCK: EventKind = EventKind {
     event: EXECUTION_SAMPLE,
     thread: SAMPLED,
-    amount: "",
-    class: "",
     metrics: &[("wall_samples", "count", One), ("wall", NS, WallInterval)],
+    ..EVENT
 };
 
 pub(super) const EXECUTION_SAMPLE: &str = "jdk.ExecutionSample";
@@ -115,7 +174,15 @@ pub(super) struct Survey {
     pub(super) states: HashSet<i64>,
     /// The number of processors of the machine.
     pub(super) processors: Option<i64>,
+    /// The number of samples of CPU time that the recorder lost.
+    pub(super) lost: i64,
 }
+
+/// The settings of Datadog's profiler.
+const DATADOG_SETTINGS: &str = "datadog.DatadogProfilerConfig";
+
+/// A setting of version 0.9.
+pub(super) const OLD_SETTING: &str = "recordings/recording_setting";
 
 impl Survey {
     pub(super) fn read(chunk: &Chunk<'_>) -> Result<Survey, ParseError> {
@@ -123,6 +190,9 @@ impl Survey {
         let setting = Wanted::new(classes, "jdk.ActiveSetting", ["id", "name", "value"]);
         let sample = Wanted::new(classes, EXECUTION_SAMPLE, ["state"]);
         let machine = Wanted::new(classes, "jdk.CPUInformation", ["hwThreads"]);
+        let datadog = Wanted::new(classes, DATADOG_SETTINGS, ["cpuInterval", "wallInterval"]);
+        let old_setting = Wanted::new(classes, OLD_SETTING, ["path", "period"]);
+        let lost = Wanted::new(classes, "jdk.CPUTimeSamplesLost", ["lostSamples"]);
         let sampled = classes.named(EXECUTION_SAMPLE);
         let mut survey = Survey { sampled, ..Survey::default() };
         let mut found: HashMap<String, String> = HashMap::new();
@@ -135,6 +205,26 @@ impl Survey {
             } else if let Some(wanted) = machine.as_ref().filter(|wanted| wanted.id == event_class) {
                 let [processors] = classes.numbers(&mut event, wanted.class, &wanted.plan, false)?;
                 survey.processors = Some(processors).filter(|&processors| processors > 0);
+            } else if let Some(wanted) = lost.as_ref().filter(|wanted| wanted.id == event_class) {
+                let [lost] = classes.numbers(&mut event, wanted.class, &wanted.plan, false)?;
+                survey.lost = survey.lost.saturating_add(lost);
+            } else if let Some(wanted) = datadog.as_ref().filter(|wanted| wanted.id == event_class) {
+                let [cpu, wall] = classes.numbers(&mut event, wanted.class, &wanted.plan, false)?;
+                let interval = |field, value| {
+                    let unit = wanted.class.unit(field).unwrap_or(TimeUnit::Nanoseconds(1_000_000));
+                    Some(chunk.time_span(value, unit)).filter(|&interval| interval > 0)
+                };
+                survey.settings = Some(Settings {
+                    cpu_interval: interval("cpuInterval", cpu),
+                    wall_interval: interval("wallInterval", wall),
+                    ..Settings::default()
+                });
+            } else if let Some(wanted) = old_setting.as_ref().filter(|wanted| wanted.id == event_class) {
+                let [path, period] = classes.read(&mut event, wanted.class, &wanted.plan, false)?;
+                let FieldValue::Text(PooledText::Here(path)) = path else { return Ok(()) };
+                if path.ends_with("vm/prof/execution_sample") {
+                    found.insert("period".into(), format!("{} ms", period.number()));
+                }
             } else if let Some(wanted) = setting.as_ref().filter(|wanted| wanted.id == event_class) {
                 let [about, name, value] = classes.read(&mut event, wanted.class, &wanted.plan, false)?;
                 let (FieldValue::Text(PooledText::Here(name)), FieldValue::Text(PooledText::Here(value))) =
@@ -149,7 +239,7 @@ impl Survey {
             }
             Ok(())
         })?;
-        survey.settings = Settings::of(&found);
+        survey.settings = survey.settings.or(Settings::of(&found));
         Ok(survey)
     }
 }
@@ -215,9 +305,9 @@ impl Settings {
     /// The nanoseconds that a sample represents; `None` if `measure` has no interval or it is unknown.
     pub(super) fn interval(&self, measure: Measure) -> Option<i64> {
         match measure {
-            Measure::CpuInterval => self.cpu_interval,
-            Measure::WallInterval => self.wall_interval,
-            Measure::One | Measure::Amount | Measure::Duration => None,
+            CpuInterval => self.cpu_interval,
+            WallInterval => self.wall_interval,
+            One | Amount | AmountOfTime | Duration => None,
         }
     }
 }

@@ -14,23 +14,50 @@ const MAX_DEPTH: usize = 8;
 pub(super) struct Classes(HashMap<i64, Class>);
 
 /// A class of events, of constants, or of values nested in them.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Class {
     pub(super) name: String,
     pub(super) fields: Vec<ClassField>,
+    /// How the keys of its constants are stored.
+    pub(super) key: FieldKind,
 }
 
 #[derive(Debug)]
 pub(super) struct ClassField {
-    name: String,
-    class: i64,
-    kind: FieldKind,
-    is_array: bool,
+    pub(super) name: String,
+    pub(super) class: i64,
+    pub(super) kind: FieldKind,
+    pub(super) is_array: bool,
+    /// The unit of a duration.
+    pub(super) unit: Option<TimeUnit>,
+}
+
+/// The unit of a field that holds a duration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum TimeUnit {
+    /// Of the chunk's clock.
+    Ticks,
+    /// A number of nanoseconds.
+    Nanoseconds(i64),
+}
+
+impl TimeUnit {
+    /// The unit called `name` in an annotation.
+    fn named(name: &str) -> Option<TimeUnit> {
+        Some(TimeUnit::Nanoseconds(match name {
+            "TICKS" => return Some(TimeUnit::Ticks),
+            "NANOSECONDS" => 1,
+            "MICROSECONDS" => 1_000,
+            "MILLISECONDS" => 1_000_000,
+            "SECONDS" => 1_000_000_000,
+            _ => return None,
+        }))
+    }
 }
 
 /// How a field is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum FieldKind {
+pub(super) enum FieldKind {
     /// The id of an entry in the pool of the field's class.
     Pooled,
     Byte,
@@ -40,6 +67,10 @@ enum FieldKind {
     Float,
     Double,
     Text,
+    /// Text of version 0.9: its length in bytes as a short number, and UTF-8.
+    ShortText,
+    /// Text of version 0.9: the number of its UTF-16 units, and these.
+    WideText,
     /// The fields of the field's class, inline.
     Nested,
 }
@@ -52,6 +83,7 @@ pub(super) enum FieldValue<'a> {
     None,
     /// A number, or the id of an entry in a pool.
     Number(i64),
+    Float(f64),
     Text(PooledText<'a>),
 }
 
@@ -82,6 +114,11 @@ impl Class {
         Plan { places, needed }
     }
 
+    /// The unit of the duration in the field called `name`.
+    pub(super) fn unit(&self, name: &str) -> Option<TimeUnit> {
+        self.fields.iter().find(|field| field.name == name)?.unit
+    }
+
     /// The index of the field called `name`, and the id of its class.
     pub(super) fn field(&self, name: &str) -> Option<(usize, i64)> {
         let index = self.fields.iter().position(|field| field.name == name)?;
@@ -90,6 +127,21 @@ impl Class {
 }
 
 impl Classes {
+    pub(super) fn new(classes: HashMap<i64, Class>) -> Classes {
+        Classes(classes)
+    }
+
+    /// The key of a constant of `class`.
+    pub(super) fn key(&self, cursor: &mut Cursor<'_>, class: &Class) -> Result<u64, ParseError> {
+        Ok(match class.key {
+            // Extended like the fields that refer to it.
+            FieldKind::Byte => i64::from(cursor.byte()? as i8) as u64,
+            FieldKind::Short => cursor.short()? as u64,
+            FieldKind::Int => i64::from(cursor.int()? as i32) as u64,
+            _ => cursor.long()? as u64,
+        })
+    }
+
     pub(super) fn get(&self, id: i64) -> Option<&Class> {
         self.0.get(&id)
     }
@@ -176,9 +228,11 @@ impl Classes {
             FieldKind::Byte => FieldValue::Number(i64::from(cursor.byte()? as i8)),
             FieldKind::Short => FieldValue::Number(cursor.short()?),
             FieldKind::Int => FieldValue::Number(i64::from(cursor.int()? as i32)),
-            FieldKind::Float => cursor.skip(4).map(|()| FieldValue::None)?,
-            FieldKind::Double => cursor.skip(8).map(|()| FieldValue::None)?,
+            FieldKind::Float => FieldValue::Float(cursor.float()?),
+            FieldKind::Double => FieldValue::Float(cursor.double()?),
             FieldKind::Text => FieldValue::Text(cursor.text()?),
+            FieldKind::ShortText => FieldValue::Text(cursor.short_text()?),
+            FieldKind::WideText => FieldValue::Text(cursor.wide_text()?),
             FieldKind::Nested => self.nested(cursor, field, depth).map(|()| FieldValue::None)?,
         })
     }
@@ -217,13 +271,14 @@ pub(super) fn read(event: &mut Cursor<'_>) -> Result<Classes, ParseError> {
     }
     let mut classes = Declarations { strings, classes: HashMap::new(), open: None };
     classes.read(event)?;
-    Ok(Classes(classes.classes))
+    Ok(Classes::new(classes.classes))
 }
 
 struct Declarations {
     strings: Vec<String>,
     classes: HashMap<i64, Class>,
-    /// The class whose elements are being read, and its depth in the tree.
+    /// The class whose elements are being read, and its depth in the tree. Annotations of its last field are one level
+    /// deeper than fields.
     open: Option<(i64, usize)>,
 }
 
@@ -260,8 +315,8 @@ impl Declarations {
         match self.strings.get(element).map(String::as_str) {
             Some("class") => {
                 let Some(id) = number("id") else { return };
-                let name = attribute("name").unwrap_or_default().to_string();
-                self.classes.insert(id, Class { name, fields: Vec::new() });
+                let name = plain_name(attribute("name").unwrap_or_default());
+                self.classes.insert(id, Class { name, fields: Vec::new(), key: FieldKind::Long });
                 self.open = Some((id, depth));
             }
             Some("field") => {
@@ -272,10 +327,19 @@ impl Declarations {
                     class,
                     kind: if is_pooled { FieldKind::Pooled } else { FieldKind::Nested },
                     is_array: number("dimension").is_some_and(|dimension| dimension > 0),
+                    unit: None,
                 };
                 let open = self.open.filter(|&(_, at)| depth == at + 1);
                 if let Some(class) = open.and_then(|(id, _)| self.classes.get_mut(&id)) {
                     class.fields.push(field);
+                }
+            }
+            Some("annotation") => {
+                let Some(unit) = attribute("value").and_then(TimeUnit::named) else { return };
+                let open = self.open.filter(|&(_, at)| depth == at + 2);
+                let field = open.and_then(|(id, _)| self.classes.get_mut(&id)?.fields.last_mut());
+                if let Some(field) = field {
+                    field.unit = Some(unit);
                 }
             }
             _ => {}
@@ -291,6 +355,17 @@ impl Declarations {
                 field.kind = kind;
             }
         }
+    }
+}
+
+/// The name of a class since Java 11. Oracle's Java 9 has `com.oracle.jdk.ExecutionSample` and
+/// `com.oracle.jfr.types.Method`.
+fn plain_name(name: &str) -> String {
+    match name.strip_prefix("com.oracle.") {
+        Some(rest) => {
+            rest.strip_prefix("jfr.").map_or_else(|| rest.to_string(), |rest| format!("jdk.{rest}"))
+        }
+        None => name.to_string(),
     }
 }
 

@@ -6,14 +6,19 @@
 //!
 //! | event | metrics |
 //! |---|---|
-//! | `ExecutionSample` | `samples`, `cpu`; for async-profiler's wall-clock samples: `wall_samples`, `wall` |
-//! | `WallClockSample` | `wall_samples`, `wall` |
+//! | `CPUTimeSample`, `ExecutionSample` | `samples`, `cpu`; for async-profiler's wall-clock samples: `wall_samples`, `wall` |
+//! | `WallClockSample`, Datadog's `MethodSample` | `wall_samples`, `wall` |
 //! | `NativeMethodSample` | `native_samples`: threads in native code; most are waiting there, so no `cpu` |
 //! | `ObjectAllocation…`, `LiveObject`, `Malloc` | `alloc_…`, `inuse_…`, `malloc_…`: a count and bytes |
 //! | `JavaMonitorEnter` | `lock_count`, `lock_duration`: waiting to enter a synchronized block |
 //! | `ThreadPark` | `park_count`, `park_duration`: waiting for any reason, including idle workers, so not a lock |
+//! | `JavaMonitorWait`, `ThreadSleep` | `wait_…`, `sleep_…`: a program that waits to be notified, or sleeps, does so on purpose |
+//! | `SocketRead`, `FileWrite`, … | `socket_…`, `file_…`: count, duration and bytes |
+//! | `MethodTrace` | `calls`, `call_duration` |
+//! | `JavaExceptionThrow`, Datadog's `ExceptionSample` | `exceptions` |
+//! | `OldObjectSample` | `old_objects`, `old_space`: a few objects that live long, to help find leaks |
 //!
-//! `ThreadSleep` and `JavaMonitorWait` are ignored: a program that sleeps or waits to be notified does so on purpose.
+//! Oracle's Java 7 and 8 wrote version 0.9, which declares and stores the same things in another way (`old.rs`).
 
 mod chunk;
 mod class_name;
@@ -21,14 +26,15 @@ mod constants;
 mod cursor;
 mod kinds;
 mod metadata;
+mod old;
 mod samples;
 
 use std::collections::BTreeMap;
 
 use crate::format::jfr::chunk::{Chunk, MAGIC};
-use crate::format::jfr::kinds::{BY_WALL_CLOCK, EVENT_KINDS, Survey, settings_of_chunks};
+use crate::format::jfr::kinds::{BY_WALL_CLOCK, EVENT_KINDS, Measure, Survey, settings_of_chunks};
 use crate::format::jfr::metadata::Class;
-use crate::format::jfr::samples::{ALLOCATION_SAMPLE, JfrMetrics, Plans, TakenBy};
+use crate::format::jfr::samples::{JfrMetrics, Plans, TakenBy};
 use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
 use crate::profile::{LoadOptions, Profile, ProfileBuilder};
 use crate::unit::plural;
@@ -62,6 +68,7 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
     times(&mut builder, &chunks);
     builder.meta.default_metric =
         ["cpu", "wall"].iter().find_map(|name| builder.meta.metric_named(name)).unwrap_or(0);
+    metrics.lost = surveys.iter().fold(0, |lost, survey| survey.lost.saturating_add(lost));
     warn_of_problems(&mut builder, &metrics);
     warn_of_unsupported_samples(&mut builder, &plans);
     builder.meta.processors = surveys.iter().filter_map(|survey| survey.processors).max();
@@ -93,19 +100,27 @@ fn declare(builder: &mut ProfileBuilder, plans: &[Plans<'_, '_>]) -> JfrMetrics 
     let mut metrics = JfrMetrics::default();
     let found: Vec<_> =
         plans.iter().flat_map(|plan| plan.kinds().into_iter().map(move |kind| (kind, plan))).collect();
-    let has = |event: &str| found.iter().any(|(kind, _)| kind.event == event);
+    for kind in &EVENT_KINDS {
+        let has = |event: &str| found.iter().any(|(kind, _)| kind.event == event);
+        let other = kind.unless.iter().find(|other| has(kind.event) && has(other));
+        metrics.skipped.extend(other.map(|&other| (kind.event, other)));
+    }
     for kind in EVENT_KINDS.iter().flat_map(|kind| {
         let wall_kind = (kind.event == BY_WALL_CLOCK.event).then_some(&BY_WALL_CLOCK);
         std::iter::once(kind).chain(wall_kind)
     }) {
         let of_kind = || found.iter().filter(|(known, _)| std::ptr::eq(*known, kind));
-        if of_kind().next().is_some() {
-            let has_interval = |measure| of_kind().any(|(_, plan)| plan.settings.interval(measure).is_some());
-            metrics.declare(builder, kind, has_interval);
+        if of_kind().next().is_some() && !metrics.skips(kind) {
+            let is_known = |measure| {
+                of_kind().any(|(_, plan)| match measure {
+                    Measure::CpuInterval | Measure::WallInterval => plan.settings.interval(measure).is_some(),
+                    Measure::Amount | Measure::AmountOfTime => plan.has_field(kind, kind.amount),
+                    Measure::One | Measure::Duration => true,
+                })
+            };
+            metrics.declare(builder, kind, is_known);
         }
     }
-    let by_buffer = ["jdk.ObjectAllocationInNewTLAB", "jdk.ObjectAllocationOutsideTLAB"];
-    metrics.skips_allocation_samples = has(ALLOCATION_SAMPLE) && by_buffer.iter().any(|event| has(event));
     metrics
 }
 
@@ -127,18 +142,13 @@ fn times(builder: &mut ProfileBuilder, chunks: &[Chunk<'_>]) {
     builder.meta.duration_ns = Some(duration).filter(|&ns| ns > 0);
 }
 
-/// A few old objects that every recording of the JDK contains to help find leaks. They measure no cost, so there
-/// is no warning that they are skipped.
-const OLD_OBJECTS: &str = "jdk.OldObjectSample";
-
 /// Warns of events that look like samples but are of an unsupported type, such as those of other agents.
 fn warn_of_unsupported_samples(builder: &mut ProfileBuilder, plans: &[Plans<'_, '_>]) {
     let mut others: BTreeMap<&str, u64> = BTreeMap::new();
     for plan in plans {
         for (&id, &count) in &plan.survey.counts {
             let class = plan.chunk.classes.get(id);
-            let is_other =
-                |name: &str| name != OLD_OBJECTS && !EVENT_KINDS.iter().any(|kind| kind.event == name);
+            let is_other = |name: &str| !EVENT_KINDS.iter().any(|kind| kind.event == name);
             let looks_like_sample =
                 |class: &&Class| class.name.ends_with("Sample") && class.field("stackTrace").is_some();
             if let Some(class) = class.filter(looks_like_sample).filter(|class| is_other(&class.name)) {
@@ -157,11 +167,10 @@ fn warn_of_problems(builder: &mut ProfileBuilder, metrics: &JfrMetrics) {
         builder.metric("samples", "count");
         builder.warn("the recording has no CPU, allocation or lock samples".into());
     }
-    if metrics.skips_allocation_samples {
-        builder.warn(
-            "allocations were recorded both per TLAB and as samples; only the TLAB events are used, to avoid counting twice"
-                .into(),
-        );
+    for (skipped, used) in &metrics.skipped {
+        builder.warn(format!(
+            "{skipped} and {used} measure the same; only the latter is used, to avoid counting twice"
+        ));
     }
     if metrics.truncated > 0 {
         builder.warn(format!(
@@ -177,6 +186,10 @@ fn warn_of_problems(builder: &mut ProfileBuilder, metrics: &JfrMetrics) {
             metrics.without_interval,
             plural(metrics.without_interval, "sample has", "samples have")
         ));
+    }
+    if metrics.lost > 0 {
+        let samples = plural(metrics.lost as u64, "sample of CPU time was", "samples of CPU time were");
+        builder.warn(format!("{} {samples} lost by the recorder", metrics.lost));
     }
     if metrics.without_stack > 0 {
         let samples = plural(metrics.without_stack, "sample has", "samples have");

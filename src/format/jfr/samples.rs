@@ -9,22 +9,24 @@ use crate::format::jfr::cursor::Cursor;
 use crate::format::jfr::kinds::{
     BY_WALL_CLOCK, EVENT_KINDS, EXECUTION_SAMPLE, EventKind, Measure, Settings, Survey,
 };
-use crate::format::jfr::metadata::{Class, Plan};
+use crate::format::jfr::metadata::{Class, FieldValue, Plan, TimeUnit};
 use crate::format::labels::label_set;
 use crate::name::demangle;
 use crate::profile::{Frame, FrameId, FunctionId, LabelSetId, ProfileBuilder, StackId};
 
-/// Sampled allocations, as opposed to one event per TLAB.
-pub(super) const ALLOCATION_SAMPLE: &str = "jdk.ObjectAllocationSample";
+/// The field with the end of an event, in version 0.9.
+pub(super) const END_TIME: &str = "endTime";
 
 /// The metrics of a recording, and counts of problems with its samples.
 #[derive(Debug, Default)]
 pub(super) struct JfrMetrics {
     /// The index of each metric, by name.
     numbers: HashMap<&'static str, usize>,
-    /// Whether to skip allocation samples because there are also events per TLAB, which would count them twice.
-    pub(super) skips_allocation_samples: bool,
+    /// Kinds of events that are skipped because another kind measures the same: the names of both.
+    pub(super) skipped: Vec<(&'static str, &'static str)>,
     pub(super) truncated: u64,
+    /// The number of samples that the recorder lost.
+    pub(super) lost: i64,
     pub(super) without_stack: u64,
     /// Samples of time whose interval is unknown.
     pub(super) without_interval: u64,
@@ -95,6 +97,12 @@ impl Plans<'_, '_> {
         kinds
     }
 
+    /// Whether the events of a kind have the field called `name`; older virtual machines record less.
+    pub(super) fn has_field(&self, kind: &EventKind, name: &str) -> bool {
+        let class = self.chunk.classes.named(kind.event).and_then(|id| self.chunk.classes.get(id));
+        class.is_some_and(|class| class.field(name).is_some())
+    }
+
     /// The ids of classes whose events are samples and occur in the chunk.
     fn classes(&self) -> HashMap<i64, &'static EventKind> {
         let id = |kind: &EventKind| self.chunk.classes.named(kind.event);
@@ -104,21 +112,25 @@ impl Plans<'_, '_> {
 }
 
 impl JfrMetrics {
+    /// Whether events of a kind are skipped.
+    pub(super) fn skips(&self, kind: &EventKind) -> bool {
+        self.skipped.iter().any(|&(event, _)| event == kind.event)
+    }
+
     /// The index of the metric called `name`.
     pub(super) fn number(&self, name: &str) -> Option<usize> {
         self.numbers.get(name).copied()
     }
 
-    /// Declares the metrics of a kind of event; those that need an interval only if `has_interval` returns true.
+    /// Declares the metrics of a kind of event that are known.
     pub(super) fn declare(
         &mut self,
         builder: &mut ProfileBuilder,
         kind: &EventKind,
-        has_interval: impl Fn(Measure) -> bool,
+        is_known: impl Fn(Measure) -> bool,
     ) {
         for &(name, unit, measure) in kind.metrics {
-            let is_interval = matches!(measure, Measure::CpuInterval | Measure::WallInterval);
-            if (!is_interval || has_interval(measure)) && !self.numbers.contains_key(name) {
+            if is_known(measure) && !self.numbers.contains_key(name) {
                 self.numbers.insert(name, builder.metric(name, unit));
             }
         }
@@ -135,7 +147,13 @@ impl JfrMetrics {
 struct SampleEvent<'c> {
     kind: &'static EventKind,
     class: &'c Class,
-    plan: Plan<7>,
+    plan: Plan<9>,
+    /// How to read the number of objects that it stands for.
+    weight: Option<Plan<1>>,
+    /// The unit of a duration in its amount.
+    unit: TimeUnit,
+    /// Whether it has the state of the thread; 0 is a state too.
+    has_state: bool,
     /// The metrics that it adds to, and how much.
     measured: Vec<(usize, Measure)>,
     /// The same for wall-clock execution samples.
@@ -152,13 +170,27 @@ pub(super) fn add(
     let mut events = HashMap::new();
     for (id, kind) in plans.classes() {
         let Some(class) = chunk.classes.get(id) else { continue };
-        if !(metrics.skips_allocation_samples && kind.event == ALLOCATION_SAMPLE) {
-            let wanted =
-                ["startTime", "duration", kind.thread, "stackTrace", "state", kind.amount, kind.class];
+        if !metrics.skips(kind) {
+            let wanted = [
+                "startTime",
+                "duration",
+                END_TIME,
+                kind.thread,
+                "stackTrace",
+                "state",
+                kind.amount,
+                kind.class,
+                kind.method,
+            ];
             let is_execution = kind.event == EXECUTION_SAMPLE;
             let measured_wall = if is_execution { metrics.measured(&BY_WALL_CLOCK) } else { Vec::new() };
             let (plan, measured) = (class.plan(&wanted), metrics.measured(kind));
-            events.insert(id, SampleEvent { kind, class, plan, measured, measured_wall });
+            let weight = Some(kind.weight).filter(|weight| !weight.is_empty());
+            let weight = weight.map(|weight| class.plan(&[weight]));
+            let unit = class.unit(kind.amount).unwrap_or(TimeUnit::Ticks);
+            let has_state = class.field("state").is_some();
+            let event = SampleEvent { kind, class, plan, weight, unit, has_state, measured, measured_wall };
+            events.insert(id, event);
         }
     }
     if events.is_empty() {
@@ -195,24 +227,33 @@ struct Adder<'a, 'c> {
     stacks: HashMap<u64, (StackId, bool)>,
     known_frames: HashMap<RawFrame, FrameId>,
     functions: HashMap<u64, FunctionId>,
-    label_sets: HashMap<[u64; 3], LabelSetId>,
+    label_sets: HashMap<([u64; 3], &'static str), LabelSetId>,
     values: Vec<i64>,
     frames: Vec<FrameId>,
 }
 
 impl<'a> Adder<'a, '_> {
     fn sample(&mut self, event: &SampleEvent<'_>, cursor: &mut Cursor<'a>) -> Result<(), ParseError> {
+        let weight = match &event.weight {
+            Some(plan) => self.weight(event, plan, &mut cursor.clone())?,
+            None => 1.0,
+        };
         let fields = self.chunk.classes.numbers(cursor, event.class, &event.plan, false)?;
-        let [start, duration, thread, stack, state, amount, class] = fields;
+        let [start, duration, end, thread, stack, state, amount, class, method] = fields;
         let amount = if event.kind.amount.is_empty() { 1 } else { amount };
+        // Version 0.9 has the end of an event instead of its duration.
+        let duration = if end == 0 { duration } else { end.saturating_sub(start) };
         self.values.fill(0);
         let is_execution = event.kind.event == EXECUTION_SAMPLE;
         let is_wall = is_execution && self.taken_by.is_wall(state as u64);
         let measured = if is_wall { &event.measured_wall } else { &event.measured };
         for &(metric, measure) in measured {
             self.values[metric] = match measure {
+                Measure::One if event.weight.is_some() => weight.round() as i64,
+                Measure::Amount if event.weight.is_some() => (weight * amount as f64).round() as i64,
                 Measure::One => 1,
                 Measure::Amount => amount,
+                Measure::AmountOfTime => self.chunk.time_span(amount, event.unit),
                 Measure::CpuInterval | Measure::WallInterval => {
                     let interval = self.settings.interval(measure);
                     self.metrics.without_interval += u64::from(interval.is_none());
@@ -221,12 +262,45 @@ impl<'a> Adder<'a, '_> {
                 Measure::Duration => self.chunk.nanoseconds(duration),
             };
         }
-        let labels = self.labels([thread as u64, state as u64, class as u64]);
-        let stack = self.stack(stack as u64);
+        let state = if event.has_state { state as u64 } else { u64::MAX };
+        let labels = self.labels([thread as u64, state, class as u64], event.kind.operation);
+        let mut stack = self.stack(stack as u64);
+        if method != 0 {
+            stack = self.below(stack, method as u64);
+        }
         // Only if needed: this is a 128-bit division.
         let time = self.builder.options().times.then(|| self.chunk.time(start));
         self.builder.sample(stack, labels, time, &self.values);
         Ok(())
+    }
+
+    fn weight(
+        &self,
+        event: &SampleEvent<'_>,
+        plan: &Plan<1>,
+        cursor: &mut Cursor<'a>,
+    ) -> Result<f64, ParseError> {
+        Ok(match self.chunk.classes.read(cursor, event.class, plan, false)? {
+            [FieldValue::Float(weight)] => weight,
+            [FieldValue::Number(weight)] => weight as f64,
+            _ => 1.0,
+        })
+    }
+
+    /// The stack with a method as its leaf.
+    fn below(&mut self, stack: StackId, method: u64) -> StackId {
+        self.frames.clear();
+        self.frames.extend_from_slice(self.builder.stack_frames(stack));
+        let known = self.functions.get(&method).copied();
+        let function = known.unwrap_or_else(|| self.function(method));
+        let is_leaf = |frame: &FrameId| self.builder.frame_row(*frame).function == function;
+        // Some recorders have the method on the stack.
+        if self.frames.last().is_some_and(is_leaf) {
+            return stack;
+        }
+        let frame = self.builder.frame(Frame { function, ..Frame::default() });
+        self.frames.push(frame);
+        self.builder.stack(&self.frames)
     }
 
     fn stack(&mut self, key: u64) -> StackId {
@@ -276,13 +350,13 @@ impl<'a> Adder<'a, '_> {
         frame
     }
 
-    /// The labels of a sample: the thread, its state, and the class that was allocated or locked.
-    fn labels(&mut self, keys: [u64; 3]) -> LabelSetId {
+    /// The labels of a sample: the thread, its state, the class that was allocated or locked, and what was done.
+    fn labels(&mut self, keys: [u64; 3], operation: &'static str) -> LabelSetId {
         if !self.builder.options().labels {
             self.builder.skipped_labels();
             return LabelSetId::default();
         }
-        if let Some(&known) = self.label_sets.get(&keys) {
+        if let Some(&known) = self.label_sets.get(&(keys, operation)) {
             return known;
         }
         let [thread, state, class] = keys;
@@ -290,12 +364,15 @@ impl<'a> Adder<'a, '_> {
             if let Some(thread) = self.constants.thread(thread) {
                 labels.text_if_known("thread", self.constants.thread_name(thread));
                 let tid = if thread.os_id > 0 { thread.os_id } else { thread.java_id };
-                labels.text("tid", &tid.to_string());
+                if tid != 0 {
+                    labels.text("tid", &tid.to_string());
+                }
             }
             labels.text_if_known("state", self.constants.state(state));
             labels.text_if_known("class", &self.constants.class(class));
+            labels.text_if_known("operation", operation);
         });
-        self.label_sets.insert(keys, set);
+        self.label_sets.insert((keys, operation), set);
         set
     }
 }

@@ -65,8 +65,14 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
     if let Some(value) = report.tick_interval.filter(|&value| value > 0) {
         builder.meta.period = Some(Period { name: "time".into(), unit: "microseconds".into(), value });
     }
-    let frames: HashMap<i64, FrameId> =
-        report.cost_centres.iter().map(|centre| (centre.id, frame(&mut builder, centre))).collect();
+    let frames: HashMap<i64, FrameId> = report
+        .cost_centres
+        .iter()
+        .map(|centre| {
+            let CostCentre { id, label, module, src_loc } = centre;
+            (*id, centre_frame(&mut builder, module, label, src_loc))
+        })
+        .collect();
     // The nodes still to visit, each with its depth.
     let mut nodes = vec![(&report.profile, 0)];
     let mut path: Vec<FrameId> = Vec::new();
@@ -83,9 +89,10 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
     Ok(finished(builder)?)
 }
 
-fn frame(builder: &mut ProfileBuilder, centre: &CostCentre) -> FrameId {
-    let (file, line) = place(&centre.src_loc);
-    let (name, file) = (builder.string(&format!("{}.{}", centre.module, centre.label)), builder.string(file));
+/// The frame of a cost centre.
+pub(super) fn centre_frame(builder: &mut ProfileBuilder, module: &str, label: &str, source: &str) -> FrameId {
+    let (file, line) = place(source);
+    let (name, file) = (builder.string(&format!("{module}.{label}")), builder.string(file));
     let function = builder.function(Function { name, file, line, column: 0, by_place: false });
     builder.frame(Frame { function, ..Frame::default() })
 }

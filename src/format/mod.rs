@@ -16,10 +16,12 @@ mod collapsed_write;
 mod coz;
 mod decimals;
 mod dhat;
+mod dtrace;
 mod error;
 mod event_metrics;
 mod fields;
 mod gecko;
+mod ghc;
 mod ghc_json;
 mod gmon;
 mod goroutine;
@@ -147,11 +149,11 @@ pub static FORMATS: &[&Format] = &[
     &pstats::PSTATS,
     &macos_sample::MACOS_SAMPLE,
     &inferno::XCTRACE,
-    &inferno::GHC,
+    &ghc::GHC,
     &ghc_json::GHC_JSON,
     &inferno::VTUNE,
     &inferno::VSPROF,
-    &inferno::DTRACE,
+    &dtrace::DTRACE,
     &austin::text::AUSTIN,
     &bpftrace::BPFTRACE,
     &collapsed::COLLAPSED,

@@ -27,4 +27,5 @@ pub use nearest::nearest;
 pub use package::package;
 pub use place::{BlockLabel, block_labels, split_place, split_shown};
 pub use quoted::quoted;
+pub(crate) use rust_escapes::escape as rust_escape;
 pub use short::{NAMELESS, is_screen_form, screen_forms, short_name, short_names};

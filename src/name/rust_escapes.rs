@@ -32,7 +32,7 @@ pub(super) fn decode(name: &str) -> Cow<'_, str> {
 }
 
 /// Decodes an escape such as `$LT$` or `$u7b$` at the start. Returns the character and the rest.
-fn escape(text: &str) -> Option<(char, &str)> {
+pub(crate) fn escape(text: &str) -> Option<(char, &str)> {
     let (code, after) = text.strip_prefix('$')?.split_once('$')?;
     let c = match code {
         "LT" => '<',

@@ -1,0 +1,219 @@
+//! The report of GHC's profiler (`+RTS -p` and `-P`): a tree of cost centres, one line each, indented by its depth, and
+//! the costs of the centre itself, called this way.
+//!
+//! ```text
+//! COST CENTRE  MODULE  SRC            no.  entries  %time %alloc   %time %alloc  ticks     bytes
+//!
+//! MAIN         MAIN    <built-in>     100        0   40.0   50.0   100.0  100.0      4      1024
+//!  go          Main    p.hs:3:1-9     101        1   60.0   50.0    60.0   50.0      6      1024
+//! ```
+//!
+//! Only `-P` writes ticks and bytes; otherwise the costs are percentages with one decimal.
+
+use crate::format::ghc_json::centre_frame;
+use crate::format::text::{Lines, Scan, decimal, lossy};
+use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
+use crate::profile::{FrameId, LabelSetId, LoadOptions, Period, Profile, ProfileBuilder};
+
+/// The entry in the list of readable formats.
+pub(super) static GHC: Format = Format { name: NAME, title: "GHC time and allocation report", sniff, read };
+
+const NAME: &str = "ghc";
+
+fn sniff(head: &[u8]) -> Confidence {
+    let front = &head[..head.len().min(512)];
+    let title = b"Time and Allocation Profiling Report";
+    if memchr::memmem::find(front, title).is_some() { Confidence::Certain } else { Confidence::No }
+}
+
+/// The columns of the tree.
+#[derive(Clone, Copy)]
+struct TreeColumns {
+    has_source: bool,
+    has_ticks: bool,
+}
+
+impl TreeColumns {
+    /// The columns that a line names, if it is the head of the tree. The table before it has no `entries`.
+    fn of(line: &str) -> Option<TreeColumns> {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let has = |word: &str| words.contains(&word);
+        let is_head = line.starts_with("COST CENTRE") && has("MODULE") && has("no.") && has("entries");
+        is_head.then(|| TreeColumns { has_source: has("SRC"), has_ticks: has("ticks") && has("bytes") })
+    }
+
+    /// The number of columns with numbers, which are the last ones.
+    fn numbers(self) -> usize {
+        if self.has_ticks { 8 } else { 6 }
+    }
+}
+
+fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError> {
+    let mut builder = ProfileBuilder::new(NAME, options);
+    let mut lines = Lines::new(source);
+    let columns = loop {
+        if !lines.advance()? {
+            let message = "the file ends before the tree of cost centres";
+            return Err(ParseError::at_line(NAME, lines.number(), message).into());
+        }
+        let line = lossy(lines.line());
+        if let Some(columns) = TreeColumns::of(&line) {
+            break columns;
+        }
+        read_header(&mut builder, &line);
+    };
+    let units = if columns.has_ticks {
+        [("ticks", "count"), ("alloc", "bytes")]
+    } else {
+        [("time", "%"), ("alloc", "%")]
+    };
+    for (name, unit) in units.into_iter().chain([("entries", "count")]) {
+        builder.metric(name, unit);
+    }
+    if !columns.has_ticks {
+        // Percentages have one decimal.
+        builder.meta.metrics[0].divisor = 10;
+        builder.meta.metrics[1].divisor = 10;
+    }
+    let mut path: Vec<FrameId> = Vec::new();
+    let (mut any, mut any_time) = (false, false);
+    while lines.advance()? {
+        let line = lossy(lines.line());
+        if line.trim().is_empty() && any {
+            break;
+        }
+        if line.trim().is_empty() {
+            continue;
+        }
+        let error = |message: &str| ParseError::at_line(NAME, lines.number(), message);
+        let depth = line.len() - line.trim_start_matches(' ').len();
+        if depth > path.len() {
+            return Err(error("indented by more than one level").into());
+        }
+        path.truncate(depth);
+        let row = Row::of(&line, columns)
+            .ok_or_else(|| error("expected a cost centre, its module and source, and its costs"))?;
+        path.push(centre_frame(&mut builder, row.module, row.label, &row.place));
+        let stack = builder.stack(&path);
+        builder.sample(stack, LabelSetId::default(), None, &row.costs);
+        any = true;
+        any_time |= row.costs[0] > 0;
+    }
+    // Short runs have no ticks.
+    builder.meta.default_metric = usize::from(!any_time);
+    if !any {
+        return Err(ParseError::at_line(NAME, lines.number(), "the file contains no stacks").into());
+    }
+    Ok(finished(builder)?)
+}
+
+/// Takes what the lines before the tables say of the recording.
+fn read_header(builder: &mut ProfileBuilder, line: &str) {
+    let line = line.trim();
+    // `ghc-prof +RTS -P -RTS big.prof`
+    if line.contains(" +RTS ") {
+        builder.meta.comments.push(line.to_string());
+    }
+    // `total time  =        0.02 secs   (23 ticks @ 1000 us, 1 processor)`
+    if let Some((_, rest)) = line.split_once(" ticks @ ").filter(|_| line.starts_with("total time")) {
+        let mut scan = Scan(rest.as_bytes());
+        let period = scan.integer().filter(|&value| value > 0);
+        builder.meta.period =
+            period.map(|value| Period { name: "time".into(), unit: "microseconds".into(), value });
+        let processors = rest.split_once(", ").and_then(|(_, rest)| Scan(rest.as_bytes()).integer());
+        builder.meta.processors = processors.filter(|&processors| processors > 0);
+    }
+}
+
+/// A line of the tree.
+struct Row<'l> {
+    label: &'l str,
+    module: &'l str,
+    /// The place in the source, whose name may contain blanks.
+    place: String,
+    /// Time, allocation, and entries.
+    costs: [i64; 3],
+}
+
+impl<'l> Row<'l> {
+    fn of(line: &'l str, columns: TreeColumns) -> Option<Row<'l>> {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let (names, numbers) = words.split_at_checked(words.len().checked_sub(columns.numbers())?)?;
+        let [label, module, place @ ..] = names else { return None };
+        if columns.has_source == place.is_empty() {
+            return None;
+        }
+        let whole = |word: &&str| decimal(word.as_bytes()).filter(|&value| value >= 0);
+        let [_, entries, time, alloc, _, _, exact @ ..] = numbers else { return None };
+        let [time, alloc] = match exact {
+            [ticks, bytes] => [whole(ticks)?, whole(bytes)?],
+            _ => [tenths(time)?, tenths(alloc)?],
+        };
+        Some(Row { label, module, place: place.join(" "), costs: [time, alloc, whole(entries)?] })
+    }
+}
+
+/// A percentage in tenths: `30.4` is 304.
+fn tenths(text: &str) -> Option<i64> {
+    let (whole, tenth) = text.split_once('.').unwrap_or((text, "0"));
+    let [whole, tenth] = [decimal(whole.as_bytes())?, decimal(tenth.get(..1)?.as_bytes())?];
+    whole.checked_mul(10)?.checked_add(tenth).filter(|&value| value >= 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile::to_notation;
+
+    const HEADER: &str = "\tMon Jan  1 10:00 2024 Time and Allocation Profiling Report  (Final)\n\n\
+                          \t   p +RTS -p -RTS\n\n\
+                          \ttotal time  =        0.01 secs   (10 ticks @ 1000 us, 2 processors)\n\n\
+                          COST CENTRE MODULE    SRC               %time %alloc\n\n\
+                          go          Main      p.hs:3:1-9         60.0   50.0\n\n\n";
+
+    fn load(tree: &str) -> Result<Profile, LoadError> {
+        let text = format!("{HEADER}{tree}");
+        assert_eq!(sniff(text.as_bytes()), Confidence::Certain);
+        read(&mut Source::from_bytes(text.into_bytes()), LoadOptions::ALL)
+    }
+
+    #[test]
+    fn percentages_have_one_decimal() {
+        let profile = load(
+            "COST CENTRE MODULE SRC no. entries %time %alloc %time %alloc\n\n\
+             MAIN  MAIN <built-in> 100 0 40.0 50.0 100.0 100.0\n \
+             go    Main my file.hs:(3,1)-(9,2) 101 1 60.0 50.5 60.0 50.0\n\nsomething else\n",
+        )
+        .unwrap();
+        assert_eq!(to_notation(&profile), "MAIN.MAIN 400 500 0\nMAIN.MAIN;Main.go@my file.hs:0 600 505 1");
+        assert_eq!(profile.meta.metrics.iter().map(|metric| metric.divisor).collect::<Vec<_>>(), [10, 10, 1]);
+        assert_eq!((profile.meta.processors, profile.meta.period.unwrap().value), (Some(2), 1000));
+        assert_eq!(profile.meta.comments, ["p +RTS -p -RTS"]);
+    }
+
+    #[test]
+    fn allocation_is_shown_if_no_time_was_measured() {
+        let profile = load(
+            "COST CENTRE MODULE SRC no. entries %time %alloc %time %alloc ticks bytes\n\n\
+             MAIN  MAIN <built-in> 100 0 0.0 99.9 0.0 100.0 0 123456789\n",
+        )
+        .unwrap();
+        let default = &profile.meta.metrics[profile.meta.default_metric];
+        assert_eq!((&*default.name, &*default.unit, default.total), ("alloc", "bytes", 123_456_789));
+    }
+
+    #[test]
+    fn malformed_reports_are_rejected() {
+        let error = |tree: &str| load(tree).unwrap_err().to_string();
+        let head = "COST CENTRE MODULE SRC no. entries %time %alloc %time %alloc\n\n";
+        assert_eq!(error(""), "ghc: the file ends before the tree of cost centres (line 11)");
+        assert_eq!(error(head), "ghc: the file contains no stacks (line 13)");
+        let deep = format!("{head}MAIN MAIN <b> 1 0 0.0 0.0 0.0 0.0\n   go Main <b> 1 0 0.0 0.0 0.0 0.0\n");
+        assert_eq!(error(&deep), "ghc: indented by more than one level (line 15)");
+        let short = format!("{head}MAIN MAIN 1 0 0.0\n");
+        assert_eq!(
+            error(&short),
+            "ghc: expected a cost centre, its module and source, and its costs (line 14)"
+        );
+    }
+}

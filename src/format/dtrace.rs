@@ -139,7 +139,7 @@ mod tests {
     use crate::profile::to_notation;
 
     fn load(text: &[u8]) -> Result<Profile, LoadError> {
-        read(&mut Source::from_bytes(text.to_vec()), LoadOptions::ALL)
+        read(&mut Source::from_bytes(text.to_vec()), LoadOptions::default())
     }
 
     #[test]

@@ -75,6 +75,19 @@ enum Worth {
     Nothing,
 }
 
+/// The newest version of the format.
+const NEWEST: f64 = 1.2;
+
+/// Checks the version that comes next, and does not move past it.
+fn check_version(json: &Json) -> Result<(), ParseError> {
+    let version = json.clone().number()?;
+    if version > NEWEST {
+        let message = format!("version {version} is newer than {NEWEST}, the newest that prof supports");
+        return Err(json.error(message));
+    }
+    Ok(())
+}
+
 impl StackprofParts {
     fn find(json: &mut Json) -> Result<StackprofParts, ParseError> {
         let mut parts = StackprofParts::default();
@@ -82,6 +95,7 @@ impl StackprofParts {
         while let Some(key) = json.key()? {
             let at = Some(json.position());
             match (&*key, json.kind()?) {
+                ("version", Kind::Number) => check_version(json)?,
                 ("mode", Kind::String) => parts.mode = json.clone().string()?.into_owned(),
                 ("interval", Kind::Number) => parts.interval = json.clone().integer()?,
                 ("frames", Kind::Object) => parts.frames = at,
@@ -111,6 +125,9 @@ impl StackprofParts {
             })
             .transpose()
         };
+        if self.stamps.is_some() {
+            builder.skipped_times();
+        }
         let mut raw = RawColumns {
             stacks: json.at(raw),
             lines: column(self.lines)?,
@@ -283,5 +300,11 @@ mod tests {
         assert!(error.contains("stackprof --json"), "{error}");
         let error = load(&TEXT.replace("1010, 990, 1001", "1")).unwrap_err().to_string();
         assert!(error.contains("fewer timestamps than samples"), "{error}");
+    }
+
+    #[test]
+    fn newer_versions_are_rejected() {
+        let error = load(&TEXT.replace("\"version\": 1.2", "\"version\": 1.3")).unwrap_err().to_string();
+        assert_eq!(error, "stackprof: version 1.3 is newer than 1.2, the newest that prof supports (byte 12)");
     }
 }

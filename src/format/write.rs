@@ -76,6 +76,8 @@ pub enum Part {
     Comments,
     /// When the recording started, and the sampling period.
     Recording,
+    /// The time of each sample.
+    Times,
     /// Values below 0.
     Negatives,
 }
@@ -96,6 +98,7 @@ impl fmt::Display for Part {
             Part::DropFrames => "which frames to drop",
             Part::Comments => "comments",
             Part::Recording => "the recording's start time and sampling period",
+            Part::Times => "the time of each sample",
             Part::Negatives => "negative values",
         })
     }
@@ -168,6 +171,7 @@ impl Writer {
             Part::DropFrames,
             Part::Comments,
             Part::Recording,
+            Part::Times,
             Part::Negatives,
         ];
         all.into_iter()
@@ -202,6 +206,8 @@ fn has(profile: &Profile, metric: usize, part: Part) -> bool {
         Part::DropFrames => !meta.drop_frames.is_empty(),
         Part::Comments => !meta.comments.is_empty(),
         Part::Recording => meta.time_ns.is_some() || meta.period.is_some(),
+        // Times that were not loaded count as well.
+        Part::Times => profile.samples.time.is_some() || meta.has_times,
         Part::Negatives => {
             profile.samples.values.get(metric).is_some_and(|values| values.iter().any(|&value| value < 0))
         }

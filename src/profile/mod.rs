@@ -156,6 +156,8 @@ pub struct Meta {
     pub labelled_rows: u64,
     /// Whether labels with text were left out although labels with numbers were kept.
     pub skipped_texts: bool,
+    /// Whether samples have times in the input, even if these were not loaded.
+    pub has_times: bool,
     /// Warnings about the input, for the user.
     pub warnings: Vec<String>,
 }

@@ -229,6 +229,7 @@ fn combined(sum: Meta, other: &Meta) -> Meta {
         profiles: sum.profiles + other.profiles,
         rows: sum.rows + other.rows,
         labelled_rows: sum.labelled_rows + other.labelled_rows,
+        has_times: sum.has_times || other.has_times,
         processors: sum.processors.filter(|_| sum.processors == other.processors),
         comments: append(sum.comments, &other.comments),
         warnings: append(sum.warnings, &other.warnings),

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use crate::support::{corpus, fixture, load_file};
-use prof::format::{Source, Writer, load, named, writer_named};
+use crate::support::{below, corpus, corpus_root, fixture, load_file};
+use prof::format::{Part, Source, WRITERS, Writer, load, named, writer_named};
 use prof::profile::{
     Frame, FrameId, Function, Label, LabelSetId, LabelValue, LoadOptions, Mapping, MappingId, Period,
     Profile, ProfileBuilder, to_notation,
@@ -589,4 +589,106 @@ fn an_anonymous_profile_has_the_same_numbers_and_no_name() {
         let text = again.symbols.strings.get(id);
         assert!(!text.contains("main") && !text.contains(".go"), "{text}");
     }
+}
+
+/// The values of a metric by stack, with everything that `writer` can hold: names, files, lines and labels.
+fn contents(profile: &Profile, metric: usize, writer: &Writer) -> BTreeMap<String, i128> {
+    let symbols = &profile.symbols;
+    let holds = |part: &Part| writer.holds.contains(part);
+    let frame = |&frame: &FrameId| {
+        let Frame { function, line, .. } = symbols.frames[frame];
+        let mut text = symbols.frame_name(frame).replace(';', ":");
+        if holds(&Part::Files) {
+            text += &format!("@{}", symbols.function_file(function));
+        }
+        if holds(&Part::Lines) {
+            text += &format!(":{line}");
+        }
+        text
+    };
+    let label = |label: &Label| {
+        let key = symbols.strings.get(label.key);
+        let part = match key {
+            "thread" => Part::Threads,
+            "tid" | "process" => Part::Processes,
+            _ => Part::Labels,
+        };
+        let value = match label.value {
+            LabelValue::Text(text) => symbols.strings.get(text).to_string(),
+            LabelValue::Number(number, _) => number.to_string(),
+        };
+        holds(&part).then(|| format!("{key}={value}"))
+    };
+    let mut contents = BTreeMap::new();
+    let samples = &profile.samples;
+    for row in 0..samples.len() {
+        let frames: Vec<String> = profile.stacks.frames(samples.stack[row]).iter().map(frame).collect();
+        let mut labels: Vec<String> =
+            profile.label_sets.labels(samples.labels[row]).iter().filter_map(label).collect();
+        labels.sort();
+        let key = format!("{} {{{}}}", frames.join(";"), labels.join(" "));
+        *contents.entry(key).or_default() += i128::from(samples.values[metric][row]);
+    }
+    contents.retain(|_, value| *value != 0);
+    contents
+}
+
+/// Real profiles keep their sums, names, files, lines, labels, threads and times in every format that can hold them.
+#[test]
+#[needs(Corpus)]
+fn real_profiles_keep_what_formats_can_hold() {
+    let (mut compared, mut wrong) = (0, Vec::new());
+    let root = corpus_root();
+    let paths = below(&root).into_iter().map(|path| root.join(path));
+    for path in paths.filter(|path| path.metadata().unwrap().len() < 150_000) {
+        for writer in WRITERS.iter().filter(|writer| writer.name != "callgrind") {
+            let file = std::fs::File::open(&path).unwrap();
+            let Ok(mut source) = Source::open(Box::new(file)) else { continue };
+            let Ok(profile) = load(&mut source, writer.needs, None) else { break };
+            if profile.calls.is_some() || profile.meta.metrics.iter().any(|metric| metric.too_large) {
+                break;
+            }
+            let profile = compact(&profile).unwrap();
+            let metric = profile.meta.default_metric;
+            if profile.samples.is_empty() || writer.losses(&profile, metric).contains(&Part::Negatives) {
+                continue;
+            }
+            let bytes = written(writer, &profile, metric);
+            let mut source = Source::from_bytes(bytes);
+            let again = load(&mut source, writer.needs, named(writer.name)).unwrap();
+            let [before, after] = [(&profile, metric), (&again, again.meta.default_metric)]
+                .map(|(profile, metric)| contents(profile, metric, writer));
+            let [sum, sum_after] =
+                [&before, &after].map(|contents| contents.values().map(|value| value.abs()).sum::<i128>());
+            let different = before
+                .iter()
+                .filter(|(key, value)| after.get(*key).is_none_or(|other| **value * sum_after != other * sum))
+                .chain(after.iter().filter(|(key, _)| !before.contains_key(*key)))
+                .next();
+            if let Some((key, value)) = different {
+                wrong.push(format!(
+                    "{} as {}: {value} {key}, after {:?}",
+                    path.display(),
+                    writer.name,
+                    after.get(key)
+                ));
+            }
+            if let (true, Some(times)) = (writer.holds.contains(&Part::Times), &profile.samples.time) {
+                let sorted = |times: &[i64]| {
+                    let mut times = times.to_vec();
+                    times.sort_unstable();
+                    times
+                };
+                let after = again.samples.time.as_ref().map(|times| sorted(times)).unwrap_or_default();
+                let before = sorted(times);
+                let is_same = |(a, b): (&i64, &i64)| (a - before[0] - (b - after[0])).abs() <= 1_000;
+                if before.len() != after.len() || !before.iter().zip(&after).all(is_same) {
+                    wrong.push(format!("{} as {}: times", path.display(), writer.name));
+                }
+            }
+            compared += 1;
+        }
+    }
+    assert!(wrong.is_empty(), "{} of {compared}:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(compared > 700, "{compared}");
 }

@@ -93,6 +93,11 @@ impl CallgrindReader {
 
     fn header(&mut self, key: &[u8], value: &[u8], number: u64) -> Result<bool, ParseError> {
         match key {
+            b"version" if !matches!(value, b"1" | b"") => {
+                let version = String::from_utf8_lossy(value);
+                let message = format!("version {version} is not supported; only version 1 is known");
+                return Err(ParseError::at_line(NAME, number, message));
+            }
             b"positions" => {
                 self.positions = Positions::declared(value);
             }

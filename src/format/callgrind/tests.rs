@@ -151,3 +151,10 @@ fn costs_may_have_a_sign() {
     assert_eq!((sum(0), sum(1)), (31, 3));
     assert!(profile.meta.warnings.is_empty(), "{:?}", profile.meta.warnings);
 }
+
+#[test]
+fn unknown_versions_are_rejected() {
+    let text = "# callgrind format\nversion: 2\nevents: Ir\nfn=main\n1 2\n";
+    let error = read(&mut Source::from_bytes(text.into()), LoadOptions::ALL).unwrap_err().to_string();
+    assert_eq!(error, "callgrind: version 2 is not supported; only version 1 is known (line 2)");
+}

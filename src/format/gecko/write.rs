@@ -36,6 +36,7 @@ pub(in crate::format) static WRITER: Writer = Writer {
         Part::Inlining,
         Part::Comments,
         Part::Recording,
+        Part::Times,
         Part::Negatives,
     ],
     holds_calls: false,

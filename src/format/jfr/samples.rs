@@ -196,6 +196,9 @@ pub(super) fn add(
     if events.is_empty() {
         return Ok(());
     }
+    if !builder.options().times {
+        builder.skipped_times();
+    }
     let mut adder = Adder {
         values: vec![0; builder.meta.metrics.len()],
         builder,

@@ -239,6 +239,7 @@ impl<'a> SampleReader<'a> {
         self.values.fill(0);
         self.values[metric..metric + values.len()].copy_from_slice(values);
         let time = self.builder.options().times.then(|| self.trace.time(ticks));
+        self.builder.skipped_times();
         self.builder.sample(stack, labels, time, &self.values);
     }
 }

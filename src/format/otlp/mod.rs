@@ -53,6 +53,7 @@ pub(super) static WRITER: Writer = Writer {
         Part::Addresses,
         Part::Inlining,
         Part::Recording,
+        Part::Times,
         Part::Negatives,
     ],
     holds_calls: false,

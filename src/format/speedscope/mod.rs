@@ -55,6 +55,7 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
     json.object()?;
     while let Some(key) = json.key()? {
         match (&*key, json.kind()?) {
+            ("$schema", Kind::String) => check_schema(&mut json)?,
             ("shared", Kind::Object) => reader.read_shared(&mut json)?,
             ("profiles", Kind::Array) if !reader.frames.is_empty() => {
                 reader.read_profiles(&mut json)?;
@@ -83,6 +84,14 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
         return Err(ParseError::whole(NAME, "`profiles` is empty").into());
     }
     Ok(finished(reader.builder)?)
+}
+
+/// Checks the address of the schema, which will be another one for an incompatible version.
+fn check_schema(json: &mut Json) -> Result<(), ParseError> {
+    let error = json.error("this version of the format is not supported: its schema is not `file-format-schema.json`");
+    let schema = json.string()?;
+    let is_known = !schema.contains("file-format-schema") || schema.ends_with("/file-format-schema.json");
+    if is_known { Ok(()) } else { Err(error) }
 }
 
 struct SpeedscopeReader {
@@ -376,5 +385,13 @@ mod tests {
             evented(r#"{"type": "O", "frame": 2, "at": 4}"#)
                 .contains("frame number is out of range of `shared.frames`")
         );
+    }
+
+    #[test]
+    fn other_schemas_are_rejected() {
+        let text = r#"{"$schema": "https://www.speedscope.app/file-format-schema-2.json", "shared": {"frames": []}, "profiles": []}"#;
+        assert_eq!(sniff(text.as_bytes()), Confidence::Certain);
+        let error = read(&mut Source::from_bytes(text.into()), LoadOptions::ALL).unwrap_err().to_string();
+        assert!(error.starts_with("speedscope: this version of the format is not supported"), "{error}");
     }
 }

@@ -168,6 +168,7 @@ impl ProfileBuilder {
     ) {
         self.meta.rows += 1;
         self.meta.labelled_rows += u64::from(labels != LabelSetId::default());
+        self.meta.has_times |= time.is_some();
         self.count(first, values);
         let any = values.iter().fold(0, |any, value| any | value);
         if any == 0 || self.is_full(size_of_val(values)) {
@@ -227,6 +228,11 @@ impl ProfileBuilder {
     /// Counts a sample whose labels the reader skipped.
     pub fn skipped_labels(&mut self) {
         self.meta.labelled_rows += 1;
+    }
+
+    /// Notes that samples have times, which the reader may skip.
+    pub fn skipped_times(&mut self) {
+        self.meta.has_times = true;
     }
 
     /// Adds a warning for the user.

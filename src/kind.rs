@@ -170,6 +170,7 @@ pub static KINDS: &[Kind] = &[
         measures: "Bytes of a few sampled objects that are old and still in use.",
         when: "Use it to find a leak in a recording without a heap dump; totals mean little, because few objects are sampled.",
         width: "allocated sampled objects that are old and still in use",
+        is_quantity: false,
     },
     Kind {
         name: "old_objects",
@@ -180,6 +181,7 @@ pub static KINDS: &[Kind] = &[
         measures: "A few sampled objects that are old and still in use.",
         when: "Use it to find a leak in a recording without a heap dump.",
         width: "allocated sampled objects that are old and still in use",
+        is_quantity: false,
     },
     Kind {
         name: "peak_space",
@@ -345,6 +347,7 @@ pub static KINDS: &[Kind] = &[
         measures: "Time that threads waited to be notified (Object.wait).",
         when: "Use it to find what threads wait for; idle workers wait too.",
         width: "waited for a long time to be notified",
+        is_quantity: false,
     },
     Kind {
         name: "wait_count",
@@ -355,6 +358,7 @@ pub static KINDS: &[Kind] = &[
         measures: "How often threads waited to be notified (Object.wait).",
         when: "Compare it with the duration of the waits.",
         width: "waited often to be notified",
+        is_quantity: false,
     },
     Kind {
         name: "sleep_duration",
@@ -365,6 +369,7 @@ pub static KINDS: &[Kind] = &[
         measures: "Time that threads slept.",
         when: "Use it to find sleeps that delay other work.",
         width: "slept for a long time",
+        is_quantity: false,
     },
     Kind {
         name: "sleep_count",
@@ -375,6 +380,7 @@ pub static KINDS: &[Kind] = &[
         measures: "How often threads slept.",
         when: "Compare it with the duration of the sleeps.",
         width: "slept often",
+        is_quantity: false,
     },
     Kind {
         name: "socket_duration",
@@ -385,6 +391,7 @@ pub static KINDS: &[Kind] = &[
         measures: "Time spent reading from sockets and writing to them.",
         when: "Use it to find slow peers; the label operation separates reads and writes.",
         width: "waited for sockets for a long time",
+        is_quantity: false,
     },
     Kind {
         name: "socket_count",
@@ -395,6 +402,7 @@ pub static KINDS: &[Kind] = &[
         measures: "Reads from sockets and writes to them.",
         when: "Use it to find many small transfers.",
         width: "read from or wrote to sockets often",
+        is_quantity: true,
     },
     Kind {
         name: "socket_bytes",
@@ -405,6 +413,7 @@ pub static KINDS: &[Kind] = &[
         measures: "Bytes read from sockets and written to them.",
         when: "Use it to find what transfers the most over the network.",
         width: "transferred many bytes over sockets",
+        is_quantity: true,
     },
     Kind {
         name: "file_duration",
@@ -415,6 +424,7 @@ pub static KINDS: &[Kind] = &[
         measures: "Time spent reading, writing and flushing files.",
         when: "Use it to find slow file access; the label operation separates reads and writes.",
         width: "waited for files for a long time",
+        is_quantity: false,
     },
     Kind {
         name: "file_count",
@@ -425,6 +435,7 @@ pub static KINDS: &[Kind] = &[
         measures: "Reads, writes and flushes of files.",
         when: "Use it to find many small reads and writes.",
         width: "read from or wrote to files often",
+        is_quantity: true,
     },
     Kind {
         name: "file_bytes",
@@ -435,6 +446,7 @@ pub static KINDS: &[Kind] = &[
         measures: "Bytes read from files and written to them.",
         when: "Use it to find what reads or writes the most.",
         width: "read from or wrote to files a lot",
+        is_quantity: true,
     },
     Kind {
         name: "instructions",
@@ -467,6 +479,7 @@ pub static KINDS: &[Kind] = &[
         measures: "Time from the call of a traced method to its return.",
         when: "Use it to find slow calls of the methods that are traced.",
         width: "had slow calls of traced methods",
+        is_quantity: false,
     },
     Kind {
         name: "exceptions",

@@ -305,6 +305,9 @@ mod tests {
     #[test]
     fn newer_versions_are_rejected() {
         let error = load(&TEXT.replace("\"version\": 1.2", "\"version\": 1.3")).unwrap_err().to_string();
-        assert_eq!(error, "stackprof: version 1.3 is newer than 1.2, the newest that prof supports (byte 12)");
+        assert_eq!(
+            error,
+            "stackprof: version 1.3 is newer than 1.2, the newest that prof supports (byte 12)"
+        );
     }
 }

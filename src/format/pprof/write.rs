@@ -16,7 +16,7 @@ use crate::format::pprof::messages::{FunctionMessage, LabelMessage, MappingMessa
 use crate::format::pprof::read::NAME;
 use crate::format::pprof::write_locations::{PackedStacks, WrittenLocations};
 use crate::format::wire::{push_bytes, push_varint};
-use crate::profile::{Addresses, Column, Id, LabelValue, MappingId, Profile, Strings, Symbols};
+use crate::profile::{Addresses, Column, Id, Label, LabelValue, MappingId, Profile, Strings, Symbols};
 
 /// Writes a profile with all its metrics.
 pub(super) fn write(profile: &Profile, _metric: usize, out: &mut dyn Write) -> io::Result<Vec<String>> {
@@ -82,7 +82,11 @@ impl Encoder {
                 push_bytes(&mut sample, 1, ids);
             }
             push_bytes(&mut sample, 2, &values);
-            for label in profile.label_sets.labels(samples.labels[row]) {
+            // Empty text would be read as the number 0.
+            let is_empty =
+                |label: &&Label| matches!(label.value, LabelValue::Text(text) if text.index() == 0);
+            let labels = profile.label_sets.labels(samples.labels[row]).iter();
+            for label in labels.filter(|label| !is_empty(label)) {
                 let key = label.key.index() as i64;
                 let label = match label.value {
                     LabelValue::Text(text) => {

@@ -88,7 +88,8 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
 
 /// Checks the address of the schema, which will be another one for an incompatible version.
 fn check_schema(json: &mut Json) -> Result<(), ParseError> {
-    let error = json.error("this version of the format is not supported: its schema is not `file-format-schema.json`");
+    let error = json
+        .error("this version of the format is not supported: its schema is not `file-format-schema.json`");
     let schema = json.string()?;
     let is_known = !schema.contains("file-format-schema") || schema.ends_with("/file-format-schema.json");
     if is_known { Ok(()) } else { Err(error) }

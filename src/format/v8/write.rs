@@ -20,7 +20,7 @@ pub(in crate::format) static WRITER: Writer = Writer {
     endings: &[".cpuprofile"],
     packed_endings: &[],
     packed: false,
-    holds: &[Part::Files, Part::Places, Part::Times],
+    holds: &[Part::Files, Part::Places],
     holds_calls: false,
     second_metric: count_of_rows,
     read_as: &[("cpu", "microseconds")],

@@ -2,7 +2,7 @@
 //!
 //! [`load`] decompresses the input, asks every entry of [`FORMATS`] how well it matches, and reads it with the best match.
 //! File names are ignored, because real files named `.pb.gz` may not be compressed, and `.prof` has five meanings. The
-//! only exception is `.folded` for a list of names and numbers, whose content is ambiguous.
+//! only exception is `folded` or `collapsed` in the name of a list of names and numbers, whose content is ambiguous.
 
 mod allocators;
 mod art_trace;
@@ -218,7 +218,7 @@ pub fn recognize_source(source: &mut Source) -> Result<Option<(&'static Format, 
         // JSON formats are recognized by their keys, and the decisive one may come after a long list.
         return Ok(recognize(source.head(usize::MAX)?));
     }
-    let is_folded = source.is_called(collapsed::ENDINGS) && collapsed::has_weights(source.bytes());
+    let is_folded = source.is_called(collapsed::NAMES) && collapsed::has_weights(source.bytes());
     Ok(is_folded.then_some((&collapsed::COLLAPSED, Confidence::Maybe)))
 }
 
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn the_file_extension_breaks_a_tie() {
+    fn the_file_name_breaks_a_tie() {
         let load_as = |name: &str, text: &str| {
             let mut source = Source::from_bytes(text.into());
             source.set_name(name);
@@ -272,7 +272,8 @@ mod tests {
         };
         let frames = "read file 3\nwrite file 4\n";
         assert!(load_as("x.txt", frames).is_err());
-        for name in ["x.folded", "x.folded.gz", "X.COLLAPSED"] {
+        assert!(load_as("folded/x.txt", frames).is_err());
+        for name in ["x.folded", "x.folded.gz", "X.COLLAPSED", "a/perf-collapsed-all.txt"] {
             assert_eq!(load_as(name, frames).unwrap(), 7, "{name}");
         }
         assert!(load_as("x.folded", "no numbers\n").is_err());

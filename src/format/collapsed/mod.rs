@@ -27,8 +27,8 @@ pub(in crate::format) use crate::format::collapsed::python::is_python;
 /// The entry in the list of readable formats.
 pub(super) static COLLAPSED: Format = Format { name: NAME, title: "collapsed stacks", sniff, read };
 
-/// File extensions that resolve the ambiguity of a list of names and numbers.
-pub(super) const ENDINGS: &[&str] = &[".folded", ".collapsed"];
+/// Words in file names that resolve the ambiguity of a list of names and numbers: `out.folded`, `cpu-collapsed.txt`.
+pub(super) const NAMES: &[&str] = &["folded", "collapsed"];
 
 /// Number of blocks that are read before more threads are started: a megabyte.
 const SERIAL_BLOCKS: usize = 8;

@@ -192,11 +192,10 @@ impl Source {
         self.name = name.to_ascii_lowercase();
     }
 
-    /// Whether the file name has one of `endings`, ignoring an extension for compression.
-    pub(crate) fn is_called(&self, endings: &[&str]) -> bool {
-        let name = [".gz", ".zst", ".lz4"].iter().find_map(|packed| self.name.strip_suffix(packed));
-        let name = name.unwrap_or(&self.name);
-        endings.iter().any(|ending| name.ends_with(ending))
+    /// Whether the file name, without its folder, contains one of `words`.
+    pub(crate) fn is_called(&self, words: &[&str]) -> bool {
+        let name = self.name.rsplit(['/', '\\']).next().unwrap_or_default();
+        words.iter().any(|word| name.contains(word))
     }
 
     /// All remaining bytes, for formats that cannot be streamed.

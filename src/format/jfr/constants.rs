@@ -151,7 +151,7 @@ impl<'a> Constants<'a> {
             "jdk.types.Method" => {
                 let plan = class.plan(&["type", "name"]);
                 for _ in 0..count {
-                    let key = classes.key(event, class)?;
+                    let key = class.read_key(event)?;
                     let [class, name] = classes.numbers(event, class, &plan, true)?;
                     self.methods.insert(key, Method { class: class as u64, name: name as u64 });
                 }
@@ -160,7 +160,7 @@ impl<'a> Constants<'a> {
             "java.lang.Class" => {
                 let plan = class.plan(&["name"]);
                 for _ in 0..count {
-                    let key = classes.key(event, class)?;
+                    let key = class.read_key(event)?;
                     let [name] = classes.numbers(event, class, &plan, true)?;
                     self.classes.insert(key, name as u64);
                 }
@@ -203,7 +203,7 @@ impl<'a> Constants<'a> {
         let plan = frame.plan(&["method", "lineNumber", "type"]);
         let truncated_at = class.field("truncated").map(|(index, _)| index);
         for _ in 0..count {
-            let key = classes.key(event, class)?;
+            let key = class.read_key(event)?;
             let start = self.frames.len();
             let mut is_truncated = false;
             for (index, field) in class.fields.iter().enumerate() {
@@ -336,7 +336,7 @@ fn each<'a, const N: usize>(
 ) -> Result<(), ParseError> {
     let plan = class.plan(wanted);
     for _ in 0..count {
-        let key = classes.key(event, class)?;
+        let key = class.read_key(event)?;
         take(key, classes.read(event, class, &plan, true)?);
     }
     Ok(())

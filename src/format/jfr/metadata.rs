@@ -103,6 +103,17 @@ pub(super) struct Plan<const N: usize> {
 }
 
 impl Class {
+    /// Reads the key of a constant.
+    pub(super) fn read_key(&self, cursor: &mut Cursor<'_>) -> Result<u64, ParseError> {
+        Ok(match self.key {
+            // Extended like the fields that refer to it.
+            FieldKind::Byte => i64::from(cursor.byte()? as i8) as u64,
+            FieldKind::Short => cursor.short()? as u64,
+            FieldKind::Int => i64::from(cursor.int()? as i32) as u64,
+            _ => cursor.long()? as u64,
+        })
+    }
+
     /// The plan for reading the fields named `wanted`; empty names are ignored.
     pub(super) fn plan<const N: usize>(&self, wanted: &[&str; N]) -> Plan<N> {
         let places: Vec<Option<usize>> = self
@@ -129,17 +140,6 @@ impl Class {
 impl Classes {
     pub(super) fn new(classes: HashMap<i64, Class>) -> Classes {
         Classes(classes)
-    }
-
-    /// The key of a constant of `class`.
-    pub(super) fn key(&self, cursor: &mut Cursor<'_>, class: &Class) -> Result<u64, ParseError> {
-        Ok(match class.key {
-            // Extended like the fields that refer to it.
-            FieldKind::Byte => i64::from(cursor.byte()? as i8) as u64,
-            FieldKind::Short => cursor.short()? as u64,
-            FieldKind::Int => i64::from(cursor.int()? as i32) as u64,
-            _ => cursor.long()? as u64,
-        })
     }
 
     pub(super) fn get(&self, id: i64) -> Option<&Class> {

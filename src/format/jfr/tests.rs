@@ -395,9 +395,9 @@ fn version_0_9_is_read() {
     let metadata_at = constants_at + constants.len() as u64;
     let recording = [header, long(metadata_at), events, constants, metadata].concat();
 
-    let times = load(&[recording.clone()]).samples.time.clone();
+    let times = load(std::slice::from_ref(&recording)).samples.time.clone();
     assert_eq!(times, Some(vec![7_000_100_000, 7_000_100_000, 7_000_100_000]));
-    let profile = load_untimed(&[recording.clone()]);
+    let profile = load_untimed(std::slice::from_ref(&recording));
     let expected = "a.Main.run@a/Main.java:9 0 0 1 3000 {class=a.Main thread=main}\n\
                     a.Main.run@a/Main.java:9 2 40000000 0 0 {thread=main}";
     assert_eq!(crate::profile::to_notation(&profile), expected);

@@ -92,8 +92,10 @@ pub fn flame(profile: &Profile, options: &FlameOptions) -> Flame {
     let files = heaviest(own.enumerate().map(|(key, &own)| (file_of(key), own)));
     let mut group_self = vec![0_i64; colors.groups.len()];
     for (key, &own) in own.enumerate() {
-        let sum = &mut group_self[colors.of(subject.keys.name(key)) as usize];
-        *sum = sum.saturating_add(own);
+        // A profile without samples has no groups.
+        if let Some(sum) = group_self.get_mut(colors.of(subject.keys.name(key)) as usize) {
+            *sum = sum.saturating_add(own);
+        }
     }
     Flame {
         header,

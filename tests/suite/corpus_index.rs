@@ -161,12 +161,7 @@ const REFUSED: &[(&str, &str)] = &[
 
 /// Formats that are not supported, and a part of the reason with which each file is rejected.
 const NOT_READ: &[(&str, &str)] = &[
-    ("coz", "coz causal profile"),
-    ("art-trace", "Android ART method trace"),
     ("go-trace", "Go execution trace"),
-    ("hprof-text", "Java heap dump (hprof)"),
-    ("massif", "massif's output"),
-    ("instruments-deep-copy", "call tree copied from Instruments"),
     ("memray", "memray capture"),
     ("memtrace-ctf", "OCaml memtrace"),
     ("nytprof", "Perl NYTProf"),

@@ -62,7 +62,10 @@ fn types_are_known_below(root: &Path) {
     let (mut known, mut unknown) = (0, Vec::new());
     for file in &files {
         let Ok(profile) = load_file(file) else { continue };
-        if matches!(profile.meta.format, "callgrind" | "perf-data" | "perf-script" | "inferno" | "bpftrace") {
+        if matches!(
+            profile.meta.format,
+            "callgrind" | "perf-data" | "perf-script" | "inferno" | "bpftrace" | "pmcstat" | "simpleperf"
+        ) {
             continue;
         }
         for metric in &profile.meta.metrics {

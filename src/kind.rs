@@ -189,7 +189,7 @@ pub static KINDS: &[Kind] = &[
         metrics: &["peak_space", "max_space", "peak"],
         companion: Some("peak_objects"),
         languages: NATIVE,
-        measures: "Bytes in use at the same time: when the whole program used the most (peak), or when this stack did (max).",
+        measures: "Bytes in use at one moment: for the metric peak, when the whole program used the most; for max, when this stack did.",
         when: "Use it to find what determines how much memory the program needs.",
         width: "held a lot of memory at peak usage",
         is_quantity: true,

@@ -35,7 +35,7 @@ pub struct Bulk {
     pub location: f64,
     /// The variance of `location`.
     pub location_variance: f64,
-    /// φ, how many times larger than that of independent samples the variance is; at least 1.
+    /// φ, the variance, divided by the variance of independent samples; at least 1.
     pub overdispersion: f64,
     /// τ, the change from run to run as a coefficient of variation; more samples do not reduce it.
     pub run_to_run: f64,

@@ -35,10 +35,10 @@ pub(crate) struct HotCommand {
     /// List sequences called from at least N contexts; a context is a distinct call path to the sequence
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = at_least::<1>)]
     contexts: usize,
-    /// Hide sequences that depend on few contexts: the N-1 heaviest contexts (N as in --contexts) must leave at least this percentage of the total to the others
+    /// Hide a sequence if less than this percentage of its total remains without its N-1 heaviest contexts (N is the value of --contexts)
     #[arg(long, value_name = "P", default_value = "5", value_parser = percent)]
     context_share: f64,
-    /// Prefer longer sequences: hide a sequence if adding one more function loses at most P % of its total
+    /// Hide a sequence if a sequence one function longer has nearly the same total: at most P % less
     #[arg(long, value_name = "P", default_value = "10", value_parser = percent)]
     tolerance: f64,
     /// Show at most N sequences; 0 for all

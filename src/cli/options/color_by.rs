@@ -23,10 +23,10 @@ enum ColorByChoice {
     Package,
     /// The source file
     File,
-    /// The share of self
+    /// The function's self value, as a share
     #[value(name = "self")]
     SelfValue,
-    /// The share of total
+    /// The function's total, as a share
     Total,
     /// The change between two profiles
     Delta,

@@ -101,7 +101,7 @@ impl MicrosecondClock {
             _ => {
                 let unit = if metric.unit.is_empty() { "its unit" } else { &metric.unit };
                 let change = format!(
-                    "cpuprofile: one microsecond in the file stands for one {unit} of {}",
+                    "cpuprofile: the file counts microseconds, each of which stands for 1 {unit} of {}",
                     metric.name
                 );
                 MicrosecondClock { factor: 1, divisor, changes: vec![change] }

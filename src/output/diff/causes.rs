@@ -40,7 +40,7 @@ impl<'d> Shown<'d> {
         Some(Shown { causes: causes.to_vec(), others: others.to_vec() })
     }
 
-    /// `+9.8% (7.1 to 12.6) per unit of unchanged code: 2 causes explain 92% of it`
+    /// `+9.8% in total (95% CI 7.1 to 12.6): 2 causes explain 92% of it`
     pub(in crate::output) fn headline(&self, diff: &Diff) -> String {
         let explained: f64 = self.causes.iter().map(|cause| cause.explains).sum();
         let explained = format!("{:.0}%", (explained * 100.0).min(100.0));
@@ -56,8 +56,8 @@ impl<'d> Shown<'d> {
                 // Memory that grew tenfold needs no tenths of a percent.
                 let digits = usize::from(percent < 100.0);
                 let interval =
-                    if low < high { format!(" ({low:.digits$} to {high:.digits$})") } else { String::new() };
-                format!("+{percent:.digits$}%{interval} in total: {causes} {explained} of it")
+                    if low < high { format!(" (95% CI {low:.digits$} to {high:.digits$})") } else { String::new() };
+                format!("+{percent:.digits$}% in total{interval}: {causes} {explained} of it")
             }
             _ => format!("{causes} {explained} of what became more expensive"),
         }

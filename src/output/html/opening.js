@@ -50,7 +50,7 @@ export function opening(model) {
     if (inner !== undefined && inner !== first) facts.push([`${percent(flat.total[inner])}${start()} in `, { id: inner }, " and what it calls"]);
   }
   const few = metric.samples;
-  if (few && few < FEW_SAMPLES && !model.isFiltered) facts.unshift([`Only ${few} samples: read shares as ±${Math.ceil(70 / Math.sqrt(few))} points`]);
+  if (few && few < FEW_SAMPLES && !model.isFiltered) facts.unshift([`Only ${few} samples: shares may be off by ±${Math.ceil(70 / Math.sqrt(few))} percentage points`]);
   return facts.slice(0, 3).flatMap((fact, index) => (index ? ["; ", ...fact] : fact)).concat(facts.length ? ["."] : []);
 }
 

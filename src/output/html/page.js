@@ -24,7 +24,7 @@ const HELP = [
   ["Shift + click, o", "only stacks through a function"],
   ["Right click, m", "menu of a function"],
   ["Arrow keys", "move the selection"],
-  ["f, h", "show stacks from the selected function on; hide its frames"],
+  ["f, h", "start stacks at the selected function; hide its frames"],
   ["y", "copy the name of the selected function"],
   ["/, n, N", "search; next and previous match, the widest first"],
   ["1, 2, 3", "flame graph, callers, call tree"],
@@ -187,7 +187,7 @@ class Page {
     const list = document.createElement("dl");
     for (const [keys, what] of HELP) list.append(make("dt", keys), make("dd", what));
     const close = button("Close", () => element("help").close());
-    element("help").append(make("h2", "Keys and mouse"), list, make("p", "A wide block is expensive: its width is the value of all samples through it. Own code has colours, the standard library and the runtime are grey."), close);
+    element("help").append(make("h2", "Keys and mouse"), list, make("p", "A wide block is expensive: its width is the value of all samples through it. Your own code is coloured; the standard library and the runtime are grey."), close);
   }
 
   /** Says why both sides differ, with a button per cause that shows the evidence. */

@@ -167,7 +167,7 @@ pub(in crate::output) fn left_out(graph: &Graph) -> Option<String> {
     parts.push(match graph.edges_elided {
         0 if edges == 1 => "the one call between them".to_string(),
         0 if all_edges == 0 => "no calls between them".to_string(),
-        0 => format!("all {} calls between them", count(all_edges)),
+        0 => format!("with the {} calls between them", count(all_edges)),
         _ => format!(
             "{} of {} calls between them, each at least {}%",
             count(edges as u64),

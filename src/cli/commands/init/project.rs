@@ -53,7 +53,7 @@ impl Project {
 pub(super) const PROJECTS: [&Project; 6] = [&GO, &RUST, &MAVEN, &GRADLE, &PYTHON, &NODE];
 
 const GO: Project = Project {
-    name: "Go, recorded by its benchmarks",
+    name: "Go (profiles of its benchmarks)",
     files: &["go.mod"],
     what: "The folder of the package with the benchmarks.",
     benchmark: ".",
@@ -72,7 +72,7 @@ const GO: Project = Project {
 };
 
 const RUST: Project = Project {
-    name: "Rust, recorded by criterion and perf",
+    name: "Rust (criterion, recorded by perf)",
     files: &["Cargo.toml"],
     what: "The name of the benchmark in Cargo.toml.",
     benchmark: "benchmark",
@@ -97,7 +97,7 @@ const RUST: Project = Project {
 };
 
 const MAVEN: Project = Project {
-    name: "Java, recorded by Flight Recorder",
+    name: "Java (recorded by Flight Recorder)",
     files: &["pom.xml"],
     what: "The program to run, as a .jar file.",
     benchmark: "target/benchmark.jar",
@@ -123,7 +123,7 @@ const GRADLE: Project = Project {
 };
 
 const PYTHON: Project = Project {
-    name: "Python, recorded by py-spy",
+    name: "Python (recorded by py-spy)",
     files: &["pyproject.toml", "setup.py"],
     what: "The script to run.",
     benchmark: "benchmark.py",
@@ -140,7 +140,7 @@ const PYTHON: Project = Project {
 };
 
 const NODE: Project = Project {
-    name: "Node.js, recorded by its own profiler",
+    name: "Node.js (recorded by its own profiler)",
     files: &["package.json"],
     what: "The script to run.",
     benchmark: "benchmark.js",

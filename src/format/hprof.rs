@@ -274,7 +274,7 @@ mod tests {
             )
         };
         let profile = load(&format!("{START}{}{}", table(1), table(7))).unwrap();
-        assert_eq!(to_notation(&profile), " 2\nA.main@A.java:12;A.f@A.java 7 {thread=main}");
+        assert_eq!(to_notation(&profile), " 2\nA.main@A.java:12;A.f@A.java:0 7 {thread=main}");
     }
 
     #[test]
@@ -284,7 +284,7 @@ mod tests {
         let profile = load(&format!("{START}{times}{sites}")).unwrap();
         assert_eq!(
             to_notation(&profile),
-            "A.main@A.java:12;A.f@A.java 337651 1069297 400 500000 345 270128 {thread=main}"
+            "A.main@A.java:12;A.f@A.java:0 337651 1069297 400 500000 345 270128 {thread=main}"
         );
         assert!(load(START).unwrap_err().to_string().contains("no samples, times or sites"));
         assert_eq!(sniff(b"JAVA PROFILE 1.0.2\0\0\0\0\x08"), Confidence::No);

@@ -66,7 +66,7 @@ fn a_comment_starts_with_the_regressions() {
     assert_snapshot!(markdown(regressed()), @r#"
     ### ❌ samples: 1 function regressed
 
-    +12.9% (10.1 to 15.9) in total: 1 cause explains 100% of it:
+    +12.9% in total (95% CI 10.1 to 15.9): 1 cause explains 100% of it:
 
     1. `parse` more expensive ×1.50 (1.44–1.57), +13.0pt
        <br>in its own code

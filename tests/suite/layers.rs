@@ -62,6 +62,7 @@ const CIRCLES: &[&[&str]] = &[
         "format::jfr::cursor",
         "format::jfr::kinds",
         "format::jfr::metadata",
+        "format::jfr::old",
         "format::jfr::samples",
     ],
     &["format::perf_data", "format::perf_data::header", "format::perf_data::record"],

@@ -698,7 +698,7 @@ fn causes_are_buttons_that_lead_to_the_evidence() {
     let label = found["label"].as_str().unwrap();
     let points = format!("+{:.1}pt", cause["points"].as_f64().unwrap());
     assert!(label.ends_with(&points), "{label} {points}");
-    assert!(found["said"].as_str().unwrap().contains(" in total: 1 cause explains "), "{found}");
+    assert!(found["said"].as_str().unwrap().contains(" in total (95% CI "), "{found}");
     assert!(found["evidence"].as_str().unwrap().contains(hostile), "{found}");
     // The zoom leads along the path of the cause, whatever was filtered before.
     let texts = |list: &Value| -> Vec<String> {

@@ -15,7 +15,7 @@ use tempfile::TempDir;
 use crate::support::files;
 
 /// The files that the recipes name, and the fixtures they are copies of.
-const FILES: [(&str, &str); 24] = [
+const FILES: [(&str, &str); 25] = [
     ("cpu.pb.gz", "pprof/go-cpu.pb.gz"),
     ("heap.pb.gz", "pprof/go-heap.pb.gz"),
     ("monday.heap.pb.gz", "pprof/go-heap-earlier.pb.gz"),
@@ -33,6 +33,7 @@ const FILES: [(&str, &str); 24] = [
     ("new/1.pb.gz", "pprof/go-cpu-new.pb.gz"),
     ("new/2.pb.gz", "pprof/go-cpu-new.pb.gz"),
     ("new/3.pb.gz", "pprof/go-cpu-new.pb.gz"),
+    ("experiment/1.pb.gz", "pprof/go-cpu-new.pb.gz"),
     ("fleet/a.pb.gz", "pprof/go-cpu-old.pb.gz"),
     ("fleet/b.pb.gz", "pprof/go-cpu-new.pb.gz"),
     ("node.cpuprofile", "cpuprofile/node.cpuprofile"),
@@ -132,7 +133,7 @@ fn commands_that_are_not_run_name_what_exists() {
 /// crates from the registry.
 fn can_be_installed(words: &[&str], document: &str) -> bool {
     if words.contains(&"--git") {
-        return words.contains(&"\"$PROF_REPOSITORY\"") && document.contains("Publish this repository");
+        return words.contains(&"\"$PROF_REPOSITORY\"") && document.contains("Put this repository where");
     }
     words.windows(2).any(|pair| pair == ["--path", "."]) || words.iter().any(|word| PUBLISHED.contains(word))
 }

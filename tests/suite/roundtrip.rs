@@ -658,6 +658,10 @@ fn real_profiles_keep_what_formats_can_hold() {
         "pprof/utwente-fmt__vercors__profile.pprof as collapsed",
         "pprof/parca-dev__parca__profile-with-labels.pb.gz as collapsed",
         "processed-1.v",
+        // The Firefox Profiler weighs a stack by the time to the next sample; calls that ART counts can end before it.
+        "art-trace/firefox-devtools__profiler__art-trace-regular.trace.gz as gecko",
+        "art-trace/getsentry__vroom__api_21_missing_threads.trace as gecko",
+        "art-trace/getsentry__vroom__minified.trace as gecko",
     ];
     let (mut compared, mut wrong) = (0, Vec::new());
     let root = corpus_root();
@@ -672,7 +676,9 @@ fn real_profiles_keep_what_formats_can_hold() {
             }
             let profile = compact(&profile).unwrap();
             let metric = profile.meta.default_metric;
-            if profile.samples.is_empty() || writer.losses(&profile, metric).contains(&Part::Negatives) {
+            if profile.meta.metrics[metric].total == 0
+                || writer.losses(&profile, metric).contains(&Part::Negatives)
+            {
                 continue;
             }
             let bytes = written(writer, &profile, metric);

@@ -4,9 +4,7 @@ use crate::support::prof;
 
 /// The start of a file, and a part of the expected error.
 const FILES: &[(&[u8], &str)] = &[
-    (b"gmon\x01\0\0\0\0\0\0\0", "this is gprof's gmon.out; record with `perf record -g` instead"),
     (b"go 1.22 trace\0\0\0", "this is a Go execution trace; extract a profile with `go tool trace -pprof="),
-    (b"goroutine 1 [running]:\nmain.main()\n", "goroutine dump (debug=2); fetch /debug/pprof/goroutine without"),
     (
         b"PeriodType: cpu nanoseconds\nPeriod: 10000000\nTime: 2026-01-01 00:00:00 UTC\nDuration: 1.00\nSamples:\n\
           samples/count cpu/nanoseconds\n          1   10000000: 1 2 \nLocations\n     1: 0x0 main a.go:3 s=0\n",
@@ -19,10 +17,6 @@ const FILES: &[(&[u8], &str)] = &[
     (
         b"desc: I1 cache: 32768 B\ncmd: ./a\nevents: Ir\nfl=a.c\nfn=f\n1 2\nsummary: 2\n",
         "this is cachegrind's output, which has no calls; record with `valgrind --tool=callgrind`",
-    ),
-    (
-        b"desc: (none)\ncmd: ./a\ntime_unit: i\n#---\nsnapshot=0\nmem_heap_B=0\n",
-        "this is massif's output; print it with `ms_print`",
     ),
     (b"FLR\0\0\0\0\x09", "jfr: "),
     (b"some text\nof another kind\n", "not a profile in any known format"),

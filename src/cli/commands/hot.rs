@@ -35,7 +35,10 @@ pub(crate) struct HotCommand {
     /// List sequences called from at least N contexts; a context is a distinct call path to the sequence
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = at_least::<1>)]
     contexts: usize,
-    /// Hide a sequence if less than this percentage of its total remains without its N-1 heaviest contexts (N is the value of --contexts)
+    /// Hide sequences that depend on few contexts
+    ///
+    /// A sequence is hidden if less than this percentage of its total remains without its N-1 heaviest contexts, where N is the
+    /// value of --contexts.
     #[arg(long, value_name = "P", default_value = "5", value_parser = percent)]
     context_share: f64,
     /// Hide a sequence if a sequence one function longer has nearly the same total: at most P % less

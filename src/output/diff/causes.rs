@@ -55,8 +55,11 @@ impl<'d> Shown<'d> {
                 // Nothing is uncertain about a ratio that was given.
                 // Memory that grew tenfold needs no tenths of a percent.
                 let digits = usize::from(percent < 100.0);
-                let interval =
-                    if low < high { format!(" (95% CI {low:.digits$} to {high:.digits$})") } else { String::new() };
+                let interval = if low < high {
+                    format!(" (95% CI {low:.digits$} to {high:.digits$})")
+                } else {
+                    String::new()
+                };
                 format!("+{percent:.digits$}% in total{interval}: {causes} {explained} of it")
             }
             _ => format!("{causes} {explained} of what became more expensive"),

@@ -41,7 +41,9 @@ pub(crate) struct HotCommand {
     /// value of --contexts.
     #[arg(long, value_name = "P", default_value = "5", value_parser = percent)]
     context_share: f64,
-    /// Hide a sequence if a sequence one function longer has nearly the same total: at most P % less
+    /// Hide sequences that a longer one replaces
+    ///
+    /// A sequence is hidden if a sequence one function longer has nearly the same total: at most P % less.
     #[arg(long, value_name = "P", default_value = "10", value_parser = percent)]
     tolerance: f64,
     /// Show at most N sequences; 0 for all

@@ -101,7 +101,9 @@ pub(crate) struct DiffCommand {
     no_explain: bool,
     #[command(flatten)]
     matching: MatchArgs,
-    /// Compare several builds with the first, each a profile or a folder, in one table
+    /// Compare several builds with the first
+    ///
+    /// Each is a profile or a folder with its runs. All are listed in one table.
     #[arg(long, conflicts_with_all = ["old", "new"])]
     by_side: bool,
     #[command(flatten)]

@@ -60,7 +60,9 @@ pub(crate) struct FlameCommand {
     /// Accepted only to explain that the extension of OUT chooses the format
     #[arg(short, long, hide = true)]
     format: Option<String>,
-    /// Draw the root at the top instead of the bottom, as a page does
+    /// Draw the root at the top instead of the bottom
+    ///
+    /// A page always opens with the root at the top, which can be changed there.
     #[arg(long)]
     icicle: bool,
     /// Draw callers on top of the functions they call

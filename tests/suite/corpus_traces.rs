@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use crate::support::sums::functions;
 use crate::support::{corpus_root, load_well};
 use prof::format::{self, Source};
 use prof::profile::{LabelValue, LoadOptions, Profile};
@@ -23,25 +24,6 @@ fn by_label(profile: &Profile, metric: &str, key: &str) -> BTreeMap<String, i64>
             if let LabelValue::Text(text) = label.value {
                 *sums.entry(strings.get(text).to_string()).or_default() += value;
             }
-        }
-    }
-    sums
-}
-
-/// Self and total of every function.
-fn functions(profile: &Profile, metric: &str) -> BTreeMap<String, (i64, i64)> {
-    let values = profile.value_by_stack(profile.meta.metric_named(metric).unwrap());
-    let mut sums: BTreeMap<String, (i64, i64)> = BTreeMap::new();
-    for stack in profile.stack_ids() {
-        let frames = profile.stacks.frames(stack);
-        let mut names: Vec<&str> = frames.iter().map(|&frame| profile.symbols.frame_name(frame)).collect();
-        if let Some(&leaf) = names.last() {
-            sums.entry(leaf.into()).or_default().0 += values[stack];
-        }
-        names.sort_unstable();
-        names.dedup();
-        for name in names {
-            sums.entry(name.into()).or_default().1 += values[stack];
         }
     }
     sums

@@ -7,6 +7,7 @@ pub mod imports;
 pub mod naive;
 pub mod needs;
 pub mod sides;
+pub mod sums;
 pub mod trial;
 
 use std::collections::BTreeSet;

@@ -47,45 +47,53 @@ pub(super) fn unwrap_layers(
         }
         reader = match layer {
             "gzip" => Box::new(MultiGzDecoder::new(whole)),
-            "lz4" => Box::new(Lz4 { frame: None, rest: Some(Box::new(whole)) }),
-            _ => Box::new(Zstd { frame: None, rest: Some(Box::new(whole)) }),
+            "lz4" => Box::new(Frames::<FrameDecoder<_>>::of(whole)),
+            _ => Box::new(Frames::<StreamingDecoder<_, _>>::of(whole)),
         };
         layers.push(layer);
     }
 }
 
-/// Decodes consecutive zstd frames; the library's decoder stops at the end of each.
-struct Zstd {
-    frame: Option<StreamingDecoder<Box<dyn BufRead + Send>, ruzstd::decoding::FrameDecoder>>,
-    rest: Option<Box<dyn BufRead + Send>>,
+type Compressed = Box<dyn BufRead + Send>;
+
+/// A decoder that stops at the end of a frame and then gives the rest of the input back.
+trait FrameReader: Read + Sized {
+    fn start(input: Compressed) -> io::Result<Self>;
+    fn rest(self) -> Compressed;
 }
 
-impl Read for Zstd {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        loop {
-            if let Some(frame) = &mut self.frame {
-                let count = frame.read(buffer)?;
-                if count > 0 || buffer.is_empty() {
-                    return Ok(count);
-                }
-                self.rest = self.frame.take().map(StreamingDecoder::into_inner);
-            }
-            let Some(mut rest) = self.rest.take() else { return Ok(0) };
-            if rest.fill_buf()?.is_empty() {
-                return Ok(0);
-            }
-            self.frame = Some(StreamingDecoder::new(rest).map_err(io::Error::other)?);
-        }
+impl FrameReader for StreamingDecoder<Compressed, ruzstd::decoding::FrameDecoder> {
+    fn start(input: Compressed) -> io::Result<Self> {
+        StreamingDecoder::new(input).map_err(io::Error::other)
+    }
+    fn rest(self) -> Compressed {
+        self.into_inner()
     }
 }
 
-/// Decodes consecutive lz4 frames, which Datadog's library writes around pprof.
-struct Lz4 {
-    frame: Option<FrameDecoder<Box<dyn BufRead + Send>>>,
-    rest: Option<Box<dyn BufRead + Send>>,
+/// Datadog's library writes lz4 frames around pprof.
+impl FrameReader for FrameDecoder<Compressed> {
+    fn start(input: Compressed) -> io::Result<Self> {
+        Ok(FrameDecoder::new(input))
+    }
+    fn rest(self) -> Compressed {
+        self.into_inner()
+    }
 }
 
-impl Read for Lz4 {
+/// Decodes consecutive frames.
+struct Frames<F> {
+    frame: Option<F>,
+    rest: Option<Compressed>,
+}
+
+impl<F: FrameReader> Frames<F> {
+    fn of(input: impl BufRead + Send + 'static) -> Self {
+        Frames { frame: None, rest: Some(Box::new(input)) }
+    }
+}
+
+impl<F: FrameReader> Read for Frames<F> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
             if let Some(frame) = &mut self.frame {
@@ -93,13 +101,13 @@ impl Read for Lz4 {
                 if count > 0 || buffer.is_empty() {
                     return Ok(count);
                 }
-                self.rest = self.frame.take().map(FrameDecoder::into_inner);
+                self.rest = self.frame.take().map(F::rest);
             }
             let Some(mut rest) = self.rest.take() else { return Ok(0) };
             if rest.fill_buf()?.is_empty() {
                 return Ok(0);
             }
-            self.frame = Some(FrameDecoder::new(rest));
+            self.frame = Some(F::start(rest)?);
         }
     }
 }

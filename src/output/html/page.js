@@ -533,10 +533,8 @@ class Page {
     on("view", "click", (event) => event.target.tagName === "BUTTON" && (element("view").open = false));
     this.restoreTheme();
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.update());
+    // Back and Forward, and an address that was typed, change the fragment.
     addEventListener("hashchange", () => {
-      if (location.hash.slice(1) !== toFragment(this.state, this.data)) this.readAddress();
-    });
-    addEventListener("popstate", () => {
       if (location.hash.slice(1) !== toFragment(this.state, this.data)) this.readAddress();
     });
     this.watchWidth();

@@ -8,6 +8,7 @@ use object::ReadCache;
 
 use crate::binary::{Binary, BuildId, same_build_id};
 use crate::format::UNNAMED_PROGRAM;
+use crate::name::base_name;
 
 /// The folder where Linux distributions install debug information.
 const SYSTEM_DEBUG: &str = "/usr/lib/debug";
@@ -234,11 +235,6 @@ fn is_own_path(file: &str) -> bool {
 /// choose.
 fn is_network_path(file: &str) -> bool {
     file.starts_with("//") || file.starts_with(r"\\")
-}
-
-/// The last component of a Unix or Windows path.
-pub(super) fn base_name(path: &str) -> &str {
-    path.rsplit(['/', '\\']).next().unwrap_or(path)
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use crate::binary::{BuildId, CodePlace, KernelSymbols, kernel_start, same_build_id};
-use crate::load::binaries::base_name;
+use crate::name::base_name;
 use crate::profile::Profile;
 use crate::transform::{CodePlaces, unnamed_addresses};
 

@@ -7,8 +7,9 @@ use std::path::PathBuf;
 use hashbrown::HashMap;
 
 use crate::binary::{self, Address, Binary, CodePlace};
-use crate::load::binaries::{Binaries, Files, Search, base_name, is_file_path, open};
+use crate::load::binaries::{Binaries, Files, Search, is_file_path, open};
 use crate::load::{Error, kernel};
+use crate::name::base_name;
 use crate::profile::{Mapping, MappingId, Profile};
 use crate::transform::{
     CodePlaces, Contradiction, NamedAddresses, Unresolved, address_in_file, contradiction, named_addresses,

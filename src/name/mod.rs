@@ -25,6 +25,7 @@ pub use identity::{identifiers, is_anonymous, normalized, without_numbers, witho
 pub use library::{is_library, is_standard_library};
 pub use nearest::nearest;
 pub use package::package;
+pub(crate) use place::base_name;
 pub use place::{BlockLabel, block_labels, split_place, split_shown};
 pub use quoted::quoted;
 pub(crate) use rust_escapes::escape as rust_escape;

@@ -32,6 +32,11 @@ pub fn block_labels(names: &[(&str, &str)]) -> Vec<BlockLabel> {
     short_names(&functions).into_iter().zip(&split).map(label).collect()
 }
 
+/// The last component of a Unix or Windows path.
+pub(crate) fn base_name(path: &str) -> &str {
+    path.rsplit(['/', '\\']).next().unwrap_or(path)
+}
+
 /// Splits a name into the function and its place without knowing the function: `waysToPay` and
 /// `file:///srv/app.mjs:52:19`, or `f` and `(x.py:82)`. `None` if the name has no place.
 pub fn split_shown(name: &str) -> Option<(&str, &str)> {

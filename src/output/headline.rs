@@ -103,8 +103,3 @@ pub(super) fn base_inputs(header: &Header) -> String {
     let given = || clean(&base.inputs.join(", ")).into_owned();
     base.combined.as_ref().map_or_else(given, combined)
 }
-
-/// The file name of a path.
-pub(super) fn file_name(path: &str) -> &str {
-    path.rsplit(['/', '\\']).next().unwrap_or(path)
-}

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt::Write;
 use std::hash::{Hash, Hasher};
 
-use crate::name::package;
+use crate::name::{base_name, package};
 use crate::profile::{Column, FrameId, FunctionId, HashIndex, Id, MappingId, StringId, Strings, unnamed};
 
 /// A function, as far as it is known.
@@ -171,11 +171,6 @@ impl Symbols {
     pub fn mapping_file(&self, mapping: MappingId) -> &str {
         self.strings.get(self.mappings[mapping].file)
     }
-}
-
-/// The last part of a path.
-fn base_name(path: &str) -> &str {
-    path.rsplit(['/', '\\']).next().unwrap_or(path)
 }
 
 /// The name of the folder of a file, such as `shop` for `file:///srv/shop/main.mjs`; empty if the path has none.

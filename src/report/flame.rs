@@ -25,9 +25,7 @@ pub struct Flame {
     pub groups: Vec<ColorGroup>,
     /// The self of every group.
     pub group_self: Vec<i64>,
-    /// The self of every package, narrow nodes included, the heaviest first.
-    pub packages: Vec<(Name, i64)>,
-    /// The self of every source file, the same way.
+    /// The self of every source file, narrow nodes included, the heaviest first.
     pub files: Vec<(Name, i64)>,
     /// Functions that only the old side of a comparison has, with their old totals, the heaviest first.
     pub removed: Vec<(Name, i64)>,

@@ -85,9 +85,7 @@ pub fn flame(profile: &Profile, options: &FlameOptions) -> Flame {
         header.no_stack = nodes[0].self_value;
     }
     header.highlight = scope.highlight(subject);
-    let package_of = packages(subject);
     let own = self_values(subject);
-    let packages = heaviest(own.enumerate().map(|(key, &own)| (package_of[key].clone(), own)));
     let file_of = |key| subject.keys.get(key).file.clone().unwrap_or_default();
     let files = heaviest(own.enumerate().map(|(key, &own)| (file_of(key), own)));
     let mut group_self = vec![0_i64; colors.groups.len()];
@@ -105,7 +103,6 @@ pub fn flame(profile: &Profile, options: &FlameOptions) -> Flame {
         title: options.title.clone(),
         groups: colors.groups,
         group_self,
-        packages,
         files,
         removed: if scope.base.is_some() { removed(&parts) } else { Vec::new() },
         deepest: grower.deepest,

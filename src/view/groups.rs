@@ -6,7 +6,7 @@
 
 use hashbrown::HashMap;
 
-use crate::name::{is_standard_library, package, split_shown};
+use crate::name::{base_name, is_standard_library, package, split_shown};
 use crate::pattern::is_runtime;
 use crate::profile::{Column, FrameId};
 use crate::report::{ColorGroup, Name, Tier};
@@ -250,10 +250,6 @@ fn prefix(function: &str) -> &str {
         Some(at) if at > 0 => &function[skipped..skipped + at],
         _ => function,
     }
-}
-
-fn base_name(path: &str) -> &str {
-    path.rsplit(['/', '\\']).next().unwrap_or(path)
 }
 
 fn parent(path: &str) -> &str {

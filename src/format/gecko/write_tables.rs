@@ -16,6 +16,7 @@ use hashbrown::HashMap;
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use crate::name::base_name;
 use crate::profile::{Column, FrameId, FunctionId, Mapping, MappingId, Profile, StackId, unnamed};
 
 /// The binaries and libraries of a profile, each listed once even if it was mapped several times.
@@ -49,10 +50,6 @@ impl WrittenLibs {
         };
         self.mappings.iter().map(row).collect()
     }
-}
-
-fn base_name(path: &str) -> &str {
-    path.rsplit(['/', '\\']).next().unwrap_or_default()
 }
 
 /// The two ids of a build: Breakpad's, with 32 digits and an age, and the linker's if it is different. Breakpad treats

@@ -19,7 +19,7 @@ use hashbrown::HashMap;
 use serde::Serialize;
 
 use crate::kind;
-use crate::name::{block_labels, clean, short_name, short_names, split_place};
+use crate::name::{base_name, block_labels, clean, short_name, short_names, split_place};
 use crate::output::color::{self, ColorBy, Theme};
 use crate::output::error::Error;
 use crate::output::headline;
@@ -306,7 +306,7 @@ fn recording(recording: &Recording) -> String {
 /// What was loaded, or empty if that is the title.
 fn inputs(page: &Page) -> String {
     let inputs = headline::inputs(&page.header);
-    if [&*inputs, headline::file_name(&inputs)].contains(&&*page.title) { String::new() } else { inputs }
+    if [&*inputs, base_name(&inputs)].contains(&&*page.title) { String::new() } else { inputs }
 }
 
 /// Labels of blocks that differ from the short names.

@@ -3,7 +3,7 @@
 use hashbrown::HashMap;
 
 use crate::kind;
-use crate::name::{BlockLabel, block_labels, display_width, fit, short_name, split_place};
+use crate::name::{BlockLabel, base_name, block_labels, display_width, fit, short_name, split_place};
 use crate::output::headline;
 use crate::output::svg::options::printable;
 use crate::report::{Direction, Flame, FlameNode};
@@ -73,13 +73,13 @@ impl<'f> Wording<'f> {
         let mut recording = headline::recording(total.trim_start(), &header.recording, true).into_iter();
         let mut parts: Vec<String> = recording.next().into_iter().collect();
         let inputs = headline::inputs(header);
-        if ![inputs.as_str(), headline::file_name(&inputs)].contains(&self.flame.title.as_str()) {
+        if ![inputs.as_str(), base_name(&inputs)].contains(&self.flame.title.as_str()) {
             parts.push(inputs);
         }
         if let Some(base) = &header.base {
             let mut old = headline::base(header, &self.scale.format(base.total)).into_iter();
             let inputs = headline::base_inputs(header);
-            let name = headline::file_name(&inputs);
+            let name = base_name(&inputs);
             parts.push(format!("base {name} {}", old.next().unwrap_or_default()));
             parts.extend(old);
         }

@@ -1,6 +1,6 @@
 //! The header lines of every view: what is shown, and what affects the numbers.
 
-use crate::name::{clean, display_width, fit};
+use crate::name::{base_name, clean, display_width, fit};
 use crate::output::headline;
 use crate::output::label::LEAST_NAME;
 use crate::output::style::Style;
@@ -78,7 +78,7 @@ fn with_inputs(header: &Header, rest: &str, style: &Style) -> String {
 
 /// A path that is too long first loses its folders, then its middle.
 pub(super) fn shorten(path: &str, width: usize, style: &Style) -> String {
-    let path = if display_width(path) <= width { path } else { headline::file_name(path) };
+    let path = if display_width(path) <= width { path } else { base_name(path) };
     fit(path, width, style.glyphs.ellipsis)
 }
 

@@ -14,8 +14,10 @@ const SHARED: usize = 7;
 /// A command refers to a topic if it has at least this many of its options.
 const LEAST_SHARED: usize = 3;
 
-/// Each topic, its title, and the headings or the long names of its options.
-const TOPICS: [(&str, &str, &[&str]); 3] = [
+/// A topic, its title, and the headings or the long names of its options.
+type Topic = (&'static str, &'static str, &'static [&'static str]);
+
+const TOPICS: [Topic; 3] = [
     (
         "filters",
         "Filters are applied in a fixed order, whatever their order on the command line.\n\nA pattern (RE) is a regular expression that matches a function name, a file or a mapping. The prefixes\nfunction:, file:, mapping: and package: restrict it to one of these. @runtime, @idle and @gc stand for\nthe known functions of the runtime, of waiting and of garbage collection.",
@@ -85,22 +87,23 @@ fn is_member(argument: &Arg, members: &[&str]) -> bool {
     members.contains(&heading) || argument.get_long().is_some_and(|long| members.contains(&long))
 }
 
-/// The commands that show the topics of most of a command's shared options. `prof man` has only --output and --force,
-/// which mean something else there.
-fn topics_of(command: &Command) -> Vec<String> {
+/// The topics of most of a command's shared options. `prof man` has only --output and --force, which mean something
+/// else there.
+fn topics_of(command: &Command) -> Vec<&'static Topic> {
     let count =
         |members: &[&str]| command.get_arguments().filter(|argument| is_member(argument, members)).count();
-    let topics = TOPICS.iter().filter(|(.., members)| count(members) >= LEAST_SHARED);
-    topics.map(|(topic, ..)| format!("prof help {topic}")).collect()
+    TOPICS.iter().filter(|(.., members)| count(members) >= LEAST_SHARED).collect()
 }
 
 /// The help of a command on one screen: usage, examples, and the options specific to this command.
 pub(super) fn of_command(command: &Command) -> String {
     let prof = Prof::command();
+    let topics = topics_of(command);
+    let is_explained = |argument: &Arg| topics.iter().any(|(.., members)| is_member(argument, members));
     let is_shared = |argument: &Arg| {
         let has =
             |command: &&Command| command.get_arguments().any(|other| other.get_long() == argument.get_long());
-        prof.get_subcommands().filter(has).count() >= SHARED
+        is_explained(argument) && prof.get_subcommands().filter(has).count() >= SHARED
     };
     let is_own =
         |argument: &Arg| argument.get_long().is_some_and(|long| !["help", "version"].contains(&long));
@@ -127,13 +130,13 @@ pub(super) fn of_command(command: &Command) -> String {
         if !named.is_empty() {
             let names: Vec<String> =
                 named.iter().filter_map(|argument| Some(format!("--{}", argument.get_long()?))).collect();
-            lines.push(cut(&format!("  also {}", names.join(" "))));
+            lines.push(cut(&format!("  More: {}", names.join(" "))));
         }
     }
     lines.push(String::new());
-    let topics = topics_of(command);
     if !topics.is_empty() {
-        lines.push(format!("Shared options: {}", topics.join(", ")));
+        let pages: Vec<String> = topics.iter().map(|(topic, ..)| format!("prof help {topic}")).collect();
+        lines.push(format!("Shared options: {}", pages.join(", ")));
     }
     lines.push(format!("All options:    prof {} --help", command.get_name()));
     lines.iter().map(|line| line.clone() + "\n").collect::<String>()
@@ -259,10 +262,13 @@ mod tests {
     fn a_command_refers_to_the_topics_of_its_options() {
         let mut prof = Prof::command();
         prof.build();
-        let topics = |name: &str| topics_of(prof.find_subcommand(name).unwrap());
-        assert_eq!(topics("top"), ["prof help filters", "prof help input", "prof help output"]);
-        assert_eq!(topics("info"), ["prof help input", "prof help output"]);
-        assert_eq!(topics("types"), ["prof help output"]);
+        let topics = |name: &str| {
+            let topics = topics_of(prof.find_subcommand(name).unwrap());
+            topics.iter().map(|(topic, ..)| *topic).collect::<Vec<&str>>()
+        };
+        assert_eq!(topics("top"), ["filters", "input", "output"]);
+        assert_eq!(topics("info"), ["input", "output"]);
+        assert_eq!(topics("types"), ["output"]);
         assert_eq!(topics("man"), [""; 0]);
         assert_eq!(topics("completions"), [""; 0]);
     }

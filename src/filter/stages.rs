@@ -264,9 +264,7 @@ impl Stages {
         for text in texts {
             let (pattern, _) = Pattern::parse(text, self.fixed)?;
             if show_threads(&self.profile, &Patterns::from_iter([pattern])).1 == 0 {
-                let names: BTreeSet<String> =
-                    THREAD_KEYS.iter().flat_map(|key| values(&self.profile, key)).collect();
-                let hint = offer(text, &names, ["the only thread is", "the threads are"]);
+                let hint = offer(text, &self.thread_names(), ["the only thread is", "the threads are"]);
                 let hint = hint.unwrap_or_else(|| "the profile has no thread names".to_string());
                 return Err(FilterError::hinted(format!("--thread {text}: nothing matches"), hint));
             }
@@ -275,6 +273,12 @@ impl Stages {
         self.notes.extend(notes);
         self.profile = show_threads(&self.profile, &patterns).0;
         Ok(())
+    }
+
+    /// What people call the threads: their names, or their numbers if they have no names.
+    fn thread_names(&self) -> BTreeSet<String> {
+        let mut of_keys = THREAD_KEYS.iter().map(|key| values(&self.profile, key));
+        of_keys.find(|names| !names.is_empty()).unwrap_or_default()
     }
 
     /// Keeps only samples taken in a range of time.

@@ -22,7 +22,7 @@ pub(super) static WRITER: Writer = Writer {
     endings: &[".callgrind"],
     packed_endings: &[],
     packed: false,
-    holds: &[Part::Metrics, Part::MetricNames, Part::Files, Part::Lines],
+    holds: &[Part::Metrics, Part::MetricNames, Part::MetricUnits, Part::Files, Part::Lines],
     holds_calls: true,
     second_metric: no_second_metric,
     read_as: &[],

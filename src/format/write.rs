@@ -7,6 +7,7 @@ use flate2::{Compression, GzBuilder};
 
 use crate::format::{callgrind_write, collapsed_write, gecko, otlp, plain_name, pprof, speedscope_write, v8};
 use crate::profile::{Frame, LoadOptions, Profile};
+use crate::unit::Unit;
 
 /// A format that can be written.
 pub struct Writer {
@@ -52,8 +53,10 @@ pub static WRITERS: &[&Writer] = &[
 pub enum Part {
     /// More than one metric.
     Metrics,
-    /// The name and the unit of a metric.
+    /// The name of a metric.
     MetricNames,
+    /// The unit of a metric.
+    MetricUnits,
     /// Labels other than those of the thread.
     Labels,
     /// The names of threads.
@@ -86,7 +89,8 @@ impl fmt::Display for Part {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Part::Metrics => "the other metrics",
-            Part::MetricNames => "the metric's name and unit",
+            Part::MetricNames => "the metric's name",
+            Part::MetricUnits => "the metric's unit",
             Part::Labels => "labels",
             Part::Threads => "threads",
             Part::Processes => "processes and thread numbers",
@@ -148,6 +152,10 @@ impl Writer {
                 let metric = &profile.meta.metrics[metric];
                 !self.read_as.contains(&(metric.name.as_str(), metric.unit.as_str()))
             }
+            Part::MetricUnits => {
+                let family = Unit::parse(&profile.meta.metrics[metric].unit).family();
+                !self.read_as.iter().any(|(_, unit)| Unit::parse(unit).family() == family)
+            }
             Part::Negatives if self.holds.contains(&Part::Metrics) => {
                 (0..profile.meta.metrics.len()).any(|metric| has(profile, metric, part))
             }
@@ -160,6 +168,7 @@ impl Writer {
         let all = [
             Part::Metrics,
             Part::MetricNames,
+            Part::MetricUnits,
             Part::Labels,
             Part::Threads,
             Part::Processes,
@@ -185,7 +194,7 @@ fn has(profile: &Profile, metric: usize, part: Part) -> bool {
     let (meta, symbols) = (&profile.meta, &profile.symbols);
     match part {
         Part::Metrics => meta.metrics.len() > 1,
-        Part::MetricNames => !meta.metrics.is_empty(),
+        Part::MetricNames | Part::MetricUnits => !meta.metrics.is_empty(),
         // Labels that were not loaded count as well.
         Part::Labels => {
             has_label(profile, |key| !["thread", "tid", "process"].contains(&key)) || is_unlabelled(profile)

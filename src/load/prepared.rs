@@ -26,7 +26,11 @@ impl Loaded {
     /// Applies filters, for a view that groups frames by `by`.
     pub fn filtered(self, filters: &Filters, by: By) -> Result<Prepared, FilterError> {
         let Loaded { profile, names, combined, metrics, base, .. } = self;
-        let Filtered { profile, filters, focus, callers, notes, emptied } = filters.apply_by(profile, &by)?;
+        let Filtered { profile, filters, focus, callers, mut notes, emptied } =
+            filters.apply_by(profile, &by)?;
+        if base.is_none() && profile.calls.is_none() && !filters.is_empty() {
+            notes.extend(nothing_left(&profile, &metrics));
+        }
         let emptied = metrics.first().and_then(|&metric| emptied.get(metric)).copied().unwrap_or_default();
         let scope = Scope { metrics, by, focus, callers, base, highlight: None };
         Ok(Prepared { profile, scope, notes, inputs: names, combined, filters, emptied })
@@ -45,4 +49,23 @@ impl Prepared {
         }
         report
     }
+}
+
+/// A note that the filters removed all values of the metrics to show, with the metrics that still have values. A thread
+/// that only waits has no CPU time, for example.
+fn nothing_left(profile: &Profile, shown: &[usize]) -> Option<String> {
+    let has_values = |metric: usize| profile.samples.values[metric].iter().any(|&value| value != 0);
+    if shown.iter().any(|&metric| has_values(metric)) {
+        return None;
+    }
+    let name = |metric: usize| profile.meta.metrics[metric].name.as_str();
+    let none: Vec<&str> = shown.iter().map(|&metric| name(metric)).collect();
+    let others: Vec<&str> =
+        (0..profile.meta.metrics.len()).filter(|&metric| has_values(metric)).map(name).collect();
+    let others = if others.is_empty() {
+        String::new()
+    } else {
+        format!(", only of {} (choose with --metric)", others.join(", "))
+    };
+    Some(format!("no values of {} are left after filtering{others}", none.join(" or ")))
 }

@@ -227,8 +227,8 @@ fn describe_unproven(files: &[String]) -> String {
         named.push_str(&format!(" and {more} more"));
     }
     format!(
-        "no names are taken from {named} on this machine: without a build ID in the profile, nothing proves that it \
-         is the same build; if it is, use --binary PATH"
+        "names were not looked up in this machine's {named}: the profile has no build ID to prove that it is the \
+         recorded build; if it is, use --binary PATH"
     )
 }
 
@@ -263,8 +263,8 @@ fn describe(found: &Unresolved, metric: &str) -> Option<String> {
         heaviest.push(format!("{others} more"));
     }
     let [own, total] = [found.self_value, found.total].map(percent);
-    let all = if own == total { own } else { format!("{own} ({total} with callees)") };
-    let mut text = format!("code without names accounts for {all} of {metric}: {}", heaviest.join(", "));
+    let all = if own == total { format!("{own} of {metric}") } else { format!("{total} of {metric} with callees, {own} without") };
+    let mut text = format!("code without names accounts for {all}: {}", heaviest.join(", "));
     if found.binaries.iter().any(|binary| is_file_path(&binary.file)) {
         text.push_str("; name the binaries, or a folder of them, with --binary PATH");
     }

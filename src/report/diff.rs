@@ -203,6 +203,10 @@ pub struct Detectable {
 pub struct BudgetCheck {
     /// The rule as text, such as "total of `^serde` at most 12%".
     pub rule: String,
+    /// The pattern that names the functions.
+    pub pattern: String,
+    /// Whether their self or their total is limited.
+    pub test: RowTest,
     /// The owner of the budget.
     pub owner: Option<String>,
     /// The cost on the new side, averaged over its profiles: percent of the total, or a value in the

@@ -241,6 +241,7 @@ fn budgets_are_checked_on_the_new_side() {
             &profile,
             &prof::pattern::Patterns::parse(&["^parse$"], false).unwrap().0,
         )),
+        pattern: "^parse$".to_string(),
         measure,
         limit,
         rule: "total of `^parse$` at most …".to_string(),

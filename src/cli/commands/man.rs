@@ -22,7 +22,7 @@ pub(crate) struct ManCommand {
     /// Name of a command [default: prof itself]
     #[arg(value_name = "COMMAND", conflicts_with = "output")]
     command: Option<String>,
-    /// Write the pages of prof and all commands into this folder
+    /// Write the pages of all commands into this folder
     #[arg(short, long, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
     output: Option<PathBuf>,
     /// Write into the folder even if it is not empty

@@ -139,6 +139,7 @@ fn read_rule(
             ));
         }
         rules.push(BudgetRule {
+            pattern: function.clone(),
             functions: functions.clone(),
             measure,
             limit: parsed,

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::io;
+use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::Result;
@@ -130,6 +131,10 @@ pub(crate) fn explain(error: Error, request: &Request) -> anyhow::Error {
             "diff compares one metric, but --metric was given several times",
             "run diff once for each metric",
         ),
+        Error::OneSide(_) if request.inputs.iter().any(|input| Path::new(input).is_dir()) => {
+            let other = "a folder is one side; name the other side, too";
+            hinted(format!("diff: {message}"), format!("prof diff OLD NEW; {other}"))
+        }
         Error::OneSide(_) => {
             let both = "a single file must hold collapsed stacks with two values per line";
             hinted(format!("diff: {message}"), format!("prof diff OLD NEW; {both}"))

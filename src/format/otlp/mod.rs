@@ -45,6 +45,7 @@ pub(super) static WRITER: Writer = Writer {
     holds: &[
         Part::Metrics,
         Part::MetricNames,
+        Part::MetricUnits,
         Part::Labels,
         Part::Threads,
         Part::Processes,

@@ -37,6 +37,7 @@ pub(super) static WRITER: Writer = Writer {
     holds: &[
         Part::Metrics,
         Part::MetricNames,
+        Part::MetricUnits,
         Part::Labels,
         Part::Threads,
         Part::Processes,

@@ -190,7 +190,7 @@ pub(in crate::output) fn folded(diff: &Diff) -> Option<String> {
         format!("{} ({old} of old, {new} of new)", clean(&folded.name))
     };
     let parts: Vec<String> = diff.folded.iter().map(part).collect();
-    (!parts.is_empty()).then(|| format!("folded into their callers: {}", parts.join(", ")))
+    (!parts.is_empty()).then(|| format!("folded into the functions that call them: {}", parts.join(", ")))
 }
 
 /// `5 profiles, 22,164 samples, cpu 88.66s in 99.99s`
@@ -480,15 +480,17 @@ pub(in crate::output) fn on_one_side(diff: &Diff) -> Option<String> {
     (new + removed > 0).then(|| format!("{new} new and {removed} removed {several}, too small to test"))
 }
 
-/// `budget exceeded: total of ^serde at most 12%; it is 14.2% (owner: parsing)`
+/// `budget exceeded: total of ^serde is 14.2%, limit 12% (owner: parsing)`
 pub(in crate::output) fn budget(diff: &Diff, budget: &BudgetCheck) -> String {
     let state = if budget.exceeded { "budget exceeded" } else { "within budget" };
     let owner = budget.owner.as_ref().map(|owner| format!(" (owner: {})", clean(owner))).unwrap_or_default();
-    let rule = clean(&budget.rule);
+    let limited = if budget.test == RowTest::SelfValue { "self" } else { "total" };
+    let pattern = clean(&budget.pattern);
     if !budget.matched {
-        return format!("{state}: {rule}: no function matches (allowed, as the budget is optional){owner}");
+        return format!("{state}: no function matches `{pattern}`; the budget is optional{owner}");
     }
-    format!("{state}: {rule}; it is {}{owner}", budget_value(diff, budget))
+    let (value, limit) = (budget_value(diff, budget), budget_limit(diff, budget));
+    format!("{state}: {limited} of `{pattern}` is {value}, limit {limit}{owner}")
 }
 
 /// The value that a budget limits.
@@ -499,6 +501,13 @@ fn budget_value(diff: &Diff, budget: &BudgetCheck) -> String {
     let metric = &diff.header.metric;
     // The mean of profiles is rounded to the unit, since nobody needs more digits.
     human(budget.value.round() as i64, &Unit::parse(&metric.unit), 1)
+}
+
+fn budget_limit(diff: &Diff, budget: &BudgetCheck) -> String {
+    if budget.percent {
+        return format!("{}%", budget.limit);
+    }
+    human(budget.limit.round() as i64, &Unit::parse(&diff.header.metric.unit), 1)
 }
 
 /// A changed row as a sentence.

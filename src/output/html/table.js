@@ -153,7 +153,7 @@ export class FunctionTable {
       this.edgeTable(`Callers of ${names}`, edges.callers, [["(itself)", edges.itself], ["(root)", edges.root]]),
       this.edgeTable(`Callees of ${names}`, edges.callees, [["(self)", edges.self], ["(itself)", edges.itself]]),
     ];
-    const note = "rows overlap, because one sample can pass through several of them";
+    const note = "rows add up to more than 100%, because one sample can pass through several of them";
     fill(box, ...tables, ...(edges.overlaps ? [make("p", note)] : []));
   }
 

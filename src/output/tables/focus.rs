@@ -225,17 +225,17 @@ fn overlap_note(focus: &Focus) -> Option<String> {
     let uneven = sides.iter().filter(|(_, excess)| *excess != 0).enumerate();
     let sums: Vec<String> = uneven
         .map(|(index, (side, excess))| match (index, sum_share(*excess, total)) {
-            (0, share) => format!("{side} add up to {share} of the total{of_old}"),
-            (_, share) => format!("{side} to {share}"),
+            (0, share) => format!("{side} {share} of the total{of_old}"),
+            (_, share) => format!("{side} {share}"),
         })
         .collect();
     let why = match focus.counted_from {
-        CountedFrom::Stacks => "rows overlap, because one sample can pass through several of them",
+        CountedFrom::Stacks => "rows add up to more than 100%, because one sample can pass through several of them",
         CountedFrom::RecursiveCalls => {
-            "rows do not add up, because the cost of a recursive call is also part of the call around it"
+            "rows do not add up to 100%, because the cost of a recursive call is also part of the call around it"
         }
         CountedFrom::Calls => {
-            "rows do not add up, because the call costs in the profile do not match its totals"
+            "rows do not add up to 100%, because the call costs in the profile do not match its totals"
         }
     };
     (!sums.is_empty()).then(|| format!("{why}: {}", sums.join(", ")))

@@ -188,9 +188,9 @@ fn functions(info: &Info) -> String {
     match info.unnamed {
         0 if info.functions > 0 => text.push_str(", all named"),
         0 => {}
-        1 => text.push_str(", 1 of which stands for code without a name"),
+        1 => text.push_str(", 1 of them a placeholder for code without a name"),
         unnamed => text.push_str(&format!(
-            ", {} of which stand for code without names",
+            ", {} of them placeholders for code without names",
             unit::group_thousands(unnamed.into())
         )),
     }

@@ -8,6 +8,8 @@ use crate::tree::Subject;
 /// A rule such as "total of `^serde` at most 12 %".
 #[derive(Clone, Debug)]
 pub struct BudgetRule {
+    /// The pattern that names the functions.
+    pub pattern: String,
     /// The functions whose combined cost is checked. `None` if no function matches and the budget is
     /// optional.
     pub functions: Option<Marks>,
@@ -49,6 +51,8 @@ pub(super) fn check(
     };
     BudgetCheck {
         rule: rule.rule.clone(),
+        pattern: rule.pattern.clone(),
+        test: rule.measure,
         owner: rule.owner.clone(),
         value,
         limit,

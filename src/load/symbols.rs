@@ -263,7 +263,11 @@ fn describe(found: &Unresolved, metric: &str) -> Option<String> {
         heaviest.push(format!("{others} more"));
     }
     let [own, total] = [found.self_value, found.total].map(percent);
-    let all = if own == total { format!("{own} of {metric}") } else { format!("{total} of {metric} with callees, {own} without") };
+    let all = if own == total {
+        format!("{own} of {metric}")
+    } else {
+        format!("{total} of {metric} with callees, {own} without")
+    };
     let mut text = format!("code without names accounts for {all}: {}", heaviest.join(", "));
     if found.binaries.iter().any(|binary| is_file_path(&binary.file)) {
         text.push_str("; name the binaries, or a folder of them, with --binary PATH");

@@ -230,7 +230,9 @@ fn overlap_note(focus: &Focus) -> Option<String> {
         })
         .collect();
     let why = match focus.counted_from {
-        CountedFrom::Stacks => "rows add up to more than 100%, because one sample can pass through several of them",
+        CountedFrom::Stacks => {
+            "rows add up to more than 100%, because one sample can pass through several of them"
+        }
         CountedFrom::RecursiveCalls => {
             "rows do not add up to 100%, because the cost of a recursive call is also part of the call around it"
         }

@@ -71,6 +71,17 @@ pub static KINDS: &[Kind] = &[
         is_quantity: false,
     },
     Kind {
+        name: "off_cpu",
+        unit: "nanoseconds",
+        metrics: &["off_cpu", "off-cpu", "offcpu"],
+        companion: None,
+        languages: &["eBPF Go", "eBPF Python"],
+        measures: "Time that threads waited off the CPU.",
+        when: "Use it to find what blocks threads: locks, disks, sockets, sleeps.",
+        width: "waited for a long time, including callees",
+        is_quantity: false,
+    },
+    Kind {
         name: "wall_samples",
         unit: "count",
         metrics: &["wall_samples"],

@@ -58,7 +58,6 @@ static HINTS: &[Hint] = &[
         |head| matches!(head, [0xCF | 0xCE, 0xFA, 0xED, 0xFE, ..] | [b'M', b'Z', ..]),
         "this is an executable; pass a profile recorded from it instead",
     ),
-    (|head| head.starts_with(b"PK\x03\x04"), "this is a zip archive; extract it and pass the profile inside"),
     (|head| head.starts_with(b"BZh"), "this file is compressed with bzip2; decompress it with `bzip2 -d`"),
     (|head| head.starts_with(b"\xFD7zXZ\0"), "this file is compressed with xz; decompress it with `xz -d`"),
     (
@@ -142,7 +141,6 @@ mod tests {
         (b"# To display the perf.data header info, please use --header\n", "perf script"),
         (b"\x7FELF\x02\x01\x01\0", "an executable (ELF)"),
         (b"\xCF\xFA\xED\xFE\x0C\0\0\x01", "an executable;"),
-        (b"PK\x03\x04\x14\0", "zip archive"),
         (b"BZh91AY&SY", "bzip2 -d"),
         (b"\xFD7zXZ\0\0\x04", "xz -d"),
         (b"SQLite format 3\0\x10\0", "SQLite"),

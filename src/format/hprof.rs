@@ -79,6 +79,10 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
     };
     let mut section: Option<(Section, i64)> = None;
     let mut number = 0;
+    let first = source.head(MAGIC.len())?;
+    if !first.starts_with(MAGIC) {
+        return Err(ParseError::at_line(NAME, 1, "expected `JAVA PROFILE 1.0` and a version").into());
+    }
     while let Some(line) = source.line()? {
         number += 1;
         let text = lossy(line);
@@ -97,6 +101,9 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
         }
     }
     reader.end_trace();
+    if let Some((section, _)) = section {
+        reader.truncated(section)?;
+    }
     Ok(reader.finish()?)
 }
 
@@ -170,6 +177,17 @@ impl HprofReader {
         let file = if file.contains("Unknown Source") || file.contains("Native Method") { "" } else { file };
         let function = self.builder.named_function(name, file);
         self.builder.frame(Frame { function, line: line.parse().unwrap_or(0), ..Frame::default() })
+    }
+
+    /// The file ends within a table: without a row, nothing of it is known.
+    fn truncated(&mut self, section: Section) -> Result<(), ParseError> {
+        let start = Section::ALL[section as usize].1;
+        if self.rows[section as usize].as_ref().is_none_or(Vec::is_empty) {
+            let message = format!("file is truncated after `{start}`: the table has no rows");
+            return Err(ParseError::whole(NAME, message));
+        }
+        self.builder.warn(format!("file is truncated: rows are missing after `{start}`"));
+        Ok(())
     }
 
     fn end_trace(&mut self) {
@@ -287,6 +305,18 @@ mod tests {
             "A.main@A.java:12;A.f@A.java:0 337651 1069297 400 500000 345 270128 {thread=main}"
         );
         assert!(load(START).unwrap_err().to_string().contains("no samples, times or sites"));
+        let cut = format!("{START}{times}{sites}");
+        let cut_after = |words: &str| load(&cut[..cut.find(words).unwrap() + words.len()]);
+        assert_eq!(
+            cut_after("337651 7 A.f\n").unwrap().meta.warnings[0],
+            "file is truncated: rows are missing after `CPU TIME (ms) BEGIN`"
+        );
+        for words in ["SITES BEGIN (ord", "trace name\n"] {
+            let error = cut_after(words).unwrap_err().to_string();
+            assert_eq!(error, "hprof: file is truncated after `SITES BEGIN`: the table has no rows");
+        }
+        let error = read(&mut Source::from_bytes(b"JAVA PROF".to_vec()), LoadOptions::ALL).unwrap_err();
+        assert_eq!(error.to_string(), "hprof: expected `JAVA PROFILE 1.0` and a version (line 1)");
         assert_eq!(sniff(b"JAVA PROFILE 1.0.2\0\0\0\0\x08"), Confidence::No);
     }
 }

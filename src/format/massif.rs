@@ -49,14 +49,16 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
     let text = source.read_all()?;
     let mut builder = ProfileBuilder::new(NAME, options);
     builder.metric("inuse_space", "bytes");
-    let Found { trees, snapshots, unit, has_stacks } = find(&text);
+    let Found { trees, snapshots, unit, has_stacks, is_truncated } = find(&text);
     // Several peaks mean several recordings in one file.
     let chosen = trees.iter().max_by_key(|tree| (tree.is_peak, tree.total));
     let tree = chosen.ok_or_else(|| {
-        ParseError::whole(
-            NAME,
-            "no snapshot says what allocated the memory; the program may have allocated none",
-        )
+        let message = match (snapshots, is_truncated) {
+            (0, _) => "file is truncated within its header: there is no snapshot",
+            (_, true) => "file is truncated before the first snapshot that says what allocated the memory",
+            _ => "no snapshot says what allocated the memory; the program may have allocated none",
+        };
+        ParseError::whole(NAME, message)
     })?;
     builder.meta.comments.push(format!(
         "snapshot {} of {snapshots}, {}, at {} {unit}",
@@ -69,7 +71,10 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
             "the memory of stacks (--stacks=yes) is not shown: massif does not say whose it is".to_string(),
         );
     }
-    read_tree(&text, tree, &mut builder)?;
+    let is_whole = read_tree(&text, tree, &mut builder)?;
+    if is_truncated || !is_whole {
+        builder.warn("file is truncated: the last snapshot is incomplete".to_string());
+    }
     Ok(finished(builder)?)
 }
 
@@ -80,6 +85,8 @@ struct Found {
     snapshots: u64,
     unit: String,
     has_stacks: bool,
+    /// Whether the last snapshot lacks its end.
+    is_truncated: bool,
 }
 
 fn find(text: &[u8]) -> Found {
@@ -107,11 +114,14 @@ fn find(text: &[u8]) -> Found {
         match &line[..equals] {
             b"snapshot" => {
                 found.snapshots += 1;
+                found.is_truncated = true;
                 snapshot = value.into_owned();
             }
             b"time" => time = value.into_owned(),
             b"mem_stacks_B" => found.has_stacks |= value != "0",
-            b"heap_tree" if value != "empty" => {
+            b"heap_tree" if value == "empty" => found.is_truncated = false,
+            b"heap_tree" => {
+                found.is_truncated = false;
                 let rest = &text[at..];
                 let first = &rest[..memchr::memchr(b'\n', rest).unwrap_or(rest.len())];
                 let total = Node::parse(first).map_or(0, |node| node.bytes);
@@ -123,6 +133,8 @@ fn find(text: &[u8]) -> Found {
             _ => {}
         }
     }
+    // Every line ends with a line end.
+    found.is_truncated |= text.last().is_some_and(|&byte| byte != b'\n');
     found
 }
 
@@ -135,6 +147,8 @@ fn is_node(line: &[u8]) -> bool {
 /// A line of a tree.
 struct Node<'a> {
     depth: usize,
+    /// How many nodes there are directly below it.
+    children: i64,
     bytes: i64,
     /// `0x108FF9: create (pool.c:88)`
     what: &'a [u8],
@@ -145,11 +159,11 @@ impl Node<'_> {
         let depth = line.iter().take_while(|&&byte| byte == b' ').count();
         let rest = line[depth..].strip_prefix(b"n")?;
         let colon = memchr::memchr(b':', rest)?;
-        decimal(&rest[..colon])?;
+        let children = decimal(&rest[..colon])?;
         let rest = rest[colon + 1..].trim_ascii_start();
         let end = memchr::memchr(b' ', rest).unwrap_or(rest.len());
         let bytes = decimal(&rest[..end]).filter(|bytes| *bytes >= 0)?;
-        Some(Node { depth, bytes, what: rest[end..].trim_ascii() })
+        Some(Node { depth, children, bytes, what: rest[end..].trim_ascii() })
     }
 }
 
@@ -157,10 +171,14 @@ impl Node<'_> {
 struct Open {
     /// What is left of it after its children.
     left: i64,
+    /// How many of its children are still missing.
+    missing: i64,
     frame: Option<FrameId>,
 }
 
-fn read_tree(text: &[u8], tree: &Tree, builder: &mut ProfileBuilder) -> Result<(), ParseError> {
+/// Adds the samples of a tree; returns whether it has all of its nodes.
+fn read_tree(text: &[u8], tree: &Tree, builder: &mut ProfileBuilder) -> Result<bool, ParseError> {
+    let mut is_whole = true;
     // The path from the root, the allocation, outwards: frame, its callers.
     let mut path: Vec<Open> = Vec::new();
     for (number, line) in (tree.number..).zip(text[tree.lines.clone()].split(|&byte| byte == b'\n')) {
@@ -174,22 +192,23 @@ fn read_tree(text: &[u8], tree: &Tree, builder: &mut ProfileBuilder) -> Result<(
         if node.depth > path.len() {
             return Err(bad("indented by more than one level"));
         }
-        close(&mut path, node.depth, builder);
+        is_whole &= close(&mut path, node.depth, builder);
         if let Some(parent) = path.last_mut() {
             if node.bytes > parent.left {
                 return Err(bad("the callers of a function allocate more than the function itself"));
             }
             parent.left -= node.bytes;
+            parent.missing -= 1;
         }
         let frame = frame(node.what, builder);
-        path.push(Open { left: node.bytes, frame });
+        path.push(Open { left: node.bytes, missing: node.children, frame });
     }
-    close(&mut path, 0, builder);
-    Ok(())
+    Ok(close(&mut path, 0, builder) && is_whole)
 }
 
-/// Ends the nodes below `depth`: what their children do not account for is theirs.
-fn close(path: &mut Vec<Open>, depth: usize, builder: &mut ProfileBuilder) {
+/// Ends the nodes below `depth`: what their children do not account for is theirs. Returns whether all children were there.
+fn close(path: &mut Vec<Open>, depth: usize, builder: &mut ProfileBuilder) -> bool {
+    let mut is_whole = true;
     while path.len() > depth {
         if let Some(node) = path.last().filter(|node| node.left > 0) {
             let left = node.left;
@@ -197,8 +216,9 @@ fn close(path: &mut Vec<Open>, depth: usize, builder: &mut ProfileBuilder) {
             let stack = builder.stack(&frames);
             builder.sample(stack, LabelSetId::default(), None, &[left]);
         }
-        path.pop();
+        is_whole &= path.pop().is_none_or(|node| node.missing <= 0);
     }
+    is_whole
 }
 
 /// The frame for `0x108FF9: create (pool.c:88)`; `None` for the root of the tree.
@@ -256,6 +276,28 @@ mod tests {
             "[below massif's threshold] 100\nf(int, char)@a.c:88 100\n\
              main@a.c:3;f(int, char)@a.c:88 500\nmain@a.c:4;[libx.so];f(int, char)@a.c:88 300"
         );
+    }
+
+    #[test]
+    fn a_truncated_file_is_refused_or_says_so() {
+        let warnings = |text: &str| load(text).unwrap().meta.warnings;
+        assert_eq!(warnings(TEXT), Vec::<String>::new());
+        let after = |words: &str| TEXT.find(words).unwrap() + words.len();
+        // Within the tree: after a whole line, which lacks its siblings, and within a line.
+        for words in ["main (a.c:3)\n", "n1: 300", "snapshot=2\n", "mem_heap_B=5\n"] {
+            let expected = ["file is truncated: the last snapshot is incomplete"];
+            assert_eq!(warnings(&TEXT[..after(words)]), expected, "{words}");
+        }
+        let refused = |text: &str| {
+            let text = read(&mut Source::from_bytes(text.into()), LoadOptions::ALL);
+            text.unwrap_err().to_string()
+        };
+        let header = "massif: file is truncated within its header: there is no snapshot";
+        for words in ["desc: (", "cmd: ./a\n", "time_unit: i\n"] {
+            assert_eq!(refused(&TEXT[..after(words)]), header, "{words}");
+        }
+        let before = "massif: file is truncated before the first snapshot that says what allocated the memory";
+        assert_eq!(refused(&TEXT[..after("mem_stacks_B")]), before);
     }
 
     #[test]

@@ -183,8 +183,12 @@ impl Writer {
             Part::Times,
             Part::Negatives,
         ];
+        // Lines that were not loaded are lost even in a format that has lines.
+        let is_left_out = |part: &Part| *part == Part::Lines && profile.meta.lacks_lines;
         all.into_iter()
-            .filter(|part| !self.holds.contains(part) && self.lacks(profile, metric, *part))
+            .filter(|part| {
+                is_left_out(part) || (!self.holds.contains(part) && self.lacks(profile, metric, *part))
+            })
             .collect()
     }
 }

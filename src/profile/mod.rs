@@ -158,6 +158,8 @@ pub struct Meta {
     pub skipped_texts: bool,
     /// Whether samples have times in the input, even if these were not loaded.
     pub has_times: bool,
+    /// Whether the input says how often each line was running but not when, so that a profile with times lacks lines.
+    pub lacks_lines: bool,
     /// Warnings about the input, for the user.
     pub warnings: Vec<String>,
 }

@@ -13,7 +13,6 @@ const OPEN_ENDED: &[&str] = &[
     "collapsed",
     "perf-script",
     "austin",
-    "mojo",
     "goroutine",
     "rprof",
     "massif",

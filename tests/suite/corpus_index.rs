@@ -169,7 +169,7 @@ const NOT_READ: &[(&str, &str)] = &[
     ("papyrus", "Papyrus script"),
     ("perfetto", "Perfetto trace"),
     ("sentry-profile", "Sentry profile"),
-    ("sleepy", "zip archive"),
+    ("sleepy", "archive has several files"),
     ("vtune-gprof-cc", "VTune's gprof-cc report"),
     ("xdebug-trace", "Xdebug trace"),
     ("xperf", "xperf table"),
@@ -177,10 +177,6 @@ const NOT_READ: &[(&str, &str)] = &[
 
 /// A part of the reason with which a file must be rejected; `None` if it must be read.
 fn refused_with(row: &Row) -> Option<&'static str> {
-    // Some projects store their files in archives, which are not extracted.
-    if Path::new(&row.path).extension().is_some_and(|ending| ending == "zip") {
-        return Some("zip archive");
-    }
     let alone = REFUSED.iter().find(|(path, _)| *path == row.path);
     alone.or_else(|| NOT_READ.iter().find(|(format, _)| *format == row.format)).map(|&(_, words)| words)
 }

@@ -10,8 +10,6 @@ use crate::support::{below, corpus_root, fixture, load_file, load_text, prof};
 
 /// Metric names that programs choose themselves, so `prof types` cannot know them.
 const FREE_FORM: &[&str] = &[
-    // OpenTelemetry's eBPF profiler.
-    "off_cpu",
     // Experiments of coz.
     "selected_samples",
     "experiment_time",

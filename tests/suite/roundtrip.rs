@@ -658,10 +658,6 @@ fn real_profiles_keep_what_formats_can_hold() {
         "pprof/utwente-fmt__vercors__profile.pprof as collapsed",
         "pprof/parca-dev__parca__profile-with-labels.pb.gz as collapsed",
         "processed-1.v",
-        // The Firefox Profiler weighs a stack by the time to the next sample; calls that ART counts can end before it.
-        "art-trace/firefox-devtools__profiler__art-trace-regular.trace.gz as gecko",
-        "art-trace/getsentry__vroom__api_21_missing_threads.trace as gecko",
-        "art-trace/getsentry__vroom__minified.trace as gecko",
     ];
     let (mut compared, mut wrong) = (0, Vec::new());
     let root = corpus_root();

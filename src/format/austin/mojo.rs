@@ -19,7 +19,7 @@ use hashbrown::HashMap;
 use crate::format::austin::recording::{Measured, Mode, Recording};
 use crate::format::text::lossy;
 use crate::format::{Confidence, Format, LoadError, ParseError, Source};
-use crate::profile::{Frame, FrameId, LoadOptions, Mapping, MappingId, Profile};
+use crate::profile::{Frame, FrameId, LoadOptions, Mapping, MappingId, Profile, StackId};
 
 /// The entry in the list of readable formats.
 pub(in crate::format) static MOJO: Format = Format { name: NAME, title: "austin MOJO", sniff, read };
@@ -54,23 +54,34 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
         strings: HashMap::new(),
         frames: HashMap::new(),
         stacks: HashMap::new(),
+        extended: HashMap::new(),
         tasks: HashMap::new(),
         maps: Vec::new(),
         sample: None,
         frames_of_task: 0,
     };
-    while reader.events.at < bytes.len() {
+    let mut is_cut = false;
+    while reader.events.at < bytes.len() && !is_cut {
         let start = reader.events.at;
         if let Err(problem) = reader.event() {
-            if problem == Problem::Truncated && reader.recording.has_samples() {
-                let warning = format!("the file is truncated at byte {start}, within an event");
-                reader.recording.builder.warn(warning);
-                break;
+            is_cut = problem == Problem::Truncated && reader.recording.has_samples();
+            if !is_cut {
+                return Err(ParseError::at_byte(NAME, start as u64, problem.message()).into());
             }
-            return Err(ParseError::at_byte(NAME, start as u64, problem.message()).into());
+            let warning = format!("file is truncated at byte {start}, within an event");
+            reader.recording.builder.warn(warning);
         }
     }
     reader.end_sample();
+    // Austin writes the duration when it ends.
+    if reader.recording.builder.meta.duration_ns.is_none() && !is_cut {
+        if !reader.recording.has_samples() {
+            let message = "file is truncated within its header: it has neither samples nor a duration";
+            return Err(ParseError::whole(NAME, message).into());
+        }
+        let warning = "the end of the recording is missing: the file is truncated, or austin was killed";
+        reader.recording.builder.warn(warning.to_string());
+    }
     Ok(reader.recording.finish()?)
 }
 
@@ -88,7 +99,7 @@ enum Problem {
 impl Problem {
     fn message(self) -> String {
         match self {
-            Problem::Truncated => "the file is truncated within an event".to_string(),
+            Problem::Truncated => "file is truncated within an event".to_string(),
             Problem::UnknownEvent(event) => format!("unknown kind of event: {event}"),
             Problem::NoSample => "event outside of a sample".to_string(),
             Problem::UnknownString => "event refers to a string that is not defined".to_string(),
@@ -149,9 +160,19 @@ struct MojoFrame {
 struct Sample<'a> {
     process: i64,
     thread: &'a [u8],
+    /// Whether the frames extend the stack of the thread's previous sample.
+    repeats: bool,
     frames: Vec<MojoFrame>,
     measured: Measured,
     task: i64,
+}
+
+/// The stack of a thread's previous sample, without the native code that Python had called.
+#[derive(Clone, Copy)]
+enum LastStack {
+    /// The first frames of a stack. A stack of its own is made only if it is repeated.
+    Front(StackId, usize),
+    Whole(StackId),
 }
 
 /// The file of a mapping, and its addresses.
@@ -171,7 +192,9 @@ struct MojoReader<'a> {
     strings: HashMap<Key, &'a [u8]>,
     frames: HashMap<Key, MojoFrame>,
     /// The last stack of each thread.
-    stacks: HashMap<(i64, &'a [u8]), Vec<MojoFrame>>,
+    stacks: HashMap<(i64, &'a [u8]), LastStack>,
+    /// A stack and the frames that extend it.
+    extended: HashMap<(StackId, Vec<FrameId>), StackId>,
     /// The names of asyncio tasks.
     tasks: HashMap<Key, &'a [u8]>,
     maps: Vec<Map>,
@@ -194,12 +217,12 @@ impl<'a> MojoReader<'a> {
                 }
                 let thread = self.events.text()?;
                 self.end_sample();
-                let frames = Vec::new();
+                let measured = Measured::default();
                 self.sample =
-                    Some(Sample { process, thread, frames, measured: Measured::default(), task: 0 });
+                    Some(Sample { process, thread, repeats: false, frames: Vec::new(), measured, task: 0 });
             }
             3 => self.define_frame()?,
-            4 => self.special_frame("INVALID")?,
+            4 => self.state("INVALID")?,
             5 => {
                 let number = self.events.number()?;
                 let frame = *self.defined(&self.frames, number).ok_or(Problem::UnknownFrame)?;
@@ -214,7 +237,7 @@ impl<'a> MojoReader<'a> {
                 let frame = self.recording.builder.named_frame(&name);
                 self.sample()?.frames.push(MojoFrame { frame, is_native: true });
             }
-            7 => self.special_frame("GC")?,
+            7 => self.state("GC")?,
             8 => self.sample()?.measured.is_idle = true,
             9 => self.sample()?.measured.time = self.events.number()?,
             10 => self.sample()?.measured.memory = self.events.number()?,
@@ -225,7 +248,7 @@ impl<'a> MojoReader<'a> {
             12 => {
                 self.events.number()?;
             }
-            13 => self.repeat()?,
+            13 => self.sample()?.repeats = true,
             14 => {
                 let (task, name) = (self.events.number()?, self.events.number()?);
                 self.frames_of_task = self.events.number()?;
@@ -320,26 +343,55 @@ impl<'a> MojoReader<'a> {
         Ok(())
     }
 
-    fn special_frame(&mut self, name: &str) -> Result<(), Problem> {
+    /// A frame for what the interpreter is doing. Like native code, it is not repeated.
+    fn state(&mut self, name: &str) -> Result<(), Problem> {
         let frame = self.recording.builder.named_frame(name);
-        self.sample()?.frames.push(MojoFrame { frame, is_native: false });
+        self.sample()?.frames.push(MojoFrame { frame, is_native: true });
         Ok(())
     }
 
-    /// The stack is that of the thread's previous sample, followed by the frames so far.
-    fn repeat(&mut self) -> Result<(), Problem> {
-        let sample = self.sample.as_mut().ok_or(Problem::NoSample)?;
-        let previous = self.stacks.get(&(sample.process, sample.thread)).map_or(&[][..], Vec::as_slice);
-        // Native code that Python had called then has returned.
-        let kept = previous.iter().rposition(|frame| !frame.is_native).map_or(0, |last| last + 1);
-        sample.frames.splice(0..0, previous[..kept].iter().copied());
-        Ok(())
+    /// The stack of a sample. Its work is in proportion to the frames of the sample itself, not to those it repeats: a file
+    /// of a few bytes per sample may repeat a stack of thousands of frames.
+    fn stack(&mut self, sample: &Sample<'a>) -> StackId {
+        let key = (sample.process, sample.thread);
+        let ids: Vec<FrameId> = sample.frames.iter().map(|frame| frame.frame).collect();
+        // Native code that Python has called will have returned when this stack is repeated.
+        let kept = sample.frames.iter().rposition(|frame| !frame.is_native).map_or(0, |last| last + 1);
+        if !sample.repeats {
+            let stack = self.recording.builder.stack(&ids);
+            self.stacks.insert(key, LastStack::Front(stack, kept));
+            return stack;
+        }
+        let base = match self.stacks.get(&key).copied() {
+            Some(LastStack::Whole(stack)) => stack,
+            Some(LastStack::Front(stack, kept)) => {
+                let front = self.recording.builder.stack_frames(stack)[..kept].to_vec();
+                self.recording.builder.stack(&front)
+            }
+            None => self.recording.builder.stack(&[]),
+        };
+        let stack = self.extend(base, &ids);
+        let last = if kept == 0 { base } else { self.extend(base, &ids[..kept]) };
+        self.stacks.insert(key, LastStack::Whole(last));
+        stack
+    }
+
+    /// The stack with more frames at its leaf.
+    fn extend(&mut self, base: StackId, frames: &[FrameId]) -> StackId {
+        if frames.is_empty() {
+            return base;
+        }
+        let builder = &mut self.recording.builder;
+        *self.extended.entry((base, frames.to_vec())).or_insert_with(|| {
+            let all = [builder.stack_frames(base), frames].concat();
+            builder.stack(&all)
+        })
     }
 
     fn end_sample(&mut self) {
         let Some(sample) = self.sample.take() else { return };
         self.frames_of_task = 0;
-        let ids: Vec<FrameId> = sample.frames.iter().map(|frame| frame.frame).collect();
+        let stack = self.stack(&sample);
         // Threads have hexadecimal numbers.
         let number =
             std::str::from_utf8(sample.thread).ok().and_then(|hex| i64::from_str_radix(hex, 16).ok());
@@ -348,9 +400,8 @@ impl<'a> MojoReader<'a> {
         let task = self.tasks.get(&(sample.process, sample.task)).copied().unwrap_or_default();
         let is_working = !(sample.measured.is_idle && self.recording.mode() == Mode::Cpu);
         if is_working {
-            self.recording.sample(&ids, [process.as_bytes(), &thread], &lossy(task), sample.measured);
+            self.recording.sample(stack, [process.as_bytes(), &thread], &lossy(task), sample.measured);
         }
-        self.stacks.insert((sample.process, sample.thread), sample.frames);
     }
 }
 
@@ -376,12 +427,43 @@ mod tests {
         bytes.extend(b"\x0e\x01\x06\x01\x05\x0a\x10\x01\x09\x0a");
         // Again, but without the native code, and after 65 µs.
         bytes.extend(b"\x02\x07\x00a\0\x0d\x09\x81\x01");
+        let samples = bytes.len();
+        bytes.extend(b"\x01duration\x0075\0");
         let expected = "main@a.py:5;work@a.py:6 65 {process=7 tid=10}\n\
                         main@a.py:5;work@a.py:6;poll@lib.so:0 10 {process=7 task=Task-1 tid=10}";
         assert_eq!(to_notation(&load(&bytes).unwrap()), expected);
+        assert_eq!(load(&bytes).unwrap().meta.warnings, Vec::<String>::new());
         // A truncated file keeps its whole events.
-        let cut = load(&bytes[..bytes.len() - 1]).unwrap();
-        assert_eq!((cut.meta.metrics[0].total, cut.meta.warnings.len()), (10, 1));
+        let cut = load(&bytes[..samples - 1]).unwrap();
+        let warning = format!("file is truncated at byte {}, within an event", samples - 3);
+        assert_eq!((cut.meta.metrics[0].total, cut.meta.warnings), (10, vec![warning]));
+        let cut = load(&bytes[..samples]).unwrap();
+        assert_eq!((cut.meta.metrics[0].total, cut.meta.warnings.len()), (75, 1));
+    }
+
+    #[test]
+    fn a_file_cut_within_its_header_is_refused() {
+        let header = b"MOJ\x04\x01austin\x004.0.0\0\x01mode\0wall\0";
+        for cut in [4, 18, header.len()] {
+            let error = load(&header[..cut]);
+            assert!(cut < 18 || error.is_err());
+            let error = read(&mut Source::from_bytes(header[..cut].to_vec()), LoadOptions::ALL).unwrap_err();
+            assert!(error.to_string().contains("file is truncated within"), "{cut}: {error}");
+        }
+    }
+
+    /// A repeated stack costs nothing: the garbage collector is not repeated, and what extends the stack is.
+    #[test]
+    fn repeats_extend_the_last_stack_of_python() {
+        let mut bytes = b"MOJ\x04\x01mode\0wall\0\x02\x07\x00a\0".to_vec();
+        bytes.extend(b"\x0b\x02a.py\0\x0b\x03main\0\x0b\x04work\0\x03\x0a\x02\x03\x05\0\0\0\x03\x0b\x02\x04\x06\0\0\0");
+        // main, collecting garbage; then again, and again; then main calls work; then that again.
+        bytes.extend(b"\x05\x0a\x07\x09\x01\x02\x07\x00a\0\x0d\x07\x09\x02\x02\x07\x00a\0\x0d\x09\x04");
+        bytes.extend(b"\x02\x07\x00a\0\x0d\x05\x0b\x09\x08\x02\x07\x00a\0\x0d\x09\x10\x01duration\x009\0");
+        let expected = "main@a.py:5 4 {process=7 tid=10}\nmain@a.py:5;GC 1 {process=7 tid=10}\n\
+                        main@a.py:5;GC 2 {process=7 tid=10}\nmain@a.py:5;work@a.py:6 16 {process=7 tid=10}\n\
+                        main@a.py:5;work@a.py:6 8 {process=7 tid=10}";
+        assert_eq!(to_notation(&load(&bytes).unwrap()), expected);
     }
 
     #[test]

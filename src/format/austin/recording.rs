@@ -3,7 +3,7 @@
 use crate::format::labels::sample_labels;
 use crate::format::text::{decimal, lossy};
 use crate::format::{ParseError, finished};
-use crate::profile::{FrameId, LoadOptions, Period, Profile, ProfileBuilder};
+use crate::profile::{LoadOptions, Period, Profile, ProfileBuilder, StackId};
 
 /// What is measured by the numbers in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,12 +84,11 @@ impl Recording {
     }
 
     /// Adds a sample of a process, a thread, and perhaps an asyncio task.
-    pub(super) fn sample(&mut self, frames: &[FrameId], ids: [&[u8]; 2], task: &str, measured: Measured) {
+    pub(super) fn sample(&mut self, stack: StackId, ids: [&[u8]; 2], task: &str, measured: Measured) {
         if !self.has_metrics {
             self.metrics();
         }
         let Measured { time, memory, is_idle } = measured;
-        let stack = self.builder.stack(frames);
         let labels = sample_labels(&mut self.builder, |labels| {
             for (key, text) in ["process", "tid"].into_iter().zip(ids) {
                 match decimal(text) {

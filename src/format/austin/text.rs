@@ -123,7 +123,8 @@ impl AustinReader {
         }
         // `T0:8374` is thread 8374 of interpreter 0.
         let thread = sample.thread.rsplit(|&byte| byte == b':').next().unwrap_or_default();
-        self.recording.sample(&self.frames, [sample.process, thread], "", measured);
+        let stack = self.recording.builder.stack(&self.frames);
+        self.recording.sample(stack, [sample.process, thread], "", measured);
         true
     }
 

@@ -15,6 +15,8 @@ pub(super) struct ThreadSampleWriter {
     decimals: Decimals,
     /// The metric of CPU time, and whether any sample has CPU time.
     cpu: Option<(usize, bool)>,
+    /// Whether the weights are times or sizes, which the Firefox Profiler shows instead of the samples' number.
+    is_weighted: bool,
 }
 
 /// The metrics to which the columns of a table are added.
@@ -36,7 +38,7 @@ struct SampleTarget {
 
 impl ThreadSampleWriter {
     pub(super) fn new(builder: ProfileBuilder) -> Self {
-        ThreadSampleWriter { builder, values: Vec::new(), decimals: Decimals::default(), cpu: None }
+        ThreadSampleWriter { builder, values: Vec::new(), decimals: Decimals::default(), cpu: None, is_weighted: false }
     }
 
     /// Adds the samples and the sampled allocations of a thread.
@@ -67,6 +69,7 @@ impl ThreadSampleWriter {
                 _ => ("samples", "count", None),
             };
             let metric = self.metric(name, unit);
+            self.is_weighted |= name != "samples";
             let has_cpu = samples.has(document, "threadCPUDelta")?;
             let (cpu, cpu_factor) = if has_cpu { self.cpu_metric(meta) } else { (None, 1.0) };
             self.table(
@@ -93,7 +96,7 @@ impl ThreadSampleWriter {
     }
 
     pub(super) fn finish(mut self) -> Result<Profile, TooLarge> {
-        if let Some((cpu, true)) = self.cpu {
+        if let (Some((cpu, true)), false) = (self.cpu, self.is_weighted) {
             self.builder.meta.default_metric = cpu;
         }
         self.builder.finish()

@@ -8,6 +8,7 @@ use lz4_flex::frame::FrameDecoder;
 use ruzstd::decoding::StreamingDecoder;
 
 use crate::format::source::counters::Counters;
+use crate::format::source::zip::ZipReader;
 use crate::format::{LoadError, ParseError};
 
 /// Maximum number of nested compressions.
@@ -17,6 +18,9 @@ const MAX_LAYERS: usize = 4;
 pub(super) fn broken(format: &'static str, byte: u64, read: u64, error: &io::Error) -> ParseError {
     if error.kind() == io::ErrorKind::UnexpectedEof {
         return ParseError::at_byte(format, read, "file is truncated: the compressed stream is incomplete");
+    }
+    if error.kind() == io::ErrorKind::Unsupported {
+        return ParseError::whole(format, error.to_string());
     }
     ParseError::at_byte(format, byte, format!("corrupt compressed data: {error}"))
 }
@@ -40,6 +44,7 @@ pub(super) fn unwrap_layers(
             [0x1F, 0x8B, ..] => "gzip",
             [0x28, 0xB5, 0x2F, 0xFD] => "zstd",
             [0x04, 0x22, 0x4D, 0x18] => "lz4",
+            [b'P', b'K', 3, 4] => "zip",
             _ => return Ok((Box::new(whole), layers)),
         };
         if layers.len() == MAX_LAYERS {
@@ -47,6 +52,7 @@ pub(super) fn unwrap_layers(
         }
         reader = match layer {
             "gzip" => Box::new(MultiGzDecoder::new(whole)),
+            "zip" => Box::new(ZipReader::new(whole)),
             "lz4" => Box::new(Frames::<FrameDecoder<_>>::of(whole)),
             _ => Box::new(Frames::<StreamingDecoder<_, _>>::of(whole)),
         };
@@ -54,7 +60,7 @@ pub(super) fn unwrap_layers(
     }
 }
 
-type Compressed = Box<dyn BufRead + Send>;
+pub(super) type Compressed = Box<dyn BufRead + Send>;
 
 /// A decoder that stops at the end of a frame and then gives the rest of the input back.
 trait FrameReader: Read + Sized {

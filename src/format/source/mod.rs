@@ -8,6 +8,7 @@
 mod blocks;
 mod compression;
 mod counters;
+mod zip;
 
 use std::io::Read;
 use std::ops::Range;
@@ -76,8 +77,8 @@ pub enum Inflate {
 }
 
 impl Source {
-    /// Opens an input: decompresses gzip and zstd, and converts UTF-16 text to UTF-8. Fails if the input
-    /// cannot be read or its compressed data is corrupt.
+    /// Opens an input: decompresses gzip, zstd and lz4, takes the only file out of a zip archive, and converts UTF-16 text to
+    /// UTF-8. Fails if the input cannot be read or its compressed data is corrupt.
     pub fn open(input: Box<dyn Read + Send>) -> Result<Source, LoadError> {
         Source::open_within(input, Budget::UNLIMITED)
     }

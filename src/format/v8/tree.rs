@@ -154,6 +154,7 @@ impl V8Tree {
     ) -> Result<(), ParseError> {
         // Nobody knows which sample was at which line.
         if builder.options().times {
+            builder.meta.lacks_lines |= !self.ticks.is_empty();
             return Ok(());
         }
         let mut unknown = hits.map(|&hits| u64::try_from(hits).unwrap_or(0));

@@ -296,7 +296,8 @@ mod tests {
         for words in ["desc: (", "cmd: ./a\n", "time_unit: i\n"] {
             assert_eq!(refused(&TEXT[..after(words)]), header, "{words}");
         }
-        let before = "massif: file is truncated before the first snapshot that says what allocated the memory";
+        let before =
+            "massif: file is truncated before the first snapshot that says what allocated the memory";
         assert_eq!(refused(&TEXT[..after("mem_stacks_B")]), before);
     }
 

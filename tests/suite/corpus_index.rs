@@ -268,6 +268,7 @@ const COMPARED_FOLDERS: &[&str] = &["dtrace", "pprof-legacy"];
 
 /// Expectations that are not compared, and why.
 const NOT_COMPARED: &[(&str, &str)] = &[
+    ("only_managed_samples.nettrace.zip", "the test has no numbers: it only converts the file"),
     ("collapsed/jlfwong__speedscope__recursion.txt", "the snapshot has nothing of it"),
     ("collapsed/jlfwong__speedscope__tall.txt", "the snapshot has nothing of it"),
     ("cpuprofile/jlfwong__speedscope__sucrase.cpuprofile", "the snapshot has nothing of it"),

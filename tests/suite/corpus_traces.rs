@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use crate::support::sums::functions;
-use crate::support::{corpus_root, load_well};
+use crate::support::{corpus_root, load_file, load_well};
 use prof::format::{self, Source};
 use prof::profile::{LabelValue, LoadOptions, Profile};
 
@@ -66,6 +66,40 @@ fn a_nettrace_recording_has_the_functions_and_times_of_dotnet_trace() {
         let (total, expected) = (*total as f64 / 1e6, theirs[name.as_str()]);
         assert!((total - expected).abs() <= expected * 0.02, "{name}: {total}, not {expected}");
     }
+}
+
+/// The expected numbers are those of PerfView's tests: how many events of each name a recording has.
+#[test]
+#[needs(Corpus)]
+fn nettrace_recordings_have_the_events_that_perfview_counts() {
+    let folder = corpus_root().join("nettrace");
+    let kinds = [
+        ("Microsoft-DotNETCore-SampleProfiler/Thread/Sample", "samples"),
+        ("Microsoft-Windows-DotNETRuntime/Contention/Stop", "lock_count"),
+        ("Microsoft-Windows-DotNETRuntime/GC/AllocationTick", "alloc-samples"),
+    ];
+    let mut counted = 0;
+    for name in [
+        "eventpipe-dotnetcore2.1-win-x86-objver3.netperf",
+        "eventpipe-dotnetcore3.0-win-x64-objver4.nettrace",
+        "eventpipe-dotnetcore6.0-win-x64-executioncheckpoints.nettrace",
+    ] {
+        let meta = load_file(&folder.join(format!("microsoft__perfview__{name}.zip"))).unwrap().meta;
+        assert_eq!(meta.encoding, ["zip"], "{name}");
+        let golden = folder.join(format!("golden/microsoft__perfview__{name}.baseline.txt"));
+        let golden = std::fs::read(golden).unwrap();
+        let golden = String::from_utf8_lossy(&golden);
+        for (event, metric) in kinds {
+            let line = golden
+                .lines()
+                .find_map(|line| line.trim_start_matches('\u{FEFF}').strip_prefix(event)?.strip_prefix(", "));
+            let expected = line.map_or(0, |rest| rest.split(',').next().unwrap().parse().unwrap());
+            let total = meta.metric_named(metric).map_or(0, |metric| meta.metrics[metric].total);
+            assert_eq!(total, expected, "{name}: {event}");
+            counted += total;
+        }
+    }
+    assert_eq!(counted, 7 + 70_627);
 }
 
 /// The expected numbers are those of heaptrack's own tests (`tst_parser.cpp`) and of `heaptrack_print` 1.4.

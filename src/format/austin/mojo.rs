@@ -456,7 +456,9 @@ mod tests {
     #[test]
     fn repeats_extend_the_last_stack_of_python() {
         let mut bytes = b"MOJ\x04\x01mode\0wall\0\x02\x07\x00a\0".to_vec();
-        bytes.extend(b"\x0b\x02a.py\0\x0b\x03main\0\x0b\x04work\0\x03\x0a\x02\x03\x05\0\0\0\x03\x0b\x02\x04\x06\0\0\0");
+        bytes.extend(
+            b"\x0b\x02a.py\0\x0b\x03main\0\x0b\x04work\0\x03\x0a\x02\x03\x05\0\0\0\x03\x0b\x02\x04\x06\0\0\0",
+        );
         // main, collecting garbage; then again, and again; then main calls work; then that again.
         bytes.extend(b"\x05\x0a\x07\x09\x01\x02\x07\x00a\0\x0d\x07\x09\x02\x02\x07\x00a\0\x0d\x09\x04");
         bytes.extend(b"\x02\x07\x00a\0\x0d\x05\x0b\x09\x08\x02\x07\x00a\0\x0d\x09\x10\x01duration\x009\0");

@@ -38,7 +38,13 @@ struct SampleTarget {
 
 impl ThreadSampleWriter {
     pub(super) fn new(builder: ProfileBuilder) -> Self {
-        ThreadSampleWriter { builder, values: Vec::new(), decimals: Decimals::default(), cpu: None, is_weighted: false }
+        ThreadSampleWriter {
+            builder,
+            values: Vec::new(),
+            decimals: Decimals::default(),
+            cpu: None,
+            is_weighted: false,
+        }
     }
 
     /// Adds the samples and the sampled allocations of a thread.

@@ -7,6 +7,7 @@ use hashbrown::HashMap;
 use crate::format::ParseError;
 use crate::format::fields::Fields;
 use crate::format::perf_data::record::split;
+use crate::format::perf_data::simpleperf::Simpleperf;
 use crate::format::perf_data::{MAGIC, MAGIC_BIG_ENDIAN, NAME};
 
 /// Size of the header of a complete file.
@@ -35,12 +36,15 @@ pub(super) struct FileHeader<'a> {
     pub(super) missing: u64,
     /// Whether feature sections are missing, which hold the names of events and the build ids.
     pub(super) lacks_features: bool,
+    pub(super) simpleperf: Simpleperf<'a>,
 }
 
 /// An event that was counted, and the fields of its samples.
 #[derive(Clone, Debug, Default)]
 pub(super) struct PerfEvent {
     pub(super) name: String,
+    /// Its kind, and its number among those.
+    code: (u32, u64),
     /// The fields of its samples, as bits.
     pub(super) fields: u64,
     /// The counter values of its samples, as bits.
@@ -105,6 +109,11 @@ impl<'a> FileHeader<'a> {
             header.lacks_features |= (section.len() as u64) < size;
             header.feature(feature as u32, section);
         }
+        for event in &mut header.events {
+            if let Some(name) = header.simpleperf.events.get(&event.code) {
+                event.name.clone_from(name);
+            }
+        }
         Some(header)
     }
 
@@ -118,6 +127,7 @@ impl<'a> FileHeader<'a> {
             records_at,
             missing: 0,
             lacks_features: false,
+            simpleperf: Simpleperf::default(),
         }
     }
 
@@ -186,7 +196,7 @@ impl<'a> FileHeader<'a> {
             FEATURE_EVENTS => {
                 self.event_names(&mut section);
             }
-            _ => {}
+            _ => self.simpleperf.feature(feature, section),
         }
     }
 
@@ -245,6 +255,7 @@ fn event(mut row: Fields<'_>) -> Option<PerfEvent> {
     Some(PerfEvent {
         branches,
         name: event_name(kind, config),
+        code: (kind, config),
         fields,
         read_format,
         period: if flags & IS_FREQUENCY == 0 { period } else { 0 },

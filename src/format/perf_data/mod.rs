@@ -7,6 +7,7 @@
 mod header;
 mod maps;
 mod record;
+mod simpleperf;
 
 use hashbrown::HashMap;
 
@@ -16,7 +17,10 @@ use crate::format::labels::label_set;
 use crate::format::perf_data::header::{FileHeader, hex};
 use crate::format::perf_data::maps::{Map, Space, Spaces};
 use crate::format::perf_data::record::{PerfSample, Record};
+use crate::format::perf_data::simpleperf::StoredFile;
+use crate::format::text::lossy;
 use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
+use crate::name::demangle;
 use crate::profile::{
     Addresses, Frame, FrameId, FunctionId, LabelSetId, LoadOptions, Mapping, MappingId, Profile,
     ProfileBuilder, StringId,
@@ -75,6 +79,9 @@ struct PerfDataReader<'a> {
     kernel: MappingId,
     /// The placeholder function for the code of each file.
     unnamed: HashMap<MappingId, FunctionId>,
+    /// The symbols of files, and the functions that they name, both by mapping.
+    stored: HashMap<MappingId, &'a StoredFile<'a>>,
+    named: HashMap<(MappingId, u64), Option<FunctionId>>,
     /// The threads' names.
     names: HashMap<u32, StringId>,
     label_sets: HashMap<(Option<u32>, Option<u32>, StringId), LabelSetId>,
@@ -96,6 +103,7 @@ impl<'a> PerfDataReader<'a> {
         if !header.command.is_empty() {
             builder.meta.comments.push(header.command.clone());
         }
+        builder.meta.comments.extend(Some(header.simpleperf.app.clone()).filter(|app| !app.is_empty()));
         let file = builder.string(KERNEL);
         let build_id = header.build_ids.get(KERNEL.as_bytes()).map_or("", String::as_str);
         let build_id = builder.string(build_id);
@@ -110,6 +118,13 @@ impl<'a> PerfDataReader<'a> {
             spaces: Spaces::default(),
             kernel,
             unnamed: HashMap::new(),
+            stored: header
+                .simpleperf
+                .file(KERNEL.as_bytes())
+                .map(|file| (kernel, file))
+                .into_iter()
+                .collect(),
+            named: HashMap::new(),
             names: HashMap::new(),
             label_sets: HashMap::new(),
             stack: Vec::new(),
@@ -137,13 +152,14 @@ impl<'a> PerfDataReader<'a> {
         let mut body = record.body;
         let (pid, _tid) = (body.u32()?, body.u32()?);
         let (start, length, offset) = (body.u64()?, body.u64()?, body.u64()?);
-        let mut build_id = String::new();
+        let (mut build_id, mut protection) = (String::new(), 0);
         if record.kind == record::MMAP2 {
             let id = body.take(24)?;
             if record.misc & BUILD_ID != 0 {
                 build_id = hex(&id[4..4 + usize::from(id[0]).min(20)]);
             }
-            body.take(8)?; // protection and flags
+            protection = body.u32()?;
+            body.take(4)?; // flags
         }
         let path = body.text();
         let is_kernel = pid == u32::MAX || cpu_mode(record.misc) == CpuMode::Kernel;
@@ -156,6 +172,12 @@ impl<'a> PerfDataReader<'a> {
                 (self.builder.string(&String::from_utf8_lossy(path)), self.builder.string(&build_id));
             self.builder.mapping(Mapping { file, build_id, addresses: Addresses::File, ..Mapping::default() })
         };
+        // Symbols of code from the compiler of the runtime have its address in memory.
+        let is_compiled = self.header.simpleperf.is_it && protection & simpleperf::JIT_MAP != 0;
+        let offset = if is_compiled { start } else { offset };
+        if let Some(file) = self.header.simpleperf.file(path) {
+            self.stored.insert(mapping, file);
+        }
         let map = Map { end: start.saturating_add(length), offset, mapping, function: None };
         if is_kernel {
             self.spaces.kernel.insert(start, map);
@@ -258,6 +280,8 @@ impl<'a> PerfDataReader<'a> {
         // The interrupted instruction is exact. All other addresses are return addresses, and the call is the
         // instruction before.
         let mut is_exact = true;
+        // simpleperf has subtracted what is needed.
+        let are_calls = self.header.simpleperf.is_it;
         let mut chain = sample.callchain.unwrap_or(Fields::new(&[], false));
         while let Some(address) = chain.u64() {
             match address {
@@ -272,7 +296,7 @@ impl<'a> PerfDataReader<'a> {
                 }
                 address => {
                     self.frame(sample.pid, address.saturating_sub(u64::from(!is_exact)), mode);
-                    is_exact = false;
+                    is_exact = are_calls;
                 }
             }
         }
@@ -300,13 +324,37 @@ impl<'a> PerfDataReader<'a> {
         }
     }
 
+    /// The function that the recording itself names, at an address in memory.
+    fn stored_function(
+        &mut self,
+        mapping: MappingId,
+        address: u64,
+        start: u64,
+        offset: u64,
+    ) -> Option<FunctionId> {
+        let file = *self.stored.get(&mapping)?;
+        let kernel = self.stored.get(&self.kernel).copied();
+        *self.named.entry((mapping, address)).or_insert_with(|| {
+            // Modules may be known to the kernel only.
+            let in_kernel = || if start >> 63 == 1 { kernel?.name(address) } else { None };
+            let compiled = if start == offset { file.name(address) } else { None };
+            let name = compiled.or_else(|| file.name_at(address, start, offset)).or_else(in_kernel)?;
+            Some(self.builder.named_function(&demangle(&lossy(name)), ""))
+        })
+    }
+
     fn frame(&mut self, pid: Option<u32>, address: u64, mode: CpuMode) {
+        let memory_address = address;
         let space: Option<&Space> = match mode {
             CpuMode::Kernel => Some(&self.spaces.kernel),
             CpuMode::User => pid.and_then(|pid| self.spaces.process(pid)),
             CpuMode::Other => None,
         };
         let found = space.and_then(|space| space.at(address));
+        let stored = found.map(|(start, map)| (start, map.offset, map.mapping)).or_else(|| {
+            let is_kernel = mode == CpuMode::Kernel;
+            is_kernel.then_some((0, 0, self.kernel))
+        });
         let (mapping, address, function) = match found {
             // Kernel code keeps its addresses, because there is no file that they could be relative to.
             Some((_, map)) if map.mapping == self.kernel => (map.mapping, address, map.function),
@@ -314,7 +362,10 @@ impl<'a> PerfDataReader<'a> {
             None if mode == CpuMode::Kernel => (self.kernel, address, None),
             None => (MappingId::default(), address, None),
         };
-        let function = function.unwrap_or_else(|| {
+        let stored = stored.and_then(|(start, offset, mapping)| {
+            self.stored_function(mapping, memory_address, start, offset)
+        });
+        let function = function.or(stored).unwrap_or_else(|| {
             *self.unnamed.entry(mapping).or_insert_with(|| self.builder.unnamed_function(mapping))
         });
         let frame = self.builder.frame(Frame { function, line: 0, address, mapping, inlined: false });
@@ -386,7 +437,8 @@ impl<'a> PerfDataReader<'a> {
                     .into(),
             );
         }
-        if has(record::STACK_USER) {
+        // simpleperf unwinds stacks itself.
+        if has(record::STACK_USER) && !self.header.simpleperf.is_it {
             builder.warn(
                 "stacks were recorded as raw memory (--call-graph dwarf), which is not unwound here; give prof the \
                  text that `perf script` prints of this file"

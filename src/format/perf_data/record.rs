@@ -13,6 +13,8 @@ pub(super) const MMAP2: u32 = 10;
 pub(super) const KSYMBOL: u32 = 17;
 /// Types from here on are records of `perf` itself.
 const USER: u32 = 64;
+/// Types from here on are records of Android's simpleperf.
+const SIMPLEPERF: u32 = 32768;
 const TRACING_DATA: u32 = 66;
 const AUXTRACE: u32 = 71;
 const COMPRESSED: u32 = 81;
@@ -76,8 +78,10 @@ pub(super) struct RawRecord<'a> {
 pub(super) fn split<'a>(records: &mut Fields<'a>) -> Option<RawRecord<'a>> {
     let mut rest = *records;
     let (kind, misc, size) = (rest.u32()?, rest.u16()?, rest.u16()?);
+    // Records of simpleperf can be larger than 64 KiB.
+    let size = if kind >= SIMPLEPERF { u32::from(misc) << 16 | u32::from(size) } else { size.into() };
     let body = rest.part(0, u64::from(size).checked_sub(8)?);
-    rest.take(usize::from(size) - 8)?;
+    rest.take(size as usize - 8)?;
     let mut announced = body;
     // Two kinds of records are followed by data that their size does not include.
     let more = match kind {

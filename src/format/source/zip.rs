@@ -108,7 +108,10 @@ impl ZipReader {
             signature.rotate_left(1);
             input.read_exact(&mut signature[3..])?;
         }
-        Err(io::Error::new(ErrorKind::InvalidData, "a file is not followed by another or by the table of contents"))
+        Err(io::Error::new(
+            ErrorKind::InvalidData,
+            "a file is not followed by another or by the table of contents",
+        ))
     }
 }
 
@@ -212,7 +215,8 @@ mod tests {
     fn the_only_file_of_an_archive_is_read() {
         let text = b"main;work 3\n".repeat(10_000);
         for (method, streamed) in [(0, false), (8, false), (8, true)] {
-            let archive = zip(&[("a/", b""), ("a/stacks.txt", &text), ("__MACOSX/._x", b"junk")], method, streamed);
+            let archive =
+                zip(&[("a/", b""), ("a/stacks.txt", &text), ("__MACOSX/._x", b"junk")], method, streamed);
             assert_eq!(unzip(&archive).unwrap(), text, "{method}, {streamed}");
         }
         let nested = zip(&[("b.zip", &zip(&[("stacks.txt", &text)], 8, true))], 0, false);
@@ -240,7 +244,10 @@ mod tests {
         assert!(error(&wrong).contains("the checksum is wrong"), "{}", error(&wrong));
         for length in 5..one.len() - 46 {
             let error = error(&one[..length]);
-            assert!(error.contains("file is truncated: the compressed stream is incomplete"), "{length}: {error}");
+            assert!(
+                error.contains("file is truncated: the compressed stream is incomplete"),
+                "{length}: {error}"
+            );
         }
     }
 }

@@ -11,8 +11,14 @@
 //! "SLOW", u16 version (| 0xF0 if streamed), u16 offset of the records, u64 start in µs, u16 size of a record (version 3)
 //! u16 thread (u8 in version 1), u32 method | action (0 entered, 1 left, 2 left by an exception), u32 µs, u32 µs
 //! ```
+//!
+//! Versions 4 and 5 consist of [`packets`].
+
+mod packets;
 
 use hashbrown::HashMap;
+
+use packets::are_packets;
 
 use crate::format::fields::Fields;
 use crate::format::text::{hex, lossy};
@@ -33,8 +39,8 @@ const END: &[u8] = b"*end\n";
 const STREAMED: u16 = 0xF0;
 
 fn sniff(head: &[u8]) -> Confidence {
-    let is_streamed = matches!(head, [b'S', b'L', b'O', b'W', version, 0, ..] if *version >= 0xF0);
-    if head.starts_with(TEXT) || is_streamed { Confidence::Certain } else { Confidence::No }
+    let is_binary = matches!(head, [b'S', b'L', b'O', b'W', 4 | 5 | 0xF0.., 0, ..]);
+    if head.starts_with(TEXT) || is_binary { Confidence::Certain } else { Confidence::No }
 }
 
 fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError> {
@@ -95,6 +101,12 @@ impl Header {
         let (version, offset, start, size) = header().ok_or_else(truncated)?;
         let version = if version >= STREAMED { version ^ STREAMED } else { version };
         check_version(version, at + 4)?;
+        if are_packets(version) {
+            // The start is in nanoseconds, and there is neither an offset nor a size.
+            let start = Fields::new(bytes, false).part(at as u64 + 6, 8).u64().unwrap_or(0) / 1000;
+            let record_size = if version == 5 { 14 } else { 10 };
+            return Ok(Header { version, records: 0, start, record_size });
+        }
         let record_size = match version {
             1 => 9,
             2 => 10,
@@ -108,35 +120,31 @@ impl Header {
 }
 
 fn check_version(version: u16, at: usize) -> Result<(), ParseError> {
-    if (1..=3).contains(&version) {
+    if (1..=5).contains(&version) {
         return Ok(());
     }
-    let message = format!("unsupported version {version}; versions 1 to 3 are supported");
+    let message = format!("unsupported version {version}; versions 1 to 5 are supported");
     Err(ParseError::at_byte(NAME, at as u64, message))
 }
 
 /// What a record says.
 #[derive(Clone, Copy)]
 struct Record {
-    thread: u16,
-    method: u32,
+    thread: u32,
+    method: u64,
     action: u32,
-    /// The first and the second time, in microseconds.
-    times: [u32; 2],
+    /// The first and the second time, in microseconds; since version 4, in nanoseconds.
+    times: [u64; 2],
 }
 
 impl Record {
     fn read(record: &[u8], version: u16) -> Option<Record> {
         let mut fields = Fields::new(record, false);
-        let thread = if version == 1 { fields.u8()?.into() } else { fields.u16()? };
+        let thread = if version == 1 { fields.u8()?.into() } else { fields.u16()?.into() };
         let method = fields.u32()?;
         let first = fields.u32()?;
-        Some(Record {
-            thread,
-            method: method & !3,
-            action: method & 3,
-            times: [first, fields.u32().unwrap_or(first)],
-        })
+        let times = [first, fields.u32().unwrap_or(first)].map(u64::from);
+        Some(Record { thread, method: u64::from(method & !3), action: method & 3, times })
     }
 }
 
@@ -144,9 +152,9 @@ impl Record {
 #[derive(Default)]
 struct OpenStack {
     /// The methods, and the stack down to each.
-    methods: Vec<(u32, StackId)>,
+    methods: Vec<(u64, StackId)>,
     /// The times of the last record.
-    last: Option<[u32; 2]>,
+    last: Option<[u64; 2]>,
 }
 
 struct ArtTraceReader {
@@ -156,11 +164,13 @@ struct ArtTraceReader {
     start: i64,
     /// The position in a record of the time of each metric.
     clocks: Vec<usize>,
-    threads: HashMap<u16, String>,
-    methods: HashMap<u32, FrameId>,
-    stacks: HashMap<(Option<StackId>, u32), StackId>,
-    open: HashMap<u16, OpenStack>,
-    labels: HashMap<u16, LabelSetId>,
+    /// Nanoseconds per unit of the clocks, which start again if they have 32 bits.
+    tick: i64,
+    threads: HashMap<u32, String>,
+    methods: HashMap<u64, FrameId>,
+    stacks: HashMap<(Option<StackId>, u64), StackId>,
+    open: HashMap<u32, OpenStack>,
+    labels: HashMap<u32, LabelSetId>,
     values: Vec<i64>,
     records: u64,
     is_truncated: bool,
@@ -174,6 +184,7 @@ impl ArtTraceReader {
             summary: Summary::default(),
             start: 0,
             clocks: Vec::new(),
+            tick: 1000,
             threads: HashMap::new(),
             methods: HashMap::new(),
             stacks: HashMap::new(),
@@ -235,10 +246,10 @@ impl ArtTraceReader {
                         && let Ok(id) = id.parse::<u32>()
                     {
                         // The records have the lower half of the id.
-                        self.threads.insert(id as u16, name.into());
+                        self.threads.insert(id & 0xFFFF, name.into());
                     }
                 }
-                ("*methods", line) => self.method(line),
+                ("*methods", line) => self.method_line(line),
                 _ => {}
             }
         }
@@ -248,6 +259,9 @@ impl ArtTraceReader {
     /// A trace in which everything stands between the records.
     fn read_streamed(&mut self, bytes: &[u8]) -> Result<(), ParseError> {
         let header = Header::read(bytes, 0)?;
+        if are_packets(header.version) {
+            return packets::read(self, bytes, &header);
+        }
         let mut records = Vec::new();
         let mut rest = Fields::new(bytes.get(header.records..).unwrap_or_default(), false);
         let mut has_summary = false;
@@ -265,13 +279,13 @@ impl ArtTraceReader {
             let mut entry = || {
                 rest.take(if header.version == 1 { 1 } else { 2 })?;
                 let kind = rest.u8()?;
-                let thread = if kind == 2 { rest.u16()? } else { 0 };
+                let thread = if kind == 2 { u32::from(rest.u16()?) } else { 0 };
                 let length = if kind == 3 { rest.u32()? as usize } else { rest.u16()?.into() };
                 Some((kind, thread, rest.take(length)?))
             };
             let Some((kind, thread, text)) = entry() else { break };
             match kind {
-                1 => self.method(lossy(text).trim_end()),
+                1 => self.method_line(lossy(text).trim_end()),
                 2 => {
                     self.threads.insert(thread, lossy(text).into_owned());
                 }
@@ -294,12 +308,18 @@ impl ArtTraceReader {
     }
 
     /// `0x3f4 ↹ android.view.Window ↹ setTitle ↹ (Ljava/lang/String;)V ↹ Window.java`, perhaps with a line.
-    fn method(&mut self, line: &str) {
+    fn method_line(&mut self, line: &str) {
         let mut columns = line.split('\t');
+        let id = columns.next().unwrap_or_default();
+        if let Some(id) = hex(id.strip_prefix("0x").unwrap_or(id).as_bytes()) {
+            self.method(id, columns);
+        }
+    }
+
+    /// The columns of a method after its number.
+    fn method<'t>(&mut self, id: u64, mut columns: impl Iterator<Item = &'t str>) {
         let mut next = || columns.next().unwrap_or_default();
-        let (id, class, method, _signature, file, line) = (next(), next(), next(), next(), next(), next());
-        let id = hex(id.strip_prefix("0x").unwrap_or(id).as_bytes());
-        let Some(id) = id.and_then(|id| u32::try_from(id).ok()) else { return };
+        let (class, method, _signature, file, line) = (next(), next(), next(), next(), next());
         // Dalvik wrote `java/lang/String`.
         let name = format!("{}.{method}", class.replace('/', "."));
         let (name, file) = (self.builder.string(&name), self.builder.string(file));
@@ -320,6 +340,9 @@ impl ArtTraceReader {
         for (name, position) in clocks {
             self.builder.metric(name, "nanoseconds");
             self.clocks.push(*position);
+        }
+        if are_packets(header.version) {
+            self.tick = 1;
         }
         let start = i64::try_from(header.start).ok().and_then(|start| start.checked_mul(1000)).unwrap_or(0);
         // ART counts from the start of the machine, Dalvik from 1970.
@@ -352,7 +375,7 @@ impl ArtTraceReader {
     }
 
     /// The stack of `method`, called from `caller`.
-    fn stack(&mut self, caller: Option<StackId>, method: u32) -> StackId {
+    fn stack(&mut self, caller: Option<StackId>, method: u64) -> StackId {
         if let Some(&known) = self.stacks.get(&(caller, method)) {
             return known;
         }
@@ -368,20 +391,22 @@ impl ArtTraceReader {
     }
 
     /// The time between two records of a thread.
-    fn slice(&mut self, thread: u16, stack: StackId, from: [u32; 2], to: [u32; 2]) {
-        // The clocks start again after 70 minutes; a step back is not time.
+    fn slice(&mut self, thread: u32, stack: StackId, from: [u64; 2], to: [u64; 2]) {
+        let tick = self.tick;
+        let nanoseconds = |ticks: u64| i64::try_from(ticks).unwrap_or(i64::MAX).saturating_mul(tick);
+        // Clocks of 32 bits start again after 70 minutes; a step back is not time.
         let passed = |clock: usize| match to[clock].wrapping_sub(from[clock]) {
-            microseconds @ 0..0x8000_0000 => i64::from(microseconds) * 1000,
-            _ => 0,
+            ticks if tick == 1 => nanoseconds(if ticks >> 63 == 0 { ticks } else { 0 }),
+            ticks => nanoseconds(Some(ticks & 0xFFFF_FFFF).filter(|ticks| *ticks < 0x8000_0000).unwrap_or(0)),
         };
         self.values.clear();
         self.values.extend(self.clocks.iter().map(|&clock| passed(clock)));
-        let time = self.start.saturating_add(i64::from(from[self.clocks[0]]) * 1000);
+        let time = self.start.saturating_add(nanoseconds(from[self.clocks[0]]));
         let labels = self.labels(thread);
         self.builder.sample(stack, labels, Some(time), &self.values);
     }
 
-    fn labels(&mut self, thread: u16) -> LabelSetId {
+    fn labels(&mut self, thread: u32) -> LabelSetId {
         if !self.builder.options().labels {
             self.builder.skipped_labels();
             return LabelSetId::default();
@@ -426,7 +451,7 @@ mod tests {
 
     macro_rules! seed {
         ($name:literal) => {
-            include_bytes!(concat!("../../tests/hostile/seeds/art-trace/", $name)).as_slice()
+            include_bytes!(concat!("../../../tests/hostile/seeds/art-trace/", $name)).as_slice()
         };
     }
 
@@ -444,14 +469,18 @@ mod tests {
             shop.Main.main@Main.java:0 60000 30000 {process=7 thread=main tid=7}\n\
             shop.Main.main@Main.java:0;shop.View.draw@View.java:0 40000 20000 {process=7 thread=main tid=7}";
         let warning = "1 call had begun before the recording; their stacks lack these callers";
-        for bytes in [seed!("v3.trace"), seed!("v3-streamed.trace")] {
+        for bytes in
+            [seed!("v3.trace"), seed!("v3-streamed.trace"), seed!("v5.trace"), seed!("v5-streamed.trace")]
+        {
             let profile = load(bytes).unwrap();
             assert_eq!(to_notation(&profile), dual);
             let names: Vec<&str> = profile.meta.metrics.iter().map(|metric| &*metric.name).collect();
             assert_eq!(names, ["wall", "cpu"]);
             assert_eq!(profile.meta.warnings, [warning]);
         }
-        for (bytes, clock) in [(seed!("v1.trace"), "cpu"), (seed!("v2.trace"), "wall")] {
+        for (bytes, clock) in
+            [(seed!("v1.trace"), "cpu"), (seed!("v2.trace"), "wall"), (seed!("v4.trace"), "wall")]
+        {
             let profile = load(bytes).unwrap();
             assert_eq!(profile.meta.metrics[0].name, clock);
             let half = if clock == "cpu" { 2 } else { 1 };
@@ -467,12 +496,12 @@ mod tests {
         assert!(cut.meta.warnings.contains(&"file is truncated: records are missing".to_string()));
         let error = |bytes: &[u8]| load(bytes).unwrap_err().to_string();
         assert_eq!(
-            error(b"*version\n4\n*end\nSLOW"),
-            "art-trace: unsupported version 4; versions 1 to 3 are supported (byte 9)"
+            error(b"*version\n6\n*end\nSLOW"),
+            "art-trace: unsupported version 6; versions 1 to 5 are supported (byte 9)"
         );
         let mut newer = seed!("v3-streamed.trace").to_vec();
-        newer[4] = 0xF4;
-        assert_eq!(error(&newer), "art-trace: unsupported version 4; versions 1 to 3 are supported (byte 4)");
+        newer[4] = 0xF6;
+        assert_eq!(error(&newer), "art-trace: unsupported version 6; versions 1 to 5 are supported (byte 4)");
         assert_eq!(error(b"*version\n3\n"), "art-trace: file is truncated: there is no line `*end`");
     }
 }

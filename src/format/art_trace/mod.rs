@@ -18,7 +18,7 @@ mod packets;
 
 use hashbrown::HashMap;
 
-use packets::are_packets;
+use packets::{Packet, Packets, Records, are_packets};
 
 use crate::format::fields::Fields;
 use crate::format::text::{hex, lossy};
@@ -260,7 +260,7 @@ impl ArtTraceReader {
     fn read_streamed(&mut self, bytes: &[u8]) -> Result<(), ParseError> {
         let header = Header::read(bytes, 0)?;
         if are_packets(header.version) {
-            return packets::read(self, bytes, &header);
+            return self.read_packets(bytes, &header);
         }
         let mut records = Vec::new();
         let mut rest = Fields::new(bytes.get(header.records..).unwrap_or_default(), false);
@@ -303,6 +303,45 @@ impl ArtTraceReader {
         self.declare(&header);
         for record in records {
             self.record(record);
+        }
+        Ok(())
+    }
+
+    /// A trace of packets is read in two passes, because the summary, which names the clocks, comes last.
+    fn read_packets(&mut self, bytes: &[u8], header: &Header) -> Result<(), ParseError> {
+        let mut packets = Packets::new(bytes);
+        let mut has_summary = false;
+        loop {
+            let at = (bytes.len() - packets.rest.len()) as u64;
+            let unknown = |kind| ParseError::at_byte(NAME, at, format!("unknown packet of kind {kind}"));
+            match packets.next().map_err(unknown)? {
+                Some(Packet::Thread(thread, name)) => {
+                    self.threads.insert(thread, lossy(name).into_owned());
+                }
+                Some(Packet::Method(method, text)) => {
+                    let text = lossy(text);
+                    self.method(method, text.trim_end().split('\t'));
+                }
+                Some(Packet::Summary(text)) => {
+                    self.text(text)?;
+                    has_summary = true;
+                }
+                Some(Packet::Records(..)) => {}
+                None => break,
+            }
+        }
+        self.declare(header);
+        self.is_truncated = packets.is_truncated || !has_summary;
+        let mut packets = Packets::new(bytes);
+        while let Ok(Some(packet)) = packets.next() {
+            if let Packet::Records(thread, records) = packet {
+                let mut records = Records::new(records, header.version);
+                for (method, wall, cpu) in records.by_ref() {
+                    let (method, action) = (method & !3, (method & 3) as u32);
+                    self.record(Record { thread, method, action, times: [cpu, wall] });
+                }
+                self.is_truncated |= !records.is_at_end();
+            }
         }
         Ok(())
     }

@@ -9,10 +9,7 @@
 //! 3  u16 size, the summary: text as in older versions, without methods and threads
 //! ```
 
-use crate::format::ParseError;
-use crate::format::art_trace::{ArtTraceReader, Header, NAME, Record};
 use crate::format::fields::Fields;
-use crate::format::text::lossy;
 
 const HEADER: usize = 32;
 
@@ -22,7 +19,7 @@ pub(super) fn are_packets(version: u16) -> bool {
 }
 
 /// A part of the file.
-enum Packet<'a> {
+pub(super) enum Packet<'a> {
     Thread(u32, &'a [u8]),
     Method(u64, &'a [u8]),
     Records(u32, &'a [u8]),
@@ -30,18 +27,18 @@ enum Packet<'a> {
 }
 
 /// The packets, and whether the last one is complete.
-struct Packets<'a> {
-    rest: Fields<'a>,
-    is_truncated: bool,
+pub(super) struct Packets<'a> {
+    pub(super) rest: Fields<'a>,
+    pub(super) is_truncated: bool,
 }
 
 impl<'a> Packets<'a> {
-    fn new(bytes: &'a [u8]) -> Packets<'a> {
+    pub(super) fn new(bytes: &'a [u8]) -> Packets<'a> {
         Packets { rest: Fields::new(bytes.get(HEADER..).unwrap_or_default(), false), is_truncated: false }
     }
 
     /// The next packet. Fails with the number of a kind that is unknown.
-    fn next(&mut self) -> Result<Option<Packet<'a>>, u8> {
+    pub(super) fn next(&mut self) -> Result<Option<Packet<'a>>, u8> {
         let Some(kind) = self.rest.u8() else { return Ok(None) };
         if kind > 3 {
             return Err(kind);
@@ -74,53 +71,38 @@ fn sized<'a>(rest: &mut Fields<'a>) -> Option<&'a [u8]> {
     rest.take(size.into())
 }
 
-/// Reads a trace in two passes: the summary, which names the clocks, comes last.
-pub(super) fn read(reader: &mut ArtTraceReader, bytes: &[u8], header: &Header) -> Result<(), ParseError> {
-    let mut packets = Packets::new(bytes);
-    let mut has_summary = false;
-    loop {
-        let at = bytes.len() - packets.rest.len();
-        let unknown = |kind| ParseError::at_byte(NAME, at as u64, format!("unknown packet of kind {kind}"));
-        match packets.next().map_err(unknown)? {
-            Some(Packet::Thread(thread, name)) => {
-                reader.threads.insert(thread, lossy(name).into_owned());
-            }
-            Some(Packet::Method(method, text)) => {
-                let text = lossy(text);
-                reader.method(method, text.trim_end().split('\t'));
-            }
-            Some(Packet::Summary(text)) => {
-                reader.text(text)?;
-                has_summary = true;
-            }
-            Some(Packet::Records(..)) => {}
-            None => break,
-        }
-    }
-    reader.declare(header);
-    reader.is_truncated = packets.is_truncated || !has_summary;
-    let mut packets = Packets::new(bytes);
-    while let Ok(Some(packet)) = packets.next() {
-        if let Packet::Records(thread, records) = packet {
-            reader.is_truncated |= read_records(reader, thread, records, header.version).is_none();
-        }
-    }
-    Ok(())
+/// The records of a thread: method and action, and the times of the wall and of the thread.
+pub(super) struct Records<'a> {
+    rest: Fields<'a>,
+    has_two_clocks: bool,
+    last: (u64, u64, u64),
 }
 
-/// The records of a thread; `None` if the last one is incomplete.
-fn read_records(reader: &mut ArtTraceReader, thread: u32, records: &[u8], version: u16) -> Option<()> {
-    let mut rest = Fields::new(records, false);
-    // The clock of the wall comes before that of the thread.
-    let (mut method, mut wall, mut cpu) = (0_u64, 0_u64, 0_u64);
-    while !rest.is_empty() {
-        method = method.wrapping_add(signed(&mut rest)?);
-        wall = wall.wrapping_add(rest.varint()?);
-        cpu = if version == 5 { cpu.wrapping_add(rest.varint()?) } else { wall };
-        let action = (method & 3) as u32;
-        reader.record(Record { thread, method: method & !3, action, times: [cpu, wall] });
+impl<'a> Records<'a> {
+    pub(super) fn new(bytes: &'a [u8], version: u16) -> Records<'a> {
+        Records { rest: Fields::new(bytes, false), has_two_clocks: version == 5, last: (0, 0, 0) }
     }
-    Some(())
+
+    /// Whether all records were read.
+    pub(super) fn is_at_end(&self) -> bool {
+        self.rest.is_empty()
+    }
+}
+
+impl Iterator for Records<'_> {
+    type Item = (u64, u64, u64);
+
+    /// The next record; `None` also if it is incomplete.
+    fn next(&mut self) -> Option<Self::Item> {
+        let mut rest = self.rest;
+        let (method, wall, cpu) = self.last;
+        let method = method.wrapping_add(signed(&mut rest)?);
+        let wall = wall.wrapping_add(rest.varint()?);
+        let cpu = if self.has_two_clocks { cpu.wrapping_add(rest.varint()?) } else { wall };
+        self.rest = rest;
+        self.last = (method, wall, cpu);
+        Some(self.last)
+    }
 }
 
 /// A number with a sign: seven bits per byte, the lowest first; the highest bit is the sign.

@@ -20,7 +20,6 @@ pub(super) const FEATURE_META_INFO: u32 = 129;
 pub(super) const FEATURE_FILE2: u32 = 132;
 
 /// Kinds of files.
-const KERNEL: u64 = 0;
 const KERNEL_MODULE: u64 = 1;
 const BINARY: u64 = 2;
 const DEX: u64 = 3;
@@ -154,7 +153,6 @@ impl<'a> StoredFile<'a> {
     pub(super) fn name_at(&self, address: u64, start: u64, offset: u64) -> Option<&'a [u8]> {
         let from_start = address.wrapping_sub(start);
         self.name(match (self.kind, self.offset) {
-            (KERNEL, _) => address,
             (KERNEL_MODULE, Some(memory)) => from_start.wrapping_sub(memory).wrapping_add(self.lowest),
             (KERNEL_MODULE, None) => from_start,
             (BINARY, Some(lowest_at)) => {
@@ -162,6 +160,7 @@ impl<'a> StoredFile<'a> {
             }
             (BINARY, None) => from_start.wrapping_add(self.lowest),
             (DEX, _) => from_start.wrapping_add(offset),
+            // The kernel, and code that was compiled while the program ran.
             _ => address,
         })
     }

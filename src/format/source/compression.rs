@@ -8,7 +8,7 @@ use lz4_flex::frame::FrameDecoder;
 use ruzstd::decoding::StreamingDecoder;
 
 use crate::format::source::counters::Counters;
-use crate::format::source::zip::ZipReader;
+use crate::format::source::zip::{Compressed, ZipReader};
 use crate::format::{LoadError, ParseError};
 
 /// Maximum number of nested compressions.
@@ -59,8 +59,6 @@ pub(super) fn unwrap_layers(
         layers.push(layer);
     }
 }
-
-pub(super) type Compressed = Box<dyn BufRead + Send>;
 
 /// A decoder that stops at the end of a frame and then gives the rest of the input back.
 trait FrameReader: Read + Sized {

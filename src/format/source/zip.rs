@@ -12,7 +12,8 @@ use std::io::{self, BufRead, ErrorKind, Read};
 use flate2::Crc;
 use flate2::bufread::DeflateDecoder;
 
-use crate::format::source::compression::Compressed;
+/// An input that is compressed.
+pub(super) type Compressed = Box<dyn BufRead + Send>;
 
 const FILE: [u8; 4] = *b"PK\x03\x04";
 const CONTENTS: [u8; 4] = *b"PK\x01\x02";

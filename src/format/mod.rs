@@ -34,6 +34,7 @@ mod indented_tree;
 mod inferno;
 mod instruments_copy;
 mod jfr;
+mod jit;
 mod json;
 mod labels;
 mod macos_sample;
@@ -48,6 +49,8 @@ mod pprof;
 mod pprof_legacy;
 mod pstats;
 mod pyinstrument;
+mod ranges;
+mod recorded_files;
 mod rprof;
 mod safari;
 mod scalene;
@@ -66,6 +69,8 @@ mod write;
 
 pub use error::{LoadError, ParseError, Place};
 pub use gmon::UNNAMED_PROGRAM;
+pub use jit::{JitCode, JitError};
+pub use recorded_files::RecordedFiles;
 pub use source::{Inflate, Source, Times};
 pub use write::{Part, WRITERS, Writer, writer_for, writer_named};
 

@@ -197,10 +197,15 @@ fn about(path: &Path) -> Option<About> {
     })
 }
 
-/// Opens a file to be read in parts. Devices and pipes, which a profile may also name, are not opened.
+/// Opens a file to be read in parts.
 pub(super) fn open(path: &Path) -> Option<ReadCache<File>> {
+    open_file(path).map(ReadCache::new)
+}
+
+/// Opens a file. Devices and pipes, which a profile may also name, are not opened.
+pub(super) fn open_file(path: &Path) -> Option<File> {
     let is_file = fs::metadata(path).ok()?.is_file();
-    is_file.then(|| File::open(path).ok().map(ReadCache::new)).flatten()
+    is_file.then(|| File::open(path).ok()).flatten()
 }
 
 /// The shared file of debug information that `debug` links to.
@@ -227,7 +232,7 @@ pub(super) fn is_file_path(file: &str) -> bool {
 }
 
 /// Whether a path in a profile may be a file on this machine.
-fn is_own_path(file: &str) -> bool {
+pub(super) fn is_own_path(file: &str) -> bool {
     is_file_path(file) && Path::new(file).is_absolute() && !is_network_path(file)
 }
 

@@ -16,6 +16,7 @@ mod observer;
 mod paths;
 mod prepared;
 mod read;
+mod recorded_files;
 mod symbols;
 mod together;
 

@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use crate::format::{self, Inflate, LoadError, Source};
 use crate::load::paths::{InputPath, expand_folders};
+use crate::load::recorded_files::FilesOfRecording;
 use crate::load::{Error, Observer, Request};
 use crate::parallel;
 use crate::profile::{Meta, Profile};
@@ -231,9 +232,21 @@ impl Reader<'_> {
         let watched = Watched { input: reader, observer: observer.clone() };
         let mut source = Source::open_with(Box::new(watched), inflate, needs.budget.clone())?;
         source.set_name(name);
-        let profile = format::load(&mut source, needs.clone(), *format)?;
+        let files = self.request.symbols.wanted.then(|| Arc::new(self.files_of(name)));
+        if let Some(files) = &files {
+            source.set_files(files.clone());
+        }
+        let mut profile = format::load(&mut source, needs.clone(), *format)?;
+        profile.meta.warnings.extend(files.iter().flat_map(|files| files.take_warnings()));
         observer.input(source.times(start.elapsed()));
         Ok(profile)
+    }
+}
+
+impl Reader<'_> {
+    /// The files that an input may refer to.
+    fn files_of(&self, name: &str) -> FilesOfRecording {
+        FilesOfRecording::new(&self.request.symbols, name, &self.request.needs.budget)
     }
 }
 

@@ -41,6 +41,11 @@ type Key = (String, String);
 type Spot = (usize, MappingId, u64);
 
 impl Symbols {
+    /// The files and folders that the user named.
+    pub(super) fn places(&self) -> impl Iterator<Item = PathBuf> {
+        self.binaries.iter().chain(&self.folders).cloned()
+    }
+
     /// Adds the missing names to all `profiles`. Each binary is read only once, whatever the number of
     /// profiles.
     pub(super) fn apply<'p>(&self, profiles: impl Iterator<Item = &'p mut Profile>) -> Result<(), Error> {
@@ -51,7 +56,7 @@ impl Symbols {
             return Ok(());
         }
         let mut profiles: Vec<&mut Profile> = profiles.collect();
-        let mut binaries = Binaries::new(self.binaries.iter().chain(&self.folders).cloned().collect());
+        let mut binaries = Binaries::new(self.places().collect());
         // The tables of a profile are rebuilt only once, whatever the number of its binaries.
         let mut places: BTreeMap<usize, CodePlaces> = BTreeMap::new();
         let mut unproven: BTreeMap<usize, Vec<String>> = BTreeMap::new();

@@ -9,6 +9,7 @@ mod causes;
 mod ci;
 mod cli;
 mod columns;
+mod compiled_code;
 mod completion;
 mod corpus;
 mod corpus_binary;

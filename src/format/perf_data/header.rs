@@ -17,6 +17,7 @@ const FILE_HEADER: u64 = 104;
 const PIPE_HEADER: u64 = 16;
 
 const FEATURE_BUILD_IDS: u32 = 2;
+const FEATURE_HOST: u32 = 3;
 const FEATURE_COMMAND: u32 = 11;
 const FEATURE_EVENTS: u32 = 12;
 
@@ -29,6 +30,8 @@ pub(super) struct FileHeader<'a> {
     pub(super) build_ids: HashMap<&'a [u8], String>,
     /// The command line of the recording.
     pub(super) command: String,
+    /// The name of the recorded machine; empty if unknown.
+    pub(super) host: String,
     pub(super) records: Fields<'a>,
     /// Offset of the records in the file.
     pub(super) records_at: u64,
@@ -55,6 +58,8 @@ pub(super) struct PerfEvent {
     pub(super) period: u64,
     /// Whether other records also end with an id and a time (`sample_id_all`).
     pub(super) has_id_in_all: bool,
+    /// Whether times are those of the monotonic clock (`perf record -k mono`).
+    pub(super) is_monotonic: bool,
 }
 
 impl<'a> FileHeader<'a> {
@@ -123,6 +128,7 @@ impl<'a> FileHeader<'a> {
             event_of_id: HashMap::new(),
             build_ids: HashMap::new(),
             command: String::new(),
+            host: String::new(),
             records,
             records_at,
             missing: 0,
@@ -172,7 +178,7 @@ impl<'a> FileHeader<'a> {
 
     /// Reads the table of events. Each row ends with the position of the ids of its counters.
     fn attributes(&mut self, file: Fields<'a>, mut table: Fields<'a>, row_size: u64) -> Option<()> {
-        let row_size = usize::try_from(row_size).ok().filter(|&size| size >= 64)?;
+        let row_size = usize::try_from(row_size).ok().filter(|&size| size as u64 >= OLDEST_ATTRIBUTES)?;
         while table.len() >= row_size {
             let mut row = table;
             table.take(row_size)?;
@@ -192,6 +198,7 @@ impl<'a> FileHeader<'a> {
     fn feature(&mut self, feature: u32, mut section: Fields<'a>) {
         match feature {
             FEATURE_BUILD_IDS => while self.build_id(&mut section).is_some() {},
+            FEATURE_HOST => self.host = text(section),
             FEATURE_COMMAND => self.command = command(&mut section).unwrap_or_default(),
             FEATURE_EVENTS => {
                 self.event_names(&mut section);
@@ -232,6 +239,10 @@ impl<'a> FileHeader<'a> {
     }
 }
 
+fn text(mut section: Fields<'_>) -> String {
+    String::from_utf8_lossy(section.sized_text().unwrap_or_default()).into_owned()
+}
+
 fn command(section: &mut Fields<'_>) -> Option<String> {
     let mut words = Vec::new();
     for _ in 0..section.u32()? {
@@ -240,19 +251,30 @@ fn command(section: &mut Fields<'_>) -> Option<String> {
     Some(words.join(" "))
 }
 
+/// Size of the oldest `perf_event_attr`.
+const OLDEST_ATTRIBUTES: u64 = 64;
+
 /// Reads a `perf_event_attr`.
-fn event(mut row: Fields<'_>) -> Option<PerfEvent> {
+fn event(row: Fields<'_>) -> Option<PerfEvent> {
     const IS_FREQUENCY: u64 = 1 << 10;
     const SAMPLE_ID_ALL: u64 = 1 << 18;
+    const HAS_CLOCK: u64 = 1 << 25;
+    const MONOTONIC: u32 = 1;
+    let size = u64::from(row.part(4, 4).u32()?);
+    // What follows older and shorter attributes are ids.
+    let mut row = row.part(0, size.max(OLDEST_ATTRIBUTES));
     let kind = row.u32()?;
-    row.u32()?; // its own size
+    row.u32()?;
     let config = row.u64()?;
     let period = row.u64()?;
     let (fields, read_format) = (row.u64()?, row.u64()?);
     let flags = row.u64()?;
     // Wake-ups and breakpoints. The oldest attributes end here.
     let branches = row.skip_longs(3).and_then(|()| row.u64()).unwrap_or(0);
+    let (_registers, _stack_size) = (row.u64(), row.u32());
+    let clock = row.u32();
     Some(PerfEvent {
+        is_monotonic: flags & HAS_CLOCK != 0 && clock == Some(MONOTONIC),
         branches,
         name: event_name(kind, config),
         code: (kind, config),

@@ -1,59 +1,35 @@
 //! Memory maps of each process and of the kernel.
 
-use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use hashbrown::HashMap;
 
+use crate::format::ranges::Ranges;
 use crate::profile::{FunctionId, MappingId};
 
-/// A memory region and its contents.
+/// What is in a memory region.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Map {
-    pub(super) end: u64,
+    /// Its first address, when it was mapped.
+    pub(super) start: u64,
     /// Where in the file it starts.
     pub(super) offset: u64,
     pub(super) mapping: MappingId,
     /// The function, if the kernel says that the region is a single one.
     pub(super) function: Option<FunctionId>,
+    /// Whether it is memory without a file.
+    pub(super) is_anonymous: bool,
 }
 
-/// Memory regions by start address, without overlaps.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Space(BTreeMap<u64, Map>);
-
-impl Space {
-    /// Maps `map` at `start`, replacing what was there.
-    pub(super) fn insert(&mut self, start: u64, map: Map) {
-        if map.end <= start {
-            return;
-        }
-        let overlapping: Vec<u64> = self
-            .0
-            .range(..map.end)
-            .rev()
-            .take_while(|(_, old)| old.end > start)
-            .map(|(&old_start, _)| old_start)
-            .collect();
-        for old_start in overlapping {
-            let Some(old) = self.0.remove(&old_start) else { continue };
-            if old_start < start {
-                self.0.insert(old_start, Map { end: start, ..old });
-            }
-            if old.end > map.end {
-                let offset = old.offset.wrapping_add(map.end - old_start);
-                self.0.insert(map.end, Map { offset, ..old });
-            }
-        }
-        self.0.insert(start, map);
-    }
-
-    /// The region that contains `address`, and its start.
-    pub(super) fn at(&self, address: u64) -> Option<(u64, &Map)> {
-        let (&start, map) = self.0.range(..=address).next_back()?;
-        (address < map.end).then_some((start, map))
+impl Map {
+    /// The offset in the file of what is at an address.
+    pub(super) fn offset_of(&self, address: u64) -> u64 {
+        address.wrapping_sub(self.start).wrapping_add(self.offset)
     }
 }
+
+/// Memory regions of a process or of the kernel.
+pub(super) type Space = Ranges<Map>;
 
 /// The memory of all processes.
 #[derive(Debug, Default)]
@@ -82,21 +58,5 @@ impl Spaces {
     /// The process runs another program now.
     pub(super) fn exec(&mut self, pid: u32) {
         self.processes.remove(&pid);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn newer_maps_cut_older_ones() {
-        let map = |end, offset| Map { end, offset, mapping: MappingId::default(), function: None };
-        let mut space = Space::default();
-        space.insert(100, map(200, 0));
-        space.insert(120, map(140, 1000));
-        let at = |address| space.at(address).map(|(start, map)| address - start + map.offset);
-        assert_eq!([at(110), at(130), at(150)], [Some(10), Some(1010), Some(50)]);
-        assert_eq!([at(99), at(200)], [None, None]);
     }
 }

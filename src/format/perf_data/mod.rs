@@ -13,6 +13,7 @@ use hashbrown::HashMap;
 
 use crate::format::event_metrics::EventMetrics;
 use crate::format::fields::Fields;
+use crate::format::jit::{self, JitNames};
 use crate::format::labels::label_set;
 use crate::format::perf_data::header::{FileHeader, hex};
 use crate::format::perf_data::maps::{Map, Space, Spaces};
@@ -50,7 +51,7 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
     let unpacked = Fields::new(&unpacked, bytes.starts_with(MAGIC_BIG_ENDIAN));
     let (records, left) = record::sorted(&header, unpacked);
     let kernel = records.iter().find_map(kernel_start);
-    let mut reader = PerfDataReader::new(&header, kernel, options);
+    let mut reader = PerfDataReader::new(&header, kernel, JitNames::of(source), options);
     for record in &records {
         if reader.record(record).is_none() {
             reader.broken += 1;
@@ -76,6 +77,7 @@ struct PerfDataReader<'a> {
     builder: ProfileBuilder,
     metrics: EventMetrics,
     spaces: Spaces,
+    jit: JitNames,
     kernel: MappingId,
     /// The placeholder function for the code of each file.
     unnamed: HashMap<MappingId, FunctionId>,
@@ -97,7 +99,14 @@ struct PerfDataReader<'a> {
 }
 
 impl<'a> PerfDataReader<'a> {
-    fn new(header: &'a FileHeader<'a>, kernel_start: Option<u64>, options: LoadOptions) -> Self {
+    fn new(
+        header: &'a FileHeader<'a>,
+        kernel_start: Option<u64>,
+        jit: JitNames,
+        options: LoadOptions,
+    ) -> Self {
+        let mut jit = jit;
+        jit.set_host(&header.host);
         let mut builder = ProfileBuilder::new(NAME, options);
         builder.metric("samples", "count");
         if !header.command.is_empty() {
@@ -116,6 +125,7 @@ impl<'a> PerfDataReader<'a> {
             builder,
             metrics: EventMetrics::default(),
             spaces: Spaces::default(),
+            jit,
             kernel,
             unnamed: HashMap::new(),
             stored: header
@@ -162,6 +172,7 @@ impl<'a> PerfDataReader<'a> {
             body.take(4)?; // flags
         }
         let path = body.text();
+        let is_anonymous = jit::is_anonymous(path);
         let is_kernel = pid == u32::MAX || cpu_mode(record.misc) == CpuMode::Kernel;
         let mapping = if is_kernel && path.starts_with(KERNEL.as_bytes()) {
             self.kernel
@@ -170,7 +181,8 @@ impl<'a> PerfDataReader<'a> {
             let build_id = if build_id.is_empty() { known() } else { build_id };
             let (file, build_id) =
                 (self.builder.string(&String::from_utf8_lossy(path)), self.builder.string(&build_id));
-            self.builder.mapping(Mapping { file, build_id, addresses: Addresses::File, ..Mapping::default() })
+            let addresses = if is_anonymous { Addresses::Memory } else { Addresses::File };
+            self.builder.mapping(Mapping { file, build_id, addresses, ..Mapping::default() })
         };
         // Symbols of code from the compiler of the runtime have its address in memory.
         let is_compiled = self.header.simpleperf.is_it && protection & simpleperf::JIT_MAP != 0;
@@ -178,11 +190,14 @@ impl<'a> PerfDataReader<'a> {
         if let Some(file) = self.header.simpleperf.file(path) {
             self.stored.insert(mapping, file);
         }
-        let map = Map { end: start.saturating_add(length), offset, mapping, function: None };
+        let map = Map { start, offset, mapping, function: None, is_anonymous };
+        let end = start.saturating_add(length);
         if is_kernel {
-            self.spaces.kernel.insert(start, map);
+            self.spaces.kernel.insert(start, end, map);
         } else {
-            self.spaces.process_mut(pid).insert(start, map);
+            self.spaces.process_mut(pid).insert(start, end, map);
+            // Virtual machines map the file that they write, so that recorders learn of it.
+            self.jit.dump(pid, &String::from_utf8_lossy(path));
         }
         Some(())
     }
@@ -195,7 +210,8 @@ impl<'a> PerfDataReader<'a> {
         let name = String::from_utf8_lossy(body.text()).into_owned();
         let function = Some(self.builder.named_function(&name, ""));
         let end = start.saturating_add(length.into());
-        self.spaces.kernel.insert(start, Map { end, offset: 0, mapping: self.kernel, function });
+        let map = Map { start, offset: 0, mapping: self.kernel, function, is_anonymous: false };
+        self.spaces.kernel.insert(start, end, map);
         Some(())
     }
 
@@ -295,7 +311,7 @@ impl<'a> PerfDataReader<'a> {
                     is_exact = true;
                 }
                 address => {
-                    self.frame(sample.pid, address.saturating_sub(u64::from(!is_exact)), mode);
+                    self.frame(sample, address.saturating_sub(u64::from(!is_exact)), mode);
                     is_exact = are_calls;
                 }
             }
@@ -304,7 +320,7 @@ impl<'a> PerfDataReader<'a> {
             self.calls(sample);
         }
         if self.stack.is_empty() && sample.ip != 0 {
-            self.frame(sample.pid, sample.ip, mode);
+            self.frame(sample, sample.ip, mode);
         }
     }
 
@@ -317,10 +333,10 @@ impl<'a> PerfDataReader<'a> {
             let (Some(from), Some(to)) = (branch.u64(), branch.u64()) else { return };
             if is_leaf {
                 let leaf = if self.stack.is_empty() { sample.ip } else { to };
-                self.frame(sample.pid, leaf, CpuMode::User);
+                self.frame(sample, leaf, CpuMode::User);
                 is_leaf = false;
             }
-            self.frame(sample.pid, from, CpuMode::User);
+            self.frame(sample, from, CpuMode::User);
         }
     }
 
@@ -343,32 +359,44 @@ impl<'a> PerfDataReader<'a> {
         })
     }
 
-    fn frame(&mut self, pid: Option<u32>, address: u64, mode: CpuMode) {
-        let memory_address = address;
+    /// Adds the frame at an address, or several if calls were inlined.
+    fn frame(&mut self, sample: &PerfSample<'a>, address: u64, mode: CpuMode) {
         let space: Option<&Space> = match mode {
             CpuMode::Kernel => Some(&self.spaces.kernel),
-            CpuMode::User => pid.and_then(|pid| self.spaces.process(pid)),
+            CpuMode::User => sample.pid.and_then(|pid| self.spaces.process(pid)),
             CpuMode::Other => None,
         };
         let found = space.and_then(|space| space.at(address));
-        let stored = found.map(|(start, map)| (start, map.offset, map.mapping)).or_else(|| {
+        let stored = found.map(|map| (map.start, map.offset, map.mapping)).or_else(|| {
             let is_kernel = mode == CpuMode::Kernel;
             is_kernel.then_some((0, 0, self.kernel))
         });
-        let (mapping, address, function) = match found {
+        let is_compiled = mode == CpuMode::User && found.is_none_or(|map| map.is_anonymous);
+        let (mapping, in_file, function) = match found {
             // Kernel code keeps its addresses, because there is no file that they could be relative to.
-            Some((_, map)) if map.mapping == self.kernel => (map.mapping, address, map.function),
-            Some((start, map)) => (map.mapping, (address - start).wrapping_add(map.offset), map.function),
+            Some(map) if map.mapping == self.kernel || map.is_anonymous => {
+                (map.mapping, address, map.function)
+            }
+            Some(map) => (map.mapping, map.offset_of(address), map.function),
             None if mode == CpuMode::Kernel => (self.kernel, address, None),
             None => (MappingId::default(), address, None),
         };
-        let stored = stored.and_then(|(start, offset, mapping)| {
-            self.stored_function(mapping, memory_address, start, offset)
-        });
-        let function = function.or(stored).unwrap_or_else(|| {
+        let stored =
+            stored.and_then(|(start, offset, mapping)| self.stored_function(mapping, address, start, offset));
+        let function = function.or(stored);
+        if function.is_none()
+            && is_compiled
+            && let Some(pid) = sample.pid
+            && let Some(frames) = self.jit.frames(&mut self.builder, pid, mapping, address, sample.clock_time)
+        {
+            self.stack.extend(frames.iter());
+            return;
+        }
+        let function = function.unwrap_or_else(|| {
             *self.unnamed.entry(mapping).or_insert_with(|| self.builder.unnamed_function(mapping))
         });
-        let frame = self.builder.frame(Frame { function, line: 0, address, mapping, inlined: false });
+        let frame =
+            self.builder.frame(Frame { function, line: 0, address: in_file, mapping, inlined: false });
         self.stack.push(frame);
     }
 

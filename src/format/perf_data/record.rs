@@ -57,6 +57,8 @@ pub(super) struct PerfSample<'a> {
     pub(super) pid: Option<u32>,
     pub(super) tid: Option<u32>,
     pub(super) time: Option<u64>,
+    /// The time on the monotonic clock, if that is the recording's.
+    pub(super) clock_time: Option<u64>,
     pub(super) period: u64,
     pub(super) callchain: Option<Fields<'a>>,
     /// Counter values with the ids of the counters.
@@ -187,6 +189,7 @@ pub(super) fn sample<'a>(event: &PerfEvent, mut body: Fields<'a>) -> Option<Perf
     }
     if has(TIME) {
         sample.time = Some(body.u64()?);
+        sample.clock_time = sample.time.filter(|_| event.is_monotonic);
     }
     for field in [ADDRESS, ID, STREAM_ID, CPU] {
         if has(field) {

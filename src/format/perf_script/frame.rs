@@ -3,8 +3,9 @@
 use std::hash::{BuildHasher, RandomState};
 use std::rc::Rc;
 
-use hashbrown::HashTable;
+use hashbrown::{HashSet, HashTable};
 
+use crate::format::jit::{is_anonymous, java_calls};
 use crate::format::text::hex;
 use crate::name::demangle;
 use crate::profile::{Frame, FrameId, Mapping, MappingId, ProfileBuilder};
@@ -18,6 +19,12 @@ pub(super) struct FrameLine<'a> {
     symbol: &'a [u8],
     /// Empty if missing.
     module: &'a [u8],
+}
+
+impl FrameLine<'_> {
+    fn is_unnamed(&self) -> bool {
+        self.symbol.is_empty() || self.symbol == b"[unknown]"
+    }
 }
 
 /// Splits a line of a stack. It needs an address or a module.
@@ -64,6 +71,8 @@ pub(super) struct FrameCache {
     text: Vec<u8>,
     frames: Vec<(usize, Frames)>,
     hasher: RandomState,
+    /// Frames in memory without a file that have no name.
+    compiled: HashSet<FrameId>,
     not_utf8: bool,
 }
 
@@ -83,10 +92,18 @@ impl FrameCache {
         let parts = split(line)?;
         self.not_utf8 |= std::str::from_utf8(line).is_err();
         let made: Frames = make(builder, parts).into();
+        if parts.is_unnamed() && is_anonymous(parts.module) {
+            self.compiled.extend(made.iter());
+        }
         self.text.extend_from_slice(line);
         self.lines.insert_unique(hash, (hash, self.frames.len()), |&(hash, _)| hash);
         self.frames.push((self.text.len(), Rc::clone(&made)));
         Some(made)
+    }
+
+    /// Whether a frame is code without a name in memory without a file, which may be other code at another time.
+    pub(super) fn is_compiled(&self, frame: FrameId) -> bool {
+        !self.compiled.is_empty() && self.compiled.contains(&frame)
     }
 
     pub(super) fn warn(&self, builder: &mut ProfileBuilder) {
@@ -106,12 +123,12 @@ fn make(builder: &mut ProfileBuilder, line: FrameLine<'_>) -> Vec<FrameId> {
         builder.mapping(Mapping { file, ..Mapping::default() })
     };
     let address = line.address;
-    if line.symbol.is_empty() || line.symbol == b"[unknown]" {
+    if line.is_unnamed() {
         let function = builder.unnamed_function(mapping);
         return vec![builder.frame(Frame { function, line: 0, address, mapping, inlined })];
     }
     let name = String::from_utf8_lossy(line.symbol);
-    let chain = inlined_java(&name, line.module).unwrap_or_else(|| vec![&*name]);
+    let chain = if is_compiled_at_run_time(line.module) { java_calls(&name) } else { vec![&*name] };
     let mut frames: Vec<FrameId> = Vec::new();
     for (depth, name) in chain.into_iter().enumerate() {
         let function = builder.named_function(&demangle(name), "");
@@ -122,20 +139,9 @@ fn make(builder: &mut ProfileBuilder, line: FrameLine<'_>) -> Vec<FrameId> {
     frames
 }
 
-/// Splits `Lapp/Server;::handle->Lapp/Parser;::parse` into its calls, outermost first: perf-map-agent writes
-/// methods that were inlined into each other as one symbol. Other uses of the arrow, such as V8's
-/// `String*String->String` and C++'s `operator->`, are not split.
-fn inlined_java<'n>(name: &'n str, module: &[u8]) -> Option<Vec<&'n str>> {
-    let file = module.rsplit(|&byte| byte == b'/').next().unwrap_or_default();
-    let is_compiled_at_run_time =
-        file.starts_with(b"perf-") && file.ends_with(b".map") || [&b""[..], b"[unknown]"].contains(&module);
-    let is_method = |part: &&str| {
-        let is_part = |c: char| c.is_alphanumeric() || "_$/;:.<>-".contains(c);
-        // `LoadIC:None` is a kind of code, but `Lapp/Server;::handle` is a class and its method.
-        !part.is_empty() && part.chars().all(is_part) && !part.replace("::", "").contains(':')
-    };
-    let parts: Vec<&str> = name.split("->").collect();
-    (parts.len() > 1 && is_compiled_at_run_time && parts.iter().all(is_method)).then_some(parts)
+/// Whether a module is memory without a file. Old versions of perf write `[unknown]`.
+fn is_compiled_at_run_time(module: &[u8]) -> bool {
+    module.is_empty() || module == b"[unknown]" || is_anonymous(module)
 }
 
 /// Sets the mapping of inlined frames, in a stack that starts at the root, to that of the frame they were inlined

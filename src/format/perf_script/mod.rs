@@ -12,6 +12,7 @@ mod frame;
 mod header;
 
 use crate::format::event_metrics::EventMetrics;
+use crate::format::jit::{self, JitNames};
 use crate::format::labels::label_set;
 use crate::format::perf_script::frame::FrameCache;
 use crate::format::perf_script::header::SampleHeader;
@@ -61,7 +62,7 @@ fn header_of(line: &[u8]) -> Option<SampleHeader<'_>> {
 }
 
 fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError> {
-    let mut reader = PerfScriptReader::new(options);
+    let mut reader = PerfScriptReader::new(JitNames::of(source), options);
     let mut number = 0;
     while let Some(line) = source.line()? {
         number += 1;
@@ -73,6 +74,7 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
 struct PerfScriptReader {
     builder: ProfileBuilder,
     frames: FrameCache,
+    jit: JitNames,
     metrics: EventMetrics,
     current: Option<Current>,
     /// The frames of the current sample, leaf first.
@@ -86,6 +88,10 @@ struct PerfScriptReader {
 
 /// A sample whose frames are being read.
 struct Current {
+    /// The process, or if the header has only one id, that.
+    pid: u32,
+    /// As in the header: nanoseconds since boot.
+    clock_time: Option<u64>,
     labels: LabelSetId,
     time: Option<i64>,
     /// The metric and value of the event.
@@ -93,12 +99,13 @@ struct Current {
 }
 
 impl PerfScriptReader {
-    fn new(options: LoadOptions) -> PerfScriptReader {
+    fn new(jit: JitNames, options: LoadOptions) -> PerfScriptReader {
         let mut builder = ProfileBuilder::new(NAME, options);
         builder.metric("samples", "count");
         PerfScriptReader {
             builder,
             frames: FrameCache::default(),
+            jit,
             metrics: EventMetrics::default(),
             current: None,
             stack: Vec::new(),
@@ -145,12 +152,32 @@ impl PerfScriptReader {
             let command = String::from_utf8_lossy(command.trim_ascii()).into_owned();
             self.builder.meta.comments.push(command);
         }
+        if let Some(host) = line.strip_prefix(b"# hostname :") {
+            self.jit.set_host(&String::from_utf8_lossy(host.trim_ascii()));
+        }
     }
 
     fn frame(&mut self, line: &[u8]) -> bool {
         let Some(frames) = self.frames.frames(&mut self.builder, line) else { return false };
-        self.stack.extend(frames.iter());
+        match frames[..] {
+            [frame] if self.frames.is_compiled(frame) => self.compiled(frame),
+            _ => self.stack.extend(frames.iter()),
+        }
         true
+    }
+
+    /// Adds a frame of code that the process compiled, with its name if a file of the process has it.
+    fn compiled(&mut self, frame: FrameId) {
+        let row = self.builder.frame_row(frame);
+        let of_module = jit::map_pid(self.builder.mapping_file(row.mapping).as_bytes());
+        let named = self.current.as_ref().and_then(|current| {
+            let pid = of_module.unwrap_or(current.pid);
+            self.jit.frames(&mut self.builder, pid, row.mapping, row.address, current.clock_time)
+        });
+        match named {
+            Some(named) => self.stack.extend(named.iter()),
+            None => self.stack.push(frame),
+        }
     }
 
     /// Reads a line such as `words.rs:12`, which is the source line of the frame above.
@@ -177,7 +204,9 @@ impl PerfScriptReader {
         }
         // The clock starts at boot; times are relative to the first sample instead.
         let time = header.time.zip(self.first_time).map(|(time, first)| time - first);
-        self.current = Some(Current { labels, time, event });
+        let pid = u32::try_from(header.pid.unwrap_or(header.tid)).unwrap_or(u32::MAX);
+        let clock_time = header.time.and_then(|time| u64::try_from(time).ok());
+        self.current = Some(Current { pid, clock_time, labels, time, event });
         if let Some(frame) = header.frame {
             self.frame(frame);
         }

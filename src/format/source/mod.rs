@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use crate::format::LoadError;
+use crate::format::{LoadError, RecordedFiles};
 use crate::profile::{Budget, Reservation};
 use blocks::{Blocks, HEADROOM};
 use compression::{broken, unwrap_layers};
@@ -33,6 +33,8 @@ pub struct Source {
     window: Vec<u8>,
     /// The file name; empty if unknown.
     name: String,
+    /// Where the files are that the input refers to.
+    files: Option<Arc<dyn RecordedFiles>>,
     /// Start of the unread bytes in `window`.
     start: usize,
     /// Offset of the window's first unread byte in the decompressed input.
@@ -119,6 +121,7 @@ impl Source {
     fn new(window: Vec<u8>, blocks: Blocks, counters: Arc<Counters>, budget: Budget) -> Source {
         Source {
             name: String::new(),
+            files: None,
             window,
             start: 0,
             position: 0,
@@ -191,6 +194,16 @@ impl Source {
     /// Sets the file name, which may break a tie between formats.
     pub fn set_name(&mut self, name: &str) {
         self.name = name.to_ascii_lowercase();
+    }
+
+    /// Sets who finds the files that the input refers to.
+    pub fn set_files(&mut self, files: Arc<dyn RecordedFiles>) {
+        self.files = Some(files);
+    }
+
+    /// Who finds the files that the input refers to; `None` if none are to be read.
+    pub(super) fn files(&self) -> Option<Arc<dyn RecordedFiles>> {
+        self.files.clone()
     }
 
     /// Whether the file name, without its folder, contains one of `words`.

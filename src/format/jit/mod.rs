@@ -1,0 +1,126 @@
+//! Names for the code that processes compiled while they ran.
+
+mod code;
+mod dump;
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use hashbrown::HashMap;
+
+pub use code::{JitCode, JitError};
+
+use crate::format::{RecordedFiles, Source};
+use crate::name::demangle;
+use crate::profile::{Frame, FrameId, MappingId, ProfileBuilder};
+
+/// The frames at an address, innermost first: several if calls were inlined.
+pub(super) type JitFrames = Rc<[FrameId]>;
+
+/// Looks up names of compiled code in the files of its processes.
+#[derive(Default)]
+pub(super) struct JitNames {
+    files: Option<Arc<dyn RecordedFiles>>,
+    /// The machine that was recorded; empty if unknown.
+    host: String,
+    processes: HashMap<u32, Vec<JitCode>>,
+    /// The frames of an address, while the same function is there: process, address, number of the file, of the function.
+    known: HashMap<(u32, u64, usize, usize), JitFrames>,
+}
+
+impl JitNames {
+    /// Names from the files that belong to an input.
+    pub(super) fn of(source: &Source) -> JitNames {
+        JitNames { files: source.files(), ..JitNames::default() }
+    }
+
+    /// Sets the name of the recorded machine.
+    pub(super) fn set_host(&mut self, host: &str) {
+        self.host = host.to_string();
+    }
+
+    /// Process `pid` writes its jitdump to `path`.
+    pub(super) fn dump(&mut self, pid: u32, path: &str) {
+        let Some(files) = &self.files else { return };
+        if dump_number(path).is_none() {
+            return;
+        }
+        let found = files.jit_dump(path, pid, &self.host);
+        self.process(pid).extend(found);
+    }
+
+    /// The frames at `address` of process `pid`, if it compiled that code before `time`, which is of the monotonic clock.
+    pub(super) fn frames(
+        &mut self,
+        builder: &mut ProfileBuilder,
+        pid: u32,
+        mapping: MappingId,
+        address: u64,
+        time: Option<u64>,
+    ) -> Option<JitFrames> {
+        self.files.as_ref()?;
+        self.process(pid);
+        let codes = self.processes.get_mut(&pid)?;
+        for (file, code) in codes.iter_mut().enumerate() {
+            let Some(place) = code.at(address, time) else { continue };
+            let frames = self.known.entry((pid, address, file, place.number)).or_insert_with(|| {
+                let mut frames: Vec<FrameId> = Vec::new();
+                for (depth, name) in java_calls(place.name).into_iter().enumerate() {
+                    let function = builder.named_function(&demangle(name), place.file);
+                    let inlined = depth > 0;
+                    frames.push(builder.frame(Frame {
+                        function,
+                        line: place.line,
+                        address,
+                        mapping,
+                        inlined,
+                    }));
+                }
+                frames.reverse();
+                frames.into()
+            });
+            return Some(Rc::clone(frames));
+        }
+        None
+    }
+
+    /// The lists of a process: its jitdumps, and its map at last.
+    fn process(&mut self, pid: u32) -> &mut Vec<JitCode> {
+        let (files, host) = (&self.files, &self.host);
+        self.processes
+            .entry(pid)
+            .or_insert_with(|| files.iter().filter_map(|files| files.perf_map(pid, host)).collect())
+    }
+}
+
+/// Whether a mapping is memory without a file, where compiled code is.
+pub(super) fn is_anonymous(file: &[u8]) -> bool {
+    let starts: [&[u8]; 6] = [b"//anon", b"/anon_hugepage", b"/dev/zero", b"[anon", b"/memfd:", b"[heap]"];
+    starts.iter().any(|start| file.starts_with(start)) || map_pid(file).is_some()
+}
+
+/// The process of `/tmp/perf-PID.map`, which is what `perf script` calls memory without a file.
+pub(super) fn map_pid(file: &[u8]) -> Option<u32> {
+    let name = file.rsplit(|&byte| byte == b'/').next().unwrap_or_default();
+    let pid = name.strip_prefix(b"perf-")?.strip_suffix(b".map")?;
+    std::str::from_utf8(pid).ok()?.parse().ok()
+}
+
+/// The number in the name of a jitdump, `jit-PID.dump`.
+fn dump_number(path: &str) -> Option<u32> {
+    let name = path.rsplit('/').next().unwrap_or_default();
+    name.strip_prefix("jit-")?.strip_suffix(".dump")?.parse().ok()
+}
+
+/// Splits `Lapp/Server;::handle->Lapp/Parser;::parse` into its calls, outermost first: perf-map-agent writes methods that were
+/// inlined into each other as one symbol. Other uses of the arrow, such as V8's `String*String->String` and C++'s `operator->`,
+/// are not split.
+pub(super) fn java_calls(name: &str) -> Vec<&str> {
+    let is_method = |part: &&str| {
+        let is_part = |c: char| c.is_alphanumeric() || "_$/;:.<>-".contains(c);
+        // `LoadIC:None` is a kind of code, but `Lapp/Server;::handle` is a class and its method.
+        !part.is_empty() && part.chars().all(is_part) && !part.replace("::", "").contains(':')
+    };
+    let parts: Vec<&str> = name.split("->").collect();
+    if parts.iter().all(is_method) { parts } else { vec![name] }
+}

@@ -6,10 +6,11 @@ mod dump;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 
 pub use code::{JitCode, JitError};
 
+use crate::format::jit::code::JitPlace;
 use crate::format::{RecordedFiles, Source};
 use crate::name::demangle;
 use crate::profile::{Frame, FrameId, MappingId, ProfileBuilder};
@@ -23,8 +24,11 @@ pub(super) struct JitNames {
     files: Option<Arc<dyn RecordedFiles>>,
     /// The machine that was recorded; empty if unknown.
     host: String,
-    processes: HashMap<u32, Vec<JitCode>>,
-    /// The frames of an address, while the same function is there: process, address, number of the file, of the function.
+    maps: HashMap<u32, Option<JitCode>>,
+    dumps: HashMap<u32, Vec<JitCode>>,
+    /// The jitdumps that were looked for.
+    seen: HashSet<(u32, String)>,
+    /// The frames of an address, by the process, the address, and the numbers of the file and of the function.
     known: HashMap<(u32, u64, usize, usize), JitFrames>,
 }
 
@@ -42,14 +46,14 @@ impl JitNames {
     /// Process `pid` writes its jitdump to `path`.
     pub(super) fn dump(&mut self, pid: u32, path: &str) {
         let Some(files) = &self.files else { return };
-        if dump_number(path).is_none() {
-            return;
+        if is_dump(path) && self.seen.insert((pid, path.to_string())) {
+            let found = files.jit_dump(path, pid, &self.host);
+            self.dumps.entry(pid).or_default().extend(found);
         }
-        let found = files.jit_dump(path, pid, &self.host);
-        self.process(pid).extend(found);
     }
 
-    /// The frames at `address` of process `pid`, if it compiled that code before `time`, which is of the monotonic clock.
+    /// The frames at `address` of process `pid`, if it compiled that code before `time`, which is of the monotonic clock. A
+    /// jitdump knows more than a map.
     pub(super) fn frames(
         &mut self,
         builder: &mut ProfileBuilder,
@@ -58,39 +62,29 @@ impl JitNames {
         address: u64,
         time: Option<u64>,
     ) -> Option<JitFrames> {
-        self.files.as_ref()?;
-        self.process(pid);
-        let codes = self.processes.get_mut(&pid)?;
-        for (file, code) in codes.iter_mut().enumerate() {
+        let (files, host) = (self.files.as_ref()?, &self.host);
+        let map = self.maps.entry(pid).or_insert_with(|| files.perf_map(pid, host));
+        let map = map.iter_mut().map(|code| (usize::MAX, code));
+        let dumps = self.dumps.get_mut(&pid).into_iter().flatten().enumerate();
+        for (number, code) in dumps.chain(map) {
             let Some(place) = code.at(address, time) else { continue };
-            let frames = self.known.entry((pid, address, file, place.number)).or_insert_with(|| {
-                let mut frames: Vec<FrameId> = Vec::new();
-                for (depth, name) in java_calls(place.name).into_iter().enumerate() {
-                    let function = builder.named_function(&demangle(name), place.file);
-                    let inlined = depth > 0;
-                    frames.push(builder.frame(Frame {
-                        function,
-                        line: place.line,
-                        address,
-                        mapping,
-                        inlined,
-                    }));
-                }
-                frames.reverse();
-                frames.into()
-            });
+            let key = (pid, address, number, place.number);
+            let frames = self.known.entry(key).or_insert_with(|| made(builder, mapping, address, &place));
             return Some(Rc::clone(frames));
         }
         None
     }
+}
 
-    /// The lists of a process: its jitdumps, and its map at last.
-    fn process(&mut self, pid: u32) -> &mut Vec<JitCode> {
-        let (files, host) = (&self.files, &self.host);
-        self.processes
-            .entry(pid)
-            .or_insert_with(|| files.iter().filter_map(|files| files.perf_map(pid, host)).collect())
+fn made(builder: &mut ProfileBuilder, mapping: MappingId, address: u64, place: &JitPlace<'_>) -> JitFrames {
+    let mut frames: Vec<FrameId> = Vec::new();
+    for (depth, name) in java_calls(place.name).into_iter().enumerate() {
+        let function = builder.named_function(&demangle(name), place.file);
+        let inlined = depth > 0;
+        frames.push(builder.frame(Frame { function, line: place.line, address, mapping, inlined }));
     }
+    frames.reverse();
+    frames.into()
 }
 
 /// Whether a mapping is memory without a file, where compiled code is.
@@ -106,10 +100,11 @@ pub(super) fn map_pid(file: &[u8]) -> Option<u32> {
     std::str::from_utf8(pid).ok()?.parse().ok()
 }
 
-/// The number in the name of a jitdump, `jit-PID.dump`.
-fn dump_number(path: &str) -> Option<u32> {
+/// Whether a file is called `jit-PID.dump`, as jitdumps are.
+fn is_dump(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or_default();
-    name.strip_prefix("jit-")?.strip_suffix(".dump")?.parse().ok()
+    let pid = name.strip_prefix("jit-").and_then(|name| name.strip_suffix(".dump"));
+    pid.is_some_and(|pid| pid.parse::<u32>().is_ok())
 }
 
 /// Splits `Lapp/Server;::handle->Lapp/Parser;::parse` into its calls, outermost first: perf-map-agent writes methods that were

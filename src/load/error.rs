@@ -30,6 +30,8 @@ pub enum Error {
     NoProfile(Vec<String>),
     /// A binary that names are to be looked up in does not exist.
     NoBinary(PathBuf),
+    /// A source map, or a folder of them, does not exist.
+    NoSourceMap(PathBuf),
     /// The tables with the names that were found outgrow their ids.
     Names(TooLarge),
     /// The first profile has no metric at all.
@@ -71,6 +73,7 @@ impl fmt::Display for Error {
             Error::Input { name, error } => write!(f, "{}: {error}", shown(name)),
             Error::Folder { name, error } => write!(f, "{name}: {error}"),
             Error::NoProfile(names) => write!(f, "{}: no profile found", names.join(", ")),
+            Error::NoSourceMap(path) => write!(f, "{}: no such file or folder", path.display()),
             Error::NoBinary(path) => write!(f, "{}: no such file or folder", path.display()),
             Error::Names(error) => write!(f, "names for addresses: {error}"),
             Error::NoMetric => f.write_str("the profile has no metric"),

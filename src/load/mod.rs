@@ -17,6 +17,7 @@ mod paths;
 mod prepared;
 mod read;
 mod recorded_files;
+mod scripts;
 mod symbols;
 mod together;
 
@@ -28,6 +29,7 @@ pub use error::{Error, shown};
 pub use metrics::MetricKey;
 pub use observer::{Observer, Unobserved};
 pub use prepared::Prepared;
+pub use scripts::SourceMaps;
 pub use symbols::Symbols;
 pub use together::Loaded;
 

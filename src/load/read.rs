@@ -8,6 +8,7 @@ use std::time::Instant;
 use crate::format::{self, Inflate, LoadError, Source};
 use crate::load::paths::{InputPath, expand_folders};
 use crate::load::recorded_files::FilesOfRecording;
+use crate::load::scripts::Scripts;
 use crate::load::{Error, Observer, Request};
 use crate::parallel;
 use crate::profile::{Meta, Profile};
@@ -56,7 +57,11 @@ impl Request {
         let (order, most) = order(paths.len());
         let files: Vec<&str> = order.iter().take(most).map(|&number| &*paths[number].name).collect();
         self.observer.begin(&files);
-        let read = Reader { request: self, paths: &paths, kept }.read_order(order, most);
+        if let Some(missing) = self.symbols.source_maps.given.iter().find(|path| !path.exists()) {
+            return Err(Error::NoSourceMap(missing.clone()));
+        }
+        let scripts = Scripts::new(&self.symbols);
+        let read = Reader { request: self, paths: &paths, scripts: &scripts, kept }.read_order(order, most);
         self.observer.end();
         let mut read =
             read.map_err(|(number, error)| Error::Input { name: paths[number].name.clone(), error })?;
@@ -68,6 +73,7 @@ impl Request {
             return Err(Error::NoProfile(self.inputs.clone()));
         }
         self.symbols.apply(read.profiles())?;
+        read.tell(&scripts);
         self.observer.step("symbols");
         if !self.all_frames {
             // Each profile has its own list of frames to drop, which matches names.
@@ -88,6 +94,7 @@ impl Request {
 struct Reader<'a> {
     request: &'a Request,
     paths: &'a [InputPath],
+    scripts: &'a Scripts<'a>,
     kept: Kept,
 }
 
@@ -132,6 +139,19 @@ impl Progress {
     /// The profiles that are not sums.
     fn profiles(&mut self) -> impl Iterator<Item = &mut Profile> {
         self.parts.iter_mut().filter_map(Part::one)
+    }
+
+    /// Adds to the first profile what is to be said about source maps.
+    fn tell(&mut self, scripts: &Scripts) {
+        let first = self.parts.iter_mut().find_map(|part| match part {
+            Part::Single(profile) => Some(profile),
+            Part::Sum(sum) => sum.as_mut().ok(),
+        });
+        if let Some(first) = first {
+            let (notes, warnings) = scripts.messages();
+            first.meta.notes.extend(notes);
+            first.meta.warnings.extend(warnings);
+        }
     }
 
     /// Sorts what was read in the order of the inputs.
@@ -239,7 +259,7 @@ impl Reader<'_> {
         let mut profile = format::load(&mut source, needs.clone(), *format)?;
         profile.meta.warnings.extend(files.iter().flat_map(|files| files.take_warnings()));
         observer.input(source.times(start.elapsed()));
-        Ok(profile)
+        Ok(self.scripts.apply(profile))
     }
 }
 

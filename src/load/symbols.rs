@@ -8,7 +8,7 @@ use hashbrown::HashMap;
 
 use crate::binary::{self, Address, Binary, CodePlace};
 use crate::load::binaries::{Binaries, Files, Search, is_file_path, open};
-use crate::load::{Error, kernel};
+use crate::load::{Error, SourceMaps, kernel};
 use crate::name::base_name;
 use crate::profile::{Mapping, MappingId, Profile};
 use crate::transform::{
@@ -25,12 +25,19 @@ pub struct Symbols {
     pub binaries: Vec<PathBuf>,
     /// Further folders, which need not exist.
     pub folders: Vec<PathBuf>,
+    /// Where to look for source maps of scripts.
+    pub source_maps: SourceMaps,
 }
 
 /// Names are looked up where the profile says that the binary is, if it is the one recorded.
 impl Default for Symbols {
     fn default() -> Self {
-        Symbols { wanted: true, binaries: Vec::new(), folders: Vec::new() }
+        Symbols {
+            wanted: true,
+            binaries: Vec::new(),
+            folders: Vec::new(),
+            source_maps: SourceMaps::default(),
+        }
     }
 }
 

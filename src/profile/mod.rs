@@ -36,6 +36,7 @@ mod symbols;
 mod too_large;
 mod value_sums;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 pub use budget::{Budget, Reservation};
@@ -162,6 +163,19 @@ pub struct Meta {
     pub lacks_lines: bool,
     /// Warnings about the input, for the user.
     pub warnings: Vec<String>,
+    /// Notes on the input, for the user.
+    pub notes: Vec<String>,
+    /// The texts of source files that were found with the names of functions, by the name of the file.
+    pub sources: BTreeMap<String, Arc<EmbeddedSource>>,
+}
+
+/// The text of a source file, as it was when the program was built.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EmbeddedSource {
+    /// The file that contains the text, such as `dist/app.js.map`.
+    pub from: String,
+    /// The text.
+    pub text: Arc<str>,
 }
 
 impl Meta {

@@ -121,6 +121,14 @@ pub fn align(parts: &[ProfileMetric<'_>], keep: LoadOptions) -> Result<Profile, 
             whole.meta.warnings.push(warning.clone());
         }
     }
+    for meta in parts.iter().map(|part| &part.profile.meta) {
+        whole.meta.sources.extend(meta.sources.clone());
+        for note in &meta.notes {
+            if !whole.meta.notes.contains(note) {
+                whole.meta.notes.push(note.clone());
+            }
+        }
+    }
     Ok(whole)
 }
 

@@ -33,6 +33,9 @@ pub fn anonymize(profile: &Profile, salt: &str) -> Profile {
     anonymous.meta.comments.clear();
     anonymous.meta.drop_frames.clear();
     anonymous.meta.keep_frames.clear();
+    // Notes name scripts.
+    anonymous.meta.notes.clear();
+    anonymous.meta.sources.clear();
     anonymous
 }
 

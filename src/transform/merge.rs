@@ -234,6 +234,8 @@ fn combined(sum: Meta, other: &Meta) -> Meta {
         processors: sum.processors.filter(|_| sum.processors == other.processors),
         comments: append(sum.comments, &other.comments),
         warnings: append(sum.warnings, &other.warnings),
+        notes: append(sum.notes, &other.notes),
+        sources: other.sources.clone().into_iter().chain(sum.sources).collect(),
         ..sum
     }
 }

@@ -25,6 +25,7 @@ mod merge;
 mod merge_error;
 mod metric_units;
 mod metrics;
+mod originals;
 mod rename;
 mod stacks;
 mod symbolize;
@@ -50,6 +51,7 @@ pub use matching::{FunctionMatch, GivenError, MatchMethod, MatchOptions, Matchin
 pub use merge::{Sum, merge};
 pub use merge_error::MergeError;
 pub use metrics::pick_metrics;
+pub use originals::{Original, with_originals};
 pub use rename::{Rename, rename};
 pub use stacks::{hide_stacks, show_stacks};
 #[cfg(test)]

@@ -44,7 +44,7 @@ pub fn info(profile: &Profile, metric: usize, inputs: Vec<InfoSource>, combined:
         labels: labels(profile),
         threads: threads(profile),
         comments: meta.comments.clone(),
-        warnings: meta.warnings.iter().cloned().chain(activity.warning).collect(),
+        warnings: meta.warnings.iter().chain(&meta.notes).cloned().chain(activity.warning).collect(),
         combined,
         encoding: meta.encoding.clone(),
         program: program(profile),

@@ -42,7 +42,7 @@ pub use tree::{TreeOptions, bottom_up, tree};
 pub use types::types;
 
 use self::activity::{Activity, nanoseconds};
-use crate::profile::{Column, Metric, Profile};
+use crate::profile::{Column, Meta, Metric, Profile};
 use crate::report::{
     Artefact, Base, Combined, Grouping, Header, Highlight, Matched, Message, MetricName, MetricTotal, Name,
     Recording, Rescaling,
@@ -202,9 +202,10 @@ impl Scope {
     }
 }
 
-/// What is wrong with a profile.
+/// What is wrong with a profile, and what is worth knowing about it.
 fn warnings_of(profile: &Profile) -> impl Iterator<Item = Message> + '_ {
-    profile.meta.warnings.iter().map(Message::warning)
+    let Meta { warnings, notes, .. } = &profile.meta;
+    warnings.iter().map(Message::warning).chain(notes.iter().map(Message::note))
 }
 
 /// Adds the note that a tree is an approximation, if the profile holds calls instead of stacks.

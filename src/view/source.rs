@@ -36,6 +36,9 @@ pub enum SourceText {
 /// The number of lines shown before the first and after the last line with a value.
 const AROUND: u32 = 3;
 
+/// The number of lines shown of a function whose lines have no values of their own.
+const START_LINES: u32 = 10;
+
 /// Self and total of every line of the matching functions.
 ///
 /// A line's total counts a sample once, however often the line recurs on its stack. `text_of` returns
@@ -78,7 +81,12 @@ pub fn source(
 type PairBySide = [Pair; 2];
 
 /// Values by line number.
-type LineValues = BTreeMap<u32, PairBySide>;
+#[derive(Default)]
+struct LineValues {
+    lines: BTreeMap<u32, PairBySide>,
+    /// The line where the function starts; 0 if unknown.
+    start: u32,
+}
 
 /// The lines of functions, by function and then by file, because functions of the same name can be in several
 /// files.
@@ -99,8 +107,9 @@ fn count_lines<'s>(subject: &'s Subject<'_>, wanted: &dyn Fn(KeyId) -> bool) -> 
             }
             let frame = symbols.frames[id];
             let file = symbols.function_file(frame.function);
-            let line =
-                counted.entry(key).or_default().entry(file).or_default().entry(frame.line).or_default();
+            let of_file = counted.entry(key).or_default().entry(file).or_default();
+            of_file.start = symbols.functions[frame.function].line;
+            let line = of_file.lines.entry(frame.line).or_default();
             let is_first = !seen.contains(&(key, file, frame.line));
             if is_first {
                 seen.push((key, file, frame.line));
@@ -134,8 +143,8 @@ fn lines_of_calls<'s>(
         let has_value = metrics.iter().any(|&metric| (of(own, metric), of(called, metric)) != (0, 0));
         let Some(key) = key.filter(|&key| wanted(key) && has_value) else { return };
         let place = symbols.frames[place];
-        let lines = counted.entry(key).or_default().entry(symbols.function_file(place.function)).or_default();
-        let line = lines.entry(place.line).or_default();
+        let of_file = counted.entry(key).or_default().entry(symbols.function_file(place.function)).or_default();
+        let line = of_file.lines.entry(place.line).or_default();
         for (side, &metric) in line.iter_mut().zip(metrics) {
             let (own, called, most) = (of(own, metric), of(called, metric), calls.totals[metric][function]);
             side.self_value = side.self_value.saturating_add(own);
@@ -201,21 +210,26 @@ impl SourceView<'_, '_> {
     fn function(&self, key: KeyId, file: &str, values: &LineValues) -> SourceFunction {
         let found = if file.is_empty() { SourceText::Missing(Vec::new()) } else { (self.text_of)(file) };
         let line = |number: u32, text: Option<String>| {
-            self.line(number, values.get(&number).copied().unwrap_or_default(), text)
+            self.line(number, values.lines.get(&number).copied().unwrap_or_default(), text)
         };
         let [new, old] = self.sides(key);
         let old = self.row_values.old_pair(old);
         let (lines, origin) = match found {
             SourceText::Missing(places) => {
-                (values.keys().map(|&n| line(n, None)).collect(), Origin::Missing(places))
+                (values.lines.keys().map(|&n| line(n, None)).collect(), Origin::Missing(places))
             }
             SourceText::Found(path, text) => {
-                let known = || values.keys().copied().filter(|&number| number > 0);
-                let first = known().min().unwrap_or(1).saturating_sub(AROUND).max(1);
-                // Without a known line, no part of the file is relevant.
-                let last = known().max().map_or(0, |last| last.saturating_add(AROUND)).min(text.len() as u32);
+                let known = || values.lines.keys().copied().filter(|&number| number > 0);
+                let (first, last) = match (known().min(), known().max()) {
+                    (Some(first), Some(last)) => (first.saturating_sub(AROUND), last.saturating_add(AROUND)),
+                    // Values of unknown lines: the start of the function at least shows which one it is.
+                    _ if values.start > 0 => (values.start, values.start.saturating_add(START_LINES - 1)),
+                    // No part of the file is relevant.
+                    _ => (1, 0),
+                };
+                let (first, last) = (first.max(1), last.min(text.len() as u32));
                 let mut lines: Vec<SourceLine> =
-                    values.keys().filter(|&&n| n == 0).map(|&n| line(n, None)).collect();
+                    values.lines.keys().filter(|&&n| n == 0).map(|&n| line(n, None)).collect();
                 lines.extend((first..=last).map(|n| line(n, text.get(n as usize - 1).cloned())));
                 // A file with fewer lines than the profile mentions is not the version that was profiled.
                 lines.extend(known().filter(|&n| n > last).map(|n| line(n, None)));

@@ -55,6 +55,7 @@ mod readers;
 mod recipes;
 mod roundtrip;
 mod runner;
+mod sourcemaps;
 mod stats_attribution;
 mod stats_properties;
 mod stats_vectors;

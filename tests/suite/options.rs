@@ -45,6 +45,8 @@ const EVERYWHERE: &[(&str, &str, &str)] = &[
     ("--per-event", "", "cpu.pb.gz"),
     ("--binary", "bin/sorting", "sorting.pb.gz"),
     ("--symbolize", "never", "--binary bin/sorting sorting.pb.gz"),
+    ("--sourcemaps", "maps", "bundle.cpuprofile"),
+    ("--no-sourcemaps", "", "local.cpuprofile"),
     ("--merge", "mean", "old.pb.gz new.pb.gz"),
     ("--max-profiles", "1", "old.pb.gz new.pb.gz"),
     ("--seed", "7", "--max-profiles 1 runs"),
@@ -343,6 +345,9 @@ fn folder() -> TempDir {
         ("programs/sorting.c", "code/sum.c"),
         ("programs/maze.c", "code/made/sum.c"),
         ("programs/maze.c", "full/maze.c"),
+        ("sourcemaps/old.cpuprofile", "bundle.cpuprofile"),
+        ("sourcemaps/old/app.js", "maps/old/app.js"),
+        ("sourcemaps/old/app.js.map", "maps/old/app.js.map"),
     ] {
         copy(from, to);
     }
@@ -354,6 +359,9 @@ fn folder() -> TempDir {
     let code = "main;read 5000\nmain;print 6000\nmain;sort 7000\nmain;find 8000\nmain;wait 9000\n";
     write("two-causes-old.folded", format!("{code}main;hash 1000\nmain;pack 1000\n").as_bytes());
     write("two-causes-new.folded", format!("{code}main;hash 8000\nmain;pack 2500\n").as_bytes());
+    let recorded = fs::read_to_string(fixture("sourcemaps/old.cpuprofile")).unwrap();
+    let local = recorded.replace("/srv/receipts", &folder.path().join("maps").display().to_string());
+    write("local.cpuprofile", local.as_bytes());
     write("mixed/notes.md", b"# Notes\n\nNo profile.\n");
     let whole = fs::read(fixture("pprof/go-cpu.pb.gz")).unwrap();
     write("broken.pb.gz", &whole[..whole.len() / 2]);

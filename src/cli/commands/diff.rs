@@ -297,6 +297,7 @@ impl DiffCommand {
             remark.text = testing.about(&remark.text);
         }
         self.warn(&compared.profile.meta.warnings);
+        self.note(&compared.profile.meta.notes);
         self.say_once(compared.remarks.iter().cloned());
         self.note(&compared.notes);
         self.note(&stages.notes);

@@ -19,7 +19,7 @@ use crate::cli::terminal::pager;
 use crate::filter::{Filters, FocusPart};
 use crate::load::{Loaded, Prepared};
 use crate::output;
-use crate::profile::{LoadOptions, Profile};
+use crate::profile::{LoadOptions, Meta, Profile};
 use crate::report::{Message, MessageKind, Report};
 use crate::tree::By;
 use crate::view::Scope;
@@ -84,12 +84,13 @@ impl<'a> Show<'a> {
         let make = |fitting: Option<usize>| {
             let rows = self.limit.and_then(|limit| limit.rows(*format, fitting));
             let report = prepared.report(view(&prepared.profile, prepared.scope.clone(), rows)?);
-            Ok(Attempt { notes: notes_beside(&report, *format), report })
+            Ok(Attempt { notes: notes_beside(&report, &prepared.profile, *format), report })
         };
         let is_fitted = self.limit.is_some_and(|limit| limit.given.is_none());
         let Attempt { report, notes } = match lines.filter(|_| is_fitted) {
             Some(lines) => {
-                let lines = lines.saturating_sub(prepared.profile.meta.warnings.len() + prepared.notes.len());
+                let Meta { warnings, notes, .. } = &prepared.profile.meta;
+                let lines = lines.saturating_sub(warnings.len() + notes.len() + prepared.notes.len());
                 fitted(style, lines, lines.max(1), 1, |rows| make(Some(rows)))?
             }
             None => make(None)?,
@@ -126,15 +127,18 @@ pub(crate) fn needs(filters: &Filters, by: &By) -> LoadOptions {
 pub(crate) fn prepare(loaded: Loaded, filters: &Filters, by: By, input: &InputArgs) -> Result<Prepared> {
     let prepared = loaded.filtered(filters, by).map_err(explain)?;
     warn(&prepared.profile.meta.warnings, input);
+    note(&prepared.profile.meta.notes, input);
     note(&prepared.notes, input);
     Ok(prepared)
 }
 
-/// The notes of a report that are printed next to it: warnings are printed before, and text mentions an approximation itself.
-fn notes_beside(report: &Report, format: OutputFormat) -> Vec<Message> {
+/// The notes of a report that are printed next to it: warnings and notes on the profile are printed before, and text mentions
+/// an approximation itself.
+fn notes_beside(report: &Report, profile: &Profile, format: OutputFormat) -> Vec<Message> {
     let Some(header) = report.header() else { return Vec::new() };
     let is_said = |message: &&Message| {
-        format == OutputFormat::Text && header.approximation.as_ref() == Some(&message.text)
+        let is_in_text = format == OutputFormat::Text && header.approximation.as_ref() == Some(&message.text);
+        is_in_text || profile.meta.notes.contains(&message.text)
     };
     let of_view = header.warnings.iter().filter(|message| message.kind == MessageKind::Note);
     of_view.filter(|message| !is_said(message)).cloned().collect()

@@ -67,7 +67,10 @@ impl SourceCommand {
             one_metric(&scope, "source")?;
             let (function, fixed) = (self.function.clone(), self.view.filters.fixed_strings);
             let options = SourceOptions { scope, function, fixed, limit };
-            let found = source(profile, &options, &|file| sources.text_of(file));
+            let found = source(profile, &options, &|file| {
+                let copy = profile.meta.sources.get(file);
+                sources.text_or_copy(file, copy.map(|copy| &**copy))
+            });
             let found = found.map_err(|error| explain(&self.function, error))?;
             // Source files are inputs too, but are known only now.
             let read = found.functions.iter().filter_map(|function| match &function.origin {

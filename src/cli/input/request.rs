@@ -118,6 +118,9 @@ pub(crate) fn explain(error: Error, request: &Request) -> anyhow::Error {
         Error::NoBinary(_) => {
             hinted(format!("--binary {message}"), "name a program, a library, or a folder that contains them")
         }
+        Error::NoSourceMap(_) => {
+            hinted(format!("--sourcemaps {message}"), "name a source map, or a folder that contains them")
+        }
         Error::UnknownMetric { name, known } => {
             let names: Vec<&str> = known.iter().map(String::as_str).collect();
             let hint = format!("{}{}", meant(&name, &names), they_are("the profile's", &known));

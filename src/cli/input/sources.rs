@@ -1,10 +1,11 @@
 //! Finds source files. The paths in a profile are those of the machine the program was built on.
 
-use std::borrow::Cow;
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::profile::EmbeddedSource;
+use crate::sourcemap::path_of_url;
 use crate::view::SourceText;
 
 /// The places to look for source files.
@@ -48,6 +49,17 @@ impl Sources {
         SourceText::Missing(looked)
     }
 
+    /// The text of a file of which a source map may have a copy. Unlike the file itself, the copy is certain to be the version
+    /// that was built.
+    pub(crate) fn text_or_copy(&self, file: &str, copy: Option<&EmbeddedSource>) -> SourceText {
+        let found = self.text_of(file);
+        let Some(EmbeddedSource { from, text }) = copy else { return found };
+        match &found {
+            SourceText::Found(_, lines) if text.lines().eq(lines.iter().map(String::as_str)) => found,
+            _ => SourceText::Found(format!("{file} in {from}"), text.lines().map(str::to_string).collect()),
+        }
+    }
+
     /// The paths to try, the most likely first: the path itself, unless a prefix was removed, then its ends
     /// below each root, the longest first. `/build/shop/orders/ledger.go` becomes
     /// `ROOT/build/shop/orders/ledger.go`, `ROOT/shop/orders/ledger.go`, and so on. Node.js names scripts by their URL,
@@ -68,30 +80,6 @@ impl Sources {
         });
         as_it_is.chain(under_roots)
     }
-}
-
-/// The path of a `file:` URL (`file:///srv/my%20app.mjs` → `/srv/my app.mjs`, `file:///C:/app.mjs` → `C:/app.mjs`); any other
-/// text as it is.
-fn path_of_url(file: &str) -> Cow<'_, str> {
-    let Some(rest) = file.strip_prefix("file://") else { return Cow::Borrowed(file) };
-    // A host may come first: `file://localhost/srv/app.mjs`.
-    let path = rest.find('/').map_or(rest, |at| &rest[at..]);
-    let has_drive = path.as_bytes().get(1).is_some_and(u8::is_ascii_alphabetic) && path[2..].starts_with(':');
-    let path = if has_drive { &path[1..] } else { path };
-    Cow::Owned(percent_decoded(path))
-}
-
-/// A text with each `%20` replaced by the byte that it stands for.
-fn percent_decoded(text: &str) -> String {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((&first, after)) = rest.split_first() {
-        let digits = after.get(..2).and_then(|digits| std::str::from_utf8(digits).ok());
-        let code = digits.filter(|_| first == b'%').and_then(|digits| u8::from_str_radix(digits, 16).ok());
-        bytes.push(code.unwrap_or(first));
-        rest = if code.is_some() { &after[2..] } else { after };
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 /// Whether a path component stays below its folder.

@@ -1,11 +1,11 @@
-//! `--binary` and `--symbolize`: looking up names for addresses.
+//! `--binary`, `--symbolize` and `--sourcemaps`: looking up names for addresses and original names for scripts.
 
 use std::env;
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::{Args, ValueEnum, ValueHint};
 
-use crate::load::Symbols;
+use crate::load::{SourceMaps, Symbols};
 
 /// Options for looking up names that the profile lacks.
 #[derive(Args, Clone, Debug)]
@@ -17,6 +17,12 @@ pub(crate) struct SymbolArgs {
     /// Look up names where the profile has only addresses: auto (if the binary is found) or never
     #[arg(long, value_name = "WHEN", default_value = "auto", hide_possible_values = true)]
     symbolize: Symbolize,
+    /// Source map of a script, or a folder of source maps or scripts (repeatable)
+    #[arg(long, value_name = "PATH", value_hint = ValueHint::AnyPath)]
+    sourcemaps: Vec<PathBuf>,
+    /// Do not use the source maps of scripts on this machine
+    #[arg(long)]
+    no_sourcemaps: bool,
 }
 
 /// Values of `--symbolize`.
@@ -41,6 +47,7 @@ impl SymbolArgs {
             wanted: self.symbolize == Symbolize::Auto,
             binaries: self.binary.clone(),
             folders: folders.collect(),
+            source_maps: SourceMaps { given: self.sourcemaps.clone(), automatic: !self.no_sourcemaps },
         }
     }
 }

@@ -226,7 +226,7 @@ impl<'f> Wording<'f> {
             notes.push("italic: inlined".to_string());
         }
         notes.extend(self.removed());
-        notes.extend(flame.header.warnings.iter().map(|warning| format!("warning: {warning}")));
+        notes.extend(flame.header.warnings.iter().map(|message| format!("{}: {message}", message.kind.word())));
         notes.iter().map(|note| printable(note)).collect()
     }
 

@@ -73,8 +73,9 @@ impl fmt::Display for Error {
             Error::Input { name, error } => write!(f, "{}: {error}", shown(name)),
             Error::Folder { name, error } => write!(f, "{name}: {error}"),
             Error::NoProfile(names) => write!(f, "{}: no profile found", names.join(", ")),
-            Error::NoSourceMap(path) => write!(f, "{}: no such file or folder", path.display()),
-            Error::NoBinary(path) => write!(f, "{}: no such file or folder", path.display()),
+            Error::NoBinary(path) | Error::NoSourceMap(path) => {
+                write!(f, "{}: no such file or folder", path.display())
+            }
             Error::Names(error) => write!(f, "names for addresses: {error}"),
             Error::NoMetric => f.write_str("the profile has no metric"),
             Error::UnknownMetric { name, .. } => write!(f, "{name}: no such metric"),

@@ -60,7 +60,7 @@ impl Request {
         if let Some(missing) = self.symbols.source_maps.given.iter().find(|path| !path.exists()) {
             return Err(Error::NoSourceMap(missing.clone()));
         }
-        let scripts = Scripts::new(&self.symbols);
+        let scripts = Scripts::new(&self.symbols.source_maps, self.symbols.wanted);
         let read = Reader { request: self, paths: &paths, scripts: &scripts, kept }.read_order(order, most);
         self.observer.end();
         let mut read =

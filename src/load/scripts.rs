@@ -8,11 +8,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::load::Symbols;
 use crate::name::base_name;
 use crate::profile::{EmbeddedSource, Function, FunctionId, Profile};
 use crate::sourcemap::{
-    Known, OriginalFunction, Position, Script, SourceMap, data_of_url, is_url, last_word, path_of_url, resolved,
+    Known, OriginalFunction, Position, Script, SourceMap, data_of_url, is_url, last_word, path_of_url,
+    resolved,
 };
 use crate::transform::{Original, with_originals};
 use crate::unit::plural;
@@ -70,6 +70,17 @@ struct Done {
     refused: Option<String>,
 }
 
+/// Where the code of a function is mapped.
+struct MapPlace {
+    candidates: Arc<Vec<Candidate>>,
+    /// The number of the map.
+    chosen: usize,
+    /// Where the function starts in the script.
+    start: Position,
+    /// The number of its source.
+    source: u32,
+}
+
 /// A function of a script, and where it starts there.
 #[derive(Clone, Copy)]
 struct ScriptFunction<'p> {
@@ -79,8 +90,9 @@ struct ScriptFunction<'p> {
 }
 
 impl<'o> Scripts<'o> {
-    pub(super) fn new(symbols: &'o Symbols) -> Self {
-        Scripts { options: &symbols.source_maps, wanted: symbols.wanted, candidates: Mutex::default(), done: Mutex::default() }
+    /// Looks for names only if they are `wanted`.
+    pub(super) fn new(options: &'o SourceMaps, wanted: bool) -> Self {
+        Scripts { options, wanted, candidates: Mutex::default(), done: Mutex::default() }
     }
 
     /// The profile with the original functions, as far as there are maps.
@@ -90,7 +102,7 @@ impl<'o> Scripts<'o> {
         }
         let mut originals = BTreeMap::new();
         let mut sources = BTreeMap::new();
-        let mut maps: HashMap<FunctionId, (Arc<Vec<Candidate>>, usize, Position, u32)> = HashMap::new();
+        let mut places: HashMap<FunctionId, MapPlace> = HashMap::new();
         for (file, functions) in scripts(&profile) {
             let candidates = self.candidates(file);
             let Some(chosen) = self.choose(file, &functions, &candidates) else { continue };
@@ -107,22 +119,27 @@ impl<'o> Scripts<'o> {
                     sources.entry(place.clone()).or_insert_with(copy);
                 }
                 self.count(file, &candidate.path, function, &found);
-                originals.insert(function.id, Original {
-                    name: found.name.unwrap_or_else(|| function.name.to_string()),
-                    file: place,
-                    line: found.start.line.saturating_add(1),
-                    column: found.start.column.saturating_add(1),
-                });
-                maps.insert(function.id, (candidates.clone(), chosen, function.start, found.source));
+                originals.insert(
+                    function.id,
+                    Original {
+                        name: found.name.unwrap_or_else(|| function.name.to_string()),
+                        file: place,
+                        line: found.start.line.saturating_add(1),
+                        column: found.start.column.saturating_add(1),
+                    },
+                );
+                let (start, source) = (function.start, found.source);
+                places
+                    .insert(function.id, MapPlace { candidates: candidates.clone(), chosen, start, source });
             }
         }
         if originals.is_empty() {
             return profile;
         }
         let line_of = |id: FunctionId, line: u32| {
-            let Some((candidates, chosen, start, source)) = maps.get(&id) else { return 0 };
-            let Ok(map) = &candidates[*chosen].map else { return 0 };
-            let found = map.original_line(line.saturating_sub(1), *start, *source);
+            let Some(place) = places.get(&id) else { return 0 };
+            let Ok(map) = &place.candidates[place.chosen].map else { return 0 };
+            let found = map.original_line(line.saturating_sub(1), place.start, place.source);
             found.map_or(0, |line| line.saturating_add(1))
         };
         let mut named = with_originals(&profile, &originals, line_of);
@@ -203,7 +220,9 @@ impl<'o> Scripts<'o> {
                 Ok(fit) if best.is_none_or(|(known, _)| fit > known) => best = Some((fit, number)),
                 Ok(_) => {}
                 Err(why) => {
-                    refused.get_or_insert_with(|| format!("{} is not used for {}: {why}", candidate.path, base_name(file)));
+                    refused.get_or_insert_with(|| {
+                        format!("{} is not used for {}: {why}", candidate.path, base_name(file))
+                    });
                 }
             }
         }
@@ -229,7 +248,9 @@ impl Candidate {
         let named = known.iter().filter(|known| **known == Known::ByName).count();
         if let Some(script) = &self.script {
             if !script.debug_id.is_empty() && !map.debug_id.is_empty() && script.debug_id != map.debug_id {
-                return Err("the script and the map are of different builds (their debugId differs)".to_string());
+                return Err(
+                    "the script and the map are of different builds (their debugId differs)".to_string()
+                );
             }
             if !map.fits(script) {
                 return Err("it has code outside the lines of the script".to_string());
@@ -243,7 +264,7 @@ impl Candidate {
                 .collect();
             let fitting = checked.iter().filter(|(_, fits)| *fits).count();
             if fitting * 100 < checked.len() * LEAST_FITTING {
-                let other = checked.iter().find(|(_, fits)| !fits).map(|(function, _)| function);
+                let other = checked.iter().find(|(_, fits)| !fits).map(|(function, _)| **function);
                 return Err(format!(
                     "the script next to it is not the one that was recorded: {} of {} functions are elsewhere in it{}",
                     checked.len() - fitting,
@@ -255,7 +276,9 @@ impl Candidate {
                 return Ok((fitting * 100 / checked.len(), named));
             }
             if !self.is_given {
-                return Err("no function with a name shows that the script is the one that was recorded".to_string());
+                return Err(
+                    "no function with a name shows that the script is the one that was recorded".to_string()
+                );
             }
         }
         let placed = known.iter().filter(|known| **known != Known::No).count();
@@ -265,7 +288,7 @@ impl Candidate {
                 "it has no code at {} of {} functions{}",
                 functions.len() - placed,
                 functions.len(),
-                other.map(|(function, _)| example(&function)).unwrap_or_default(),
+                other.map(|(function, _)| example(*function)).unwrap_or_default(),
             ));
         }
         Ok((placed * 100 / functions.len().max(1), named))
@@ -273,7 +296,7 @@ impl Candidate {
 }
 
 /// `, such as render at 12:7`
-fn example(function: &&ScriptFunction) -> String {
+fn example(function: ScriptFunction) -> String {
     let ScriptFunction { name, start, .. } = function;
     format!(", such as {name} at {}:{}", u64::from(start.line) + 1, u64::from(start.column) + 1)
 }

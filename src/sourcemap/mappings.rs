@@ -1,6 +1,15 @@
 //! The `mappings` of a source map: lines separated by `;`, segments by `,`, and numbers in base 64, most of them relative to
 //! the previous segment.
 
+/// A position in a file, counted from 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Position {
+    /// The line.
+    pub line: u32,
+    /// The column, in UTF-16 code units.
+    pub column: u32,
+}
+
 /// A piece of generated code: it starts here, and lasts until the next segment of its line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segment {
@@ -19,11 +28,7 @@ pub struct Segment {
 }
 
 /// Calls `add` for every segment. `counts` are those of the sources and names, and the limits of the numbers of these.
-pub(super) fn decode(
-    text: &[u8],
-    counts: [u32; 2],
-    mut add: impl FnMut(Segment),
-) -> Result<(), String> {
+pub(super) fn decode(text: &[u8], counts: [u32; 2], mut add: impl FnMut(Segment)) -> Result<(), String> {
     // The state: source, original line, original column, name.
     let mut state = [0_i64; 4];
     for (number, of_line) in text.split(|&byte| byte == b';').enumerate() {
@@ -39,7 +44,8 @@ pub(super) fn decode(
                 *state += field;
             }
             let number = |value: i64| u32::try_from(value).map_err(|_| broken(line, segment));
-            let index = |value: i64, count: u32| Ok::<_, String>(Some(number(value)?).filter(|&at| at < count));
+            let index =
+                |value: i64, count: u32| Ok::<_, String>(Some(number(value)?).filter(|&at| at < count));
             let mut made = Segment {
                 line,
                 column: number(column)?,

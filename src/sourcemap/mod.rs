@@ -19,7 +19,7 @@ use std::sync::Arc;
 use serde::Deserialize;
 use serde_json::Value;
 
-pub use mappings::Segment;
+pub use mappings::{Position, Segment};
 pub use script::{Script, last_word};
 pub(crate) use url::{data_of_url, path_of_url};
 pub use url::{is_url, resolved};
@@ -47,15 +47,6 @@ pub struct MapSource {
     pub name: Option<String>,
     /// Its text, if the map contains it.
     pub text: Option<Arc<str>>,
-}
-
-/// A position in a file, counted from 0.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Position {
-    /// The line.
-    pub line: u32,
-    /// The column, in UTF-16 code units.
-    pub column: u32,
 }
 
 /// Where a generated function comes from.
@@ -274,7 +265,11 @@ impl SourceMap {
         if last_word(name).is_some_and(|word| self.token(start, word, None).is_some()) {
             return Known::ByName;
         }
-        if self.at(start).is_some_and(|segment| segment.source.is_some()) { Known::ByPlace } else { Known::No }
+        if self.at(start).is_some_and(|segment| segment.source.is_some()) {
+            Known::ByPlace
+        } else {
+            Known::No
+        }
     }
 }
 

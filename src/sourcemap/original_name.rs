@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::sourcemap::Position;
+use crate::sourcemap::mappings::Position;
 use crate::sourcemap::script::is_part_of_word;
 
 static CLASS: LazyLock<Option<Regex>> =
@@ -12,14 +12,30 @@ static CLASS: LazyLock<Option<Regex>> =
 
 /// Words before the name of a function.
 const MODIFIERS: [&str; 18] = [
-    "export", "default", "async", "function", "class", "const", "let", "var", "static", "public", "private",
-    "protected", "readonly", "override", "abstract", "get", "set", "declare",
+    "export",
+    "default",
+    "async",
+    "function",
+    "class",
+    "const",
+    "let",
+    "var",
+    "static",
+    "public",
+    "private",
+    "protected",
+    "readonly",
+    "override",
+    "abstract",
+    "get",
+    "set",
+    "declare",
 ];
 
 /// Words that are no names.
 const KEYWORDS: [&str; 14] = [
-    "return", "new", "if", "for", "while", "switch", "await", "yield", "typeof", "void", "throw", "case", "catch",
-    "super",
+    "return", "new", "if", "for", "while", "switch", "await", "yield", "typeof", "void", "throw", "case",
+    "catch", "super",
 ];
 
 /// `const price: Rule = async (item`, up to the parameters; the same of a property.
@@ -73,7 +89,8 @@ fn named_after(text: &str) -> Option<String> {
             && !MODIFIERS.contains(&word);
         // `(items) => …`, and `items => …`: parameters.
         let is_arrow = follows.starts_with("=>");
-        let is_named = was_declared || follows.starts_with(['(', '<']) || (follows.starts_with('=') && !is_arrow);
+        let is_named =
+            was_declared || follows.starts_with(['(', '<']) || (follows.starts_with('=') && !is_arrow);
         return (is_name && is_named && !is_arrow).then(|| word.to_string());
     }
 }

@@ -75,13 +75,15 @@ impl Script {
         let mut rest = after.as_str();
         loop {
             let shorter = rest.trim_start();
-            let shorter = ["async", "function", "class", "*"].iter().find_map(|glue| shorter.strip_prefix(glue));
+            let shorter =
+                ["async", "function", "class", "*"].iter().find_map(|glue| shorter.strip_prefix(glue));
             match shorter {
                 Some(shorter) => rest = shorter,
                 None => break,
             }
         }
-        let starts = rest.trim_start().strip_prefix(word).is_some_and(|rest| !rest.starts_with(is_part_of_word));
+        let starts =
+            rest.trim_start().strip_prefix(word).is_some_and(|rest| !rest.starts_with(is_part_of_word));
         Some(starts && rest.len() < after.len())
     }
 }

@@ -3,7 +3,7 @@ use super::*;
 /// A bundle by esbuild 0.28.2 (`--bundle --minify`), and its map, shortened to the first function and the start of a class.
 const BUNDLE: &str = "function u(n){let t=1;return t}var l=n=>u(n.length*2),o=class{add(t){}};\n";
 
-/// Columns and originals as the package `source-map` 0.7.6 gives them for a map of [`BUNDLE`].
+/// Columns and originals as the package `source-map` gives them for a map of [`BUNDLE`].
 fn bundle() -> SourceMap {
     // Generated column, source line, source column, name.
     let segments: [(i64, i64, i64, i64); 9] = [
@@ -20,7 +20,8 @@ fn bundle() -> SourceMap {
     let mut state = [0_i64; 4];
     let mut mappings = Vec::new();
     for (column, line, place, name) in segments {
-        let mut text = encoded(column - state[0]) + "A" + &encoded(line - state[1]) + &encoded(place - state[2]);
+        let mut text =
+            encoded(column - state[0]) + "A" + &encoded(line - state[1]) + &encoded(place - state[2]);
         (state[0], state[1], state[2]) = (column, line, place);
         if name >= 0 {
             text += &encoded(name - state[3]);
@@ -30,10 +31,8 @@ fn bundle() -> SourceMap {
     }
     let names = r#"["burnCycles","units","computeDiscount","items","PriceTable"]"#;
     let sources = r#"["src/pricing.ts"]"#;
-    let text = format!(
-        r#"{{"version":3,"sources":{sources},"names":{names},"mappings":"{}"}}"#,
-        mappings.join(",")
-    );
+    let text =
+        format!(r#"{{"version":3,"sources":{sources},"names":{names},"mappings":"{}"}}"#, mappings.join(","));
     SourceMap::parse(text.as_bytes()).unwrap()
 }
 
@@ -147,7 +146,8 @@ fn what_is_no_map_is_refused_with_a_reason() {
     // Before the first column, and a number of more than 32 bits.
     assert_eq!(broken("DAAA"), "its mappings of line 1 are broken at `DAAA`");
     assert_eq!(broken("ggggggggggggA"), "its mappings of line 1 are broken at `ggggggggggggA`");
-    let nested = r#"{"version":3,"sections":[{"offset":{"line":0,"column":0},"map":{"version":3,"sections":[]}}]}"#;
+    let nested =
+        r#"{"version":3,"sections":[{"offset":{"line":0,"column":0},"map":{"version":3,"sections":[]}}]}"#;
     assert_eq!(parse(nested), "a section has sections itself");
     let deep = format!(r#"{{"version":3,"x":{}"#, "[".repeat(100_000));
     assert!(parse(&deep).starts_with("not a source map: "));

@@ -133,25 +133,25 @@ fn lines_of_calls<'s>(
 ) -> LinesByFile<'s> {
     let symbols = &subject.profile.symbols;
     let mut counted = LinesByFile::new();
-    let mut add = |function: FunctionId,
-                   place: FrameId,
-                   own: &[Vec<i64>],
-                   called: &[Vec<i64>],
-                   row: usize| {
-        let key = calls.frame[function].map(|frame| subject.keys.of_frame(frame));
-        let of = |columns: &[Vec<i64>], metric: usize| columns.get(metric).map_or(0, |column| column[row]);
-        let has_value = metrics.iter().any(|&metric| (of(own, metric), of(called, metric)) != (0, 0));
-        let Some(key) = key.filter(|&key| wanted(key) && has_value) else { return };
-        let place = symbols.frames[place];
-        let of_file = counted.entry(key).or_default().entry(symbols.function_file(place.function)).or_default();
-        let line = of_file.lines.entry(place.line).or_default();
-        for (side, &metric) in line.iter_mut().zip(metrics) {
-            let (own, called, most) = (of(own, metric), of(called, metric), calls.totals[metric][function]);
-            side.self_value = side.self_value.saturating_add(own);
-            let total = side.total.saturating_add(own).saturating_add(called);
-            side.total = total.min(most.max(side.self_value));
-        }
-    };
+    let mut add =
+        |function: FunctionId, place: FrameId, own: &[Vec<i64>], called: &[Vec<i64>], row: usize| {
+            let key = calls.frame[function].map(|frame| subject.keys.of_frame(frame));
+            let of =
+                |columns: &[Vec<i64>], metric: usize| columns.get(metric).map_or(0, |column| column[row]);
+            let has_value = metrics.iter().any(|&metric| (of(own, metric), of(called, metric)) != (0, 0));
+            let Some(key) = key.filter(|&key| wanted(key) && has_value) else { return };
+            let place = symbols.frames[place];
+            let of_file =
+                counted.entry(key).or_default().entry(symbols.function_file(place.function)).or_default();
+            let line = of_file.lines.entry(place.line).or_default();
+            for (side, &metric) in line.iter_mut().zip(metrics) {
+                let (own, called, most) =
+                    (of(own, metric), of(called, metric), calls.totals[metric][function]);
+                side.self_value = side.self_value.saturating_add(own);
+                let total = side.total.saturating_add(own).saturating_add(called);
+                side.total = total.min(most.max(side.self_value));
+            }
+        };
     let lines = &calls.lines;
     for (row, &place) in lines.place.iter().enumerate() {
         add(lines.function[row], place, &lines.self_values, &[], row);

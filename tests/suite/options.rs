@@ -120,6 +120,8 @@ const OF_COMMANDS: &[(&str, &str, &str, &str)] = &[
     ("diff", "--force", "", "-o copy.pb.gz old.pb.gz new.pb.gz"),
     ("diff", "--binary", "bin/sorting", "sorting.pb.gz sorting-new.pb.gz"),
     ("diff", "--symbolize", "never", "--binary bin/sorting sorting.pb.gz sorting-new.pb.gz"),
+    ("diff", "--sourcemaps", "maps", "bundle.cpuprofile bundle.cpuprofile"),
+    ("diff", "--no-sourcemaps", "", "local.cpuprofile local.cpuprofile"),
     ("diff", "--max-profiles", "1", "runs runs"),
     ("diff", "--seed", "7", "--max-profiles 1 runs runs"),
     ("diff", "--thread", "main", "threads.jfr threads.jfr"),

@@ -226,7 +226,9 @@ impl<'f> Wording<'f> {
             notes.push("italic: inlined".to_string());
         }
         notes.extend(self.removed());
-        notes.extend(flame.header.warnings.iter().map(|message| format!("{}: {message}", message.kind.word())));
+        notes.extend(
+            flame.header.warnings.iter().map(|message| format!("{}: {message}", message.kind.word())),
+        );
         notes.iter().map(|note| printable(note)).collect()
     }
 

@@ -3,7 +3,7 @@
 
     scripts/compare_perf.py target/release/prof perf.data...
 
-Runs `perf script` and `prof convert --to collapsed` on each recording, and prints the self and total samples of the functions
+Inlined functions are left out, because perf shows some under the wrong function. Runs `perf script` and `prof convert --to collapsed` on each recording, and prints the self and total samples of the functions
 with the highest totals side by side. The exit code is 1 if any of the first thirty differ.
 """
 
@@ -17,7 +17,11 @@ MOST = 30
 
 def name_of(text):
     """A name without what the two write differently: parameters, blanks, and the version of a symbol."""
+    # Debug information has the name in the source; symbols have aliases, and suffixes of copies.
     text = re.sub(r"@+[A-Z_]+[0-9.]+$", "", text)
+    text = re.sub(r"(\.(part|isra|constprop|cold|lto_priv)(\.[0-9]+)?)+", "", text)
+    text = re.sub(r"^__GI_+(?=[a-z])|_impl$", "", re.sub(r"^.*@plt$", ".plt", text))
+    text = text.replace("__memmove_", "__memcpy_").replace("_[clone", "[clone")
     text = re.sub(r"\[clone [^]]*\]", "", text).replace("(anonymous namespace)", "{anonymous}")
     text = re.sub(r" ?const$", "", without_parameters(text)).replace("operator ", "operator")
     # Functions made from templates are preceded by their return type.
@@ -49,7 +53,7 @@ def count(stacks):
 
 
 def of_perf(path):
-    command = ["perf", "script", "-i", path, "-F", "comm,tid,time,event,ip,sym,dso", "--max-stack", "65535"]
+    command = ["perf", "script", "-i", path, "-F", "comm,tid,time,event,ip,sym,dso", "--no-inline", "--max-stack", "65535"]
     text = subprocess.run(command, capture_output=True, check=True).stdout.decode(errors="replace")
     for block in text.split("\n\n"):
         names = []
@@ -73,7 +77,7 @@ def unnamed(module):
 
 
 def of_prof(prof, path):
-    command = [prof, "convert", "--to", "collapsed", "-o", "-", "-m", "samples", "--all-frames", path]
+    command = [prof, "convert", "--to", "collapsed", "-o", "-", "-m", "samples", "--all-frames", "--no-inlines", path]
     text = subprocess.run(command, capture_output=True, check=True).stdout.decode(errors="replace")
     for line in text.splitlines():
         stack, value = line.rsplit(" ", 1)
@@ -86,8 +90,9 @@ def main():
     for path in paths:
         perf, ours = list(of_perf(path)), list(of_prof(prof, path))
         (perf_own, perf_total), (own, total) = count(perf), count(ours)
-        same = sum((collections.Counter(dict_of(perf)) & collections.Counter(dict_of(ours))).values())
-        print(f"{path}: {len(perf)} samples in perf, {sum(v for _, v in ours)} in prof, {same} with equal stacks")
+        same, longer = compared(merged(perf), merged(ours))
+        print(f"{path}: {len(perf)} samples in perf, {sum(value for _, value in ours)} in prof; {same} stacks are equal, "
+              f"{longer} equal as far as perf unwound them")
         names = [name for name, _ in perf_total.most_common(MOST)]
         names += [name for name, _ in total.most_common(MOST) if name not in names]
         print(f"{'SELF perf':>10}{'prof':>8}{'TOTAL perf':>12}{'prof':>8}  FUNCTION")
@@ -99,11 +104,25 @@ def main():
     sys.exit(differ)
 
 
-def dict_of(stacks):
-    merged = collections.Counter()
+def merged(stacks):
+    values = collections.Counter()
     for names, value in stacks:
-        merged[";".join(names)] += value
-    return merged
+        values[tuple(names)] += value
+    return values
+
+
+def compared(perf, ours):
+    """The samples whose stacks are equal, and those whose stack is the inner part of a longer one in prof."""
+    equal = perf & ours
+    perf, rest = perf - equal, ours - equal
+    longer = 0
+    for stack, value in perf.items():
+        for other in [other for other in rest if other[-len(stack):] == stack]:
+            taken = min(value, rest[other])
+            rest[other] -= taken
+            value -= taken
+            longer += taken
+    return sum(equal.values()), longer
 
 
 main()

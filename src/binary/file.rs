@@ -10,8 +10,12 @@ use crate::binary::{Address, BuildId};
 /// A program, a library, or the debug information of one.
 pub struct Binary<'data, R: ReadRef<'data>> {
     pub(super) file: File<'data, R>,
-    segments: Vec<Segment>,
+    pub(super) segments: Segments,
 }
+
+/// The parts of the file that are loaded into memory.
+#[derive(Clone, Debug)]
+pub(super) struct Segments(Vec<Segment>);
 
 /// A part of the file that is loaded into memory.
 #[derive(Clone, Copy, Debug)]
@@ -23,6 +27,18 @@ struct Segment {
     is_code: bool,
 }
 
+impl Segments {
+    /// The address, in the linker's address space, of what is at an offset in the file.
+    pub(super) fn linked(&self, offset: u64) -> Option<u64> {
+        let holds = |segment: &&Segment| {
+            offset.checked_sub(segment.offset).is_some_and(|within| within < segment.size)
+        };
+        let code = self.0.iter().filter(|segment| segment.is_code).find(holds);
+        let segment = code.or_else(|| self.0.iter().find(holds))?;
+        segment.address.checked_add(offset - segment.offset)
+    }
+}
+
 impl<'data, R: ReadRef<'data>> Binary<'data, R> {
     /// Reads the headers. The error says why the file is not a binary.
     pub fn parse(data: R) -> Result<Self, String> {
@@ -32,11 +48,11 @@ impl<'data, R: ReadRef<'data>> Binary<'data, R> {
             let is_code = segment.permissions().executable();
             Segment { address: segment.address(), offset, size, is_code }
         });
-        let segments = segments.collect();
+        let segments = Segments(segments.collect());
         let mut binary = Binary { file, segments };
         if !binary.has_code() {
             // A file with separate debug information has the headers of the original, but different offsets.
-            binary.segments.clear();
+            binary.segments.0.clear();
         }
         Ok(binary)
     }
@@ -84,14 +100,7 @@ impl<'data, R: ReadRef<'data>> Binary<'data, R> {
         let linked = match address {
             Address::Linked(address) => address,
             Address::Image(address) => self.image_base().checked_add(address)?,
-            Address::File(offset) => {
-                let holds = |segment: &&Segment| {
-                    offset.checked_sub(segment.offset).is_some_and(|within| within < segment.size)
-                };
-                let code = self.segments.iter().filter(|segment| segment.is_code).find(holds);
-                let segment = code.or_else(|| self.segments.iter().find(holds))?;
-                segment.address.checked_add(offset - segment.offset)?
-            }
+            Address::File(offset) => self.segments.linked(offset)?,
         };
         // The lowest bit is the instruction set of the function, not part of the address.
         let is_marked = matches!(self.file.architecture(), Architecture::Arm);

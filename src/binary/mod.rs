@@ -11,10 +11,12 @@ mod file;
 mod kallsyms;
 mod lines;
 mod symbols;
+mod unwind;
 
 pub use build_id::{BuildId, same_build_id};
 pub use file::Binary;
 pub use kallsyms::{KernelSymbols, kernel_start};
+pub use unwind::{Machine, Registers, StackMemory, Step, UnwindTable};
 
 use object::ReadRef;
 

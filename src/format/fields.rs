@@ -25,6 +25,10 @@ impl<'a> Fields<'a> {
         self.bytes
     }
 
+    pub(super) fn is_big_endian(&self) -> bool {
+        self.is_big_endian
+    }
+
     pub(super) fn len(&self) -> usize {
         self.bytes.len()
     }

@@ -70,7 +70,7 @@ mod write;
 pub use error::{LoadError, ParseError, Place};
 pub use gmon::UNNAMED_PROGRAM;
 pub use jit::{JitCode, JitError};
-pub use recorded_files::RecordedFiles;
+pub use recorded_files::{Inode, RecordedFiles};
 pub use source::{Inflate, Source, Times};
 pub use write::{Part, WRITERS, Writer, writer_for, writer_named};
 

@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 
-use crate::format::{JitCode, JitError, RecordedFiles};
+use crate::binary::{Binary, UnwindTable};
+use crate::format::{Inode, JitCode, JitError, RecordedFiles};
 use crate::load::Symbols;
-use crate::load::binaries::{is_own_path, open_file};
+use crate::load::binaries::{Binaries, Search, is_own_path, open, open_file};
 use crate::name::base_name;
 use crate::profile::Budget;
 
@@ -19,6 +20,7 @@ const MAPS: &str = "/tmp";
 pub(super) struct FilesOfRecording {
     /// Files and folders that the user names.
     places: Vec<PathBuf>,
+    binaries: Mutex<Binaries>,
     /// When the recording was written; `None` if unknown.
     written: Option<SystemTime>,
     budget: Budget,
@@ -30,6 +32,7 @@ impl FilesOfRecording {
     pub(super) fn new(symbols: &Symbols, path: &str, budget: &Budget) -> FilesOfRecording {
         FilesOfRecording {
             places: symbols.places().collect(),
+            binaries: Mutex::new(Binaries::new(symbols.places().collect())),
             written: fs::metadata(path).and_then(|about| about.modified()).ok(),
             budget: budget.clone(),
             warnings: Mutex::default(),
@@ -105,6 +108,41 @@ impl RecordedFiles for FilesOfRecording {
         let may_open = is_own_path(path) && self.is_of_recording(own, host);
         may_open.then(|| self.read(own, |input| JitCode::read_dump(input, Some(pid), &self.budget)))?
     }
+
+    fn unwind_table(&self, file: &str, build_id: &str) -> Option<UnwindTable> {
+        let mut binaries = self.binaries.lock().unwrap_or_else(PoisonError::into_inner);
+        let Search::Found { files, .. } = binaries.find(file, build_id) else { return None };
+        let debug = files.debug.as_deref().and_then(open);
+        let debug = debug.as_ref().and_then(|data| Binary::parse(data).ok());
+        UnwindTable::new(&Binary::parse(&open(&files.binary)?).ok()?, debug.as_ref())
+    }
+
+    fn build_id(&self, path: &str, inode: Inode, host: &str) -> Option<String> {
+        let own = Path::new(path);
+        let about = fs::metadata(own).ok().filter(|_| is_own_path(path) && is_this_machine(host))?;
+        let is_unchanged =
+            about.modified().is_ok_and(|modified| self.written.is_some_and(|written| modified <= written));
+        if !is_unchanged || !is_inode(&about, inode) {
+            return None;
+        }
+        Some(Binary::parse(&open(own)?).ok()?.build_id()?.to_string())
+    }
+}
+
+#[cfg(unix)]
+fn is_inode(about: &fs::Metadata, inode: Inode) -> bool {
+    use std::os::unix::fs::MetadataExt;
+
+    // The two parts of a device's number are each split in two.
+    let device = about.dev();
+    let major = (device >> 8 & 0xFFF) | (device >> 32 & 0xFFFF_F000);
+    let minor = (device & 0xFF) | (device >> 12 & 0xFFFF_FF00);
+    inode == Inode { major: major as u32, minor: minor as u32, number: about.ino() }
+}
+
+#[cfg(not(unix))]
+fn is_inode(_: &fs::Metadata, _: Inode) -> bool {
+    false
 }
 
 /// Whether `host` is the name of this machine.

@@ -2,10 +2,12 @@
 
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::time::Duration;
 
-use prof::format::{Format, LoadError, Source, load};
-use prof::profile::{Id, LoadOptions, Profile};
+use prof::binary::{Binary, UnwindTable};
+use prof::format::{Format, Inode, JitCode, LoadError, RecordedFiles, Source, load};
+use prof::profile::{Budget, Id, LoadOptions, Profile};
 
 use crate::MEMORY;
 use crate::clock;
@@ -43,6 +45,30 @@ pub fn keep_panics() {
     }));
 }
 
+/// The files that an input refers to: maps and jitdumps are in the input itself, and all processes run the same program.
+struct FilesInInput(Vec<u8>);
+
+static PROGRAM: &[u8] = include_bytes!("../../fixtures/symbols/unwinding");
+
+impl RecordedFiles for FilesInInput {
+    fn perf_map(&self, _: u32, _: &str) -> Option<JitCode> {
+        JitCode::read_map(&self.0[..], &Budget::UNLIMITED).ok()
+    }
+
+    fn jit_dump(&self, _: &str, _: u32, _: &str) -> Option<JitCode> {
+        let at = self.0.windows(4).position(|bytes| bytes == b"DTiJ")?;
+        JitCode::read_dump(&self.0[at..], None, &Budget::UNLIMITED).ok()
+    }
+
+    fn unwind_table(&self, _: &str, _: &str) -> Option<UnwindTable> {
+        UnwindTable::new(&Binary::parse(PROGRAM).ok()?, None)
+    }
+
+    fn build_id(&self, _: &str, _: Inode, _: &str) -> Option<String> {
+        None
+    }
+}
+
 /// Reads an input, and shows the profile in the view with index `view` of [`views::VIEWS`]. An error describes a
 /// violation.
 pub fn check(format: Option<&Format>, bytes: &[u8], view: Option<usize>) -> Result<Outcome, String> {
@@ -54,6 +80,7 @@ pub fn check(format: Option<&Format>, bytes: &[u8], view: Option<usize>) -> Resu
             Ok(source) => source,
             Err(error) => return rejected(&error),
         };
+        source.set_files(Arc::new(FilesInInput(bytes.to_vec())));
         match load(&mut source, LoadOptions::ALL, format) {
             Ok(profile) => {
                 is_sound(&profile)?;

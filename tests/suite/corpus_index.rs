@@ -280,9 +280,18 @@ const NOT_COMPARED: &[(&str, &str)] = &[
     ("perf-script/jlfwong__speedscope__rust-mangled.linux-perf.txt", "the snapshot has nothing of it"),
     ("perf-data/khasm-lang__khasmc__perf.data", "the stacks are of another program than the recording"),
     ("perf-data/manthanabc__kumiko-rs__perf.data", "the text is of a recording of another length"),
-    ("perf-data/KDAB__perfparser__cpp-inlining.perf.data", "its stacks are raw memory, which is not unwound"),
-    ("KDAB__perfparser__fork_static_gcc-perf.data.zstd", "its stacks are raw memory, which is not unwound"),
-    ("KDAB__perfparser__vector_static_gcc-perf.data", "its stacks are raw memory, which is not unwound"),
+    (
+        "perf-data/KDAB__perfparser__cpp-inlining.perf.data",
+        "its stacks are raw memory, and the program that unwinds them is missing",
+    ),
+    (
+        "KDAB__perfparser__fork_static_gcc-perf.data.zstd",
+        "its stacks are raw memory, and the program that unwinds them is missing",
+    ),
+    (
+        "KDAB__perfparser__vector_static_gcc-perf.data",
+        "its stacks are raw memory, and the program that unwinds them is missing",
+    ),
     (
         "KDAB__perfparser__vector_static_gcc-perf.lbr.data",
         "its stacks are records of the last branches, which are not read",

@@ -63,6 +63,7 @@ mod support;
 mod symbols;
 mod threads;
 mod unread;
+mod unwinding;
 mod widths;
 mod writing;
 mod written_json;

@@ -18,6 +18,7 @@ const PIPE_HEADER: u64 = 16;
 
 const FEATURE_BUILD_IDS: u32 = 2;
 const FEATURE_HOST: u32 = 3;
+const FEATURE_ARCHITECTURE: u32 = 6;
 const FEATURE_COMMAND: u32 = 11;
 const FEATURE_EVENTS: u32 = 12;
 
@@ -32,6 +33,8 @@ pub(super) struct FileHeader<'a> {
     pub(super) command: String,
     /// The name of the recorded machine; empty if unknown.
     pub(super) host: String,
+    /// Its processor, such as `x86_64`; empty if unknown.
+    pub(super) architecture: String,
     pub(super) records: Fields<'a>,
     /// Offset of the records in the file.
     pub(super) records_at: u64,
@@ -54,6 +57,8 @@ pub(super) struct PerfEvent {
     pub(super) read_format: u64,
     /// The kinds of branches in its samples, as bits.
     pub(super) branches: u64,
+    /// The user registers in its samples, as bits.
+    pub(super) registers: u64,
     /// The period of samples that do not contain it; 0 if only a frequency was set.
     pub(super) period: u64,
     /// Whether other records also end with an id and a time (`sample_id_all`).
@@ -129,6 +134,7 @@ impl<'a> FileHeader<'a> {
             build_ids: HashMap::new(),
             command: String::new(),
             host: String::new(),
+            architecture: String::new(),
             records,
             records_at,
             missing: 0,
@@ -199,6 +205,7 @@ impl<'a> FileHeader<'a> {
         match feature {
             FEATURE_BUILD_IDS => while self.build_id(&mut section).is_some() {},
             FEATURE_HOST => self.host = text(section),
+            FEATURE_ARCHITECTURE => self.architecture = text(section),
             FEATURE_COMMAND => self.command = command(&mut section).unwrap_or_default(),
             FEATURE_EVENTS => {
                 self.event_names(&mut section);
@@ -271,9 +278,10 @@ fn event(row: Fields<'_>) -> Option<PerfEvent> {
     let flags = row.u64()?;
     // Wake-ups and breakpoints. The oldest attributes end here.
     let branches = row.skip_longs(3).and_then(|()| row.u64()).unwrap_or(0);
-    let (_registers, _stack_size) = (row.u64(), row.u32());
-    let clock = row.u32();
+    let registers = row.u64().unwrap_or(0);
+    let (_stack_size, clock) = (row.u32(), row.u32());
     Some(PerfEvent {
+        registers,
         is_monotonic: flags & HAS_CLOCK != 0 && clock == Some(MONOTONIC),
         branches,
         name: event_name(kind, config),

@@ -4,10 +4,12 @@
 //! it is symbolized. As with `perf script`, the metric `samples` counts, and each event is a separate metric
 //! whose values are the periods.
 
+mod build_ids;
 mod header;
 mod maps;
 mod record;
 mod simpleperf;
+mod unwind;
 
 use hashbrown::HashMap;
 
@@ -15,12 +17,14 @@ use crate::format::event_metrics::EventMetrics;
 use crate::format::fields::Fields;
 use crate::format::jit::{self, JitNames};
 use crate::format::labels::label_set;
+use crate::format::perf_data::build_ids::BuildIds;
 use crate::format::perf_data::header::{FileHeader, hex};
 use crate::format::perf_data::maps::{Map, Space, Spaces};
 use crate::format::perf_data::record::{PerfSample, Record};
 use crate::format::perf_data::simpleperf::StoredFile;
+use crate::format::perf_data::unwind::Unwinder;
 use crate::format::text::lossy;
-use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
+use crate::format::{Confidence, Format, Inode, LoadError, ParseError, Source, finished};
 use crate::name::demangle;
 use crate::profile::{
     Addresses, Frame, FrameId, FunctionId, LabelSetId, LoadOptions, Mapping, MappingId, Profile,
@@ -51,7 +55,7 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
     let unpacked = Fields::new(&unpacked, bytes.starts_with(MAGIC_BIG_ENDIAN));
     let (records, left) = record::sorted(&header, unpacked);
     let kernel = records.iter().find_map(kernel_start);
-    let mut reader = PerfDataReader::new(&header, kernel, JitNames::of(source), options);
+    let mut reader = PerfDataReader::new(&header, kernel, source, options);
     for record in &records {
         if reader.record(record).is_none() {
             reader.broken += 1;
@@ -78,6 +82,10 @@ struct PerfDataReader<'a> {
     metrics: EventMetrics,
     spaces: Spaces,
     jit: JitNames,
+    unwinder: Unwinder,
+    build_ids: BuildIds<'a>,
+    /// The recording's file, for messages; empty if unknown.
+    path: String,
     kernel: MappingId,
     /// The placeholder function for the code of each file.
     unnamed: HashMap<MappingId, FunctionId>,
@@ -102,10 +110,10 @@ impl<'a> PerfDataReader<'a> {
     fn new(
         header: &'a FileHeader<'a>,
         kernel_start: Option<u64>,
-        jit: JitNames,
+        source: &Source,
         options: LoadOptions,
     ) -> Self {
-        let mut jit = jit;
+        let mut jit = JitNames::of(source);
         jit.set_host(&header.host);
         let mut builder = ProfileBuilder::new(NAME, options);
         builder.metric("samples", "count");
@@ -126,6 +134,9 @@ impl<'a> PerfDataReader<'a> {
             metrics: EventMetrics::default(),
             spaces: Spaces::default(),
             jit,
+            unwinder: Unwinder::new(source.files(), &header.architecture),
+            build_ids: BuildIds::new(header, source.files()),
+            path: source.name().to_string(),
             kernel,
             unnamed: HashMap::new(),
             stored: header
@@ -162,11 +173,14 @@ impl<'a> PerfDataReader<'a> {
         let mut body = record.body;
         let (pid, _tid) = (body.u32()?, body.u32()?);
         let (start, length, offset) = (body.u64()?, body.u64()?, body.u64()?);
-        let (mut build_id, mut protection) = (String::new(), 0);
+        let (mut build_id, mut inode, mut protection) = (String::new(), None, 0);
         if record.kind == record::MMAP2 {
-            let id = body.take(24)?;
+            let mut file = record::take_fields(&mut body, 24)?;
             if record.misc & BUILD_ID != 0 {
+                let id = file.bytes();
                 build_id = hex(&id[4..4 + usize::from(id[0]).min(20)]);
+            } else {
+                inode = Some(Inode { major: file.u32()?, minor: file.u32()?, number: file.u64()? });
             }
             protection = body.u32()?;
             body.take(4)?; // flags
@@ -177,8 +191,8 @@ impl<'a> PerfDataReader<'a> {
         let mapping = if is_kernel && path.starts_with(KERNEL.as_bytes()) {
             self.kernel
         } else {
-            let known = || self.header.build_ids.get(path).cloned().unwrap_or_default();
-            let build_id = if build_id.is_empty() { known() } else { build_id };
+            let inode = inode.filter(|_| !is_kernel && !is_anonymous);
+            let build_id = if build_id.is_empty() { self.build_ids.of(path, inode) } else { build_id };
             let (file, build_id) =
                 (self.builder.string(&String::from_utf8_lossy(path)), self.builder.string(&build_id));
             let addresses = if is_anonymous { Addresses::Memory } else { Addresses::File };
@@ -292,6 +306,7 @@ impl<'a> PerfDataReader<'a> {
         const KERNEL_MARK: u64 = 128_u64.wrapping_neg();
         const USER_MARK: u64 = 512_u64.wrapping_neg();
         self.stack.clear();
+        let unwound = self.unwound(sample);
         let mut mode = mode;
         // The interrupted instruction is exact. All other addresses are return addresses, and the call is the
         // instruction before.
@@ -301,7 +316,7 @@ impl<'a> PerfDataReader<'a> {
         let mut chain = sample.callchain.unwrap_or(Fields::new(&[], false));
         while let Some(address) = chain.u64() {
             match address {
-                USER_MARK if branches & CALLS != 0 => break,
+                USER_MARK if branches & CALLS != 0 || !unwound.is_empty() => break,
                 FIRST_MARK.. => {
                     mode = match address {
                         KERNEL_MARK => CpuMode::Kernel,
@@ -319,9 +334,19 @@ impl<'a> PerfDataReader<'a> {
         if branches & CALLS != 0 {
             self.calls(sample);
         }
+        for address in unwound {
+            self.frame(sample, address, CpuMode::User);
+        }
         if self.stack.is_empty() && sample.ip != 0 {
             self.frame(sample, sample.ip, mode);
         }
+    }
+
+    /// The program's part of a stack that was recorded as raw memory, innermost first.
+    fn unwound(&mut self, sample: &PerfSample<'a>) -> Vec<u64> {
+        let space = sample.pid.and_then(|pid| self.spaces.process(pid));
+        let (Some(dump), Some(space)) = (sample.dump, space) else { return Vec::new() };
+        self.unwinder.unwind(&self.builder, space, dump)
     }
 
     /// Adds the program's frames from the call stack that the processor recorded (LBR): the target of the last call, and
@@ -467,11 +492,9 @@ impl<'a> PerfDataReader<'a> {
         }
         // simpleperf unwinds stacks itself.
         if has(record::STACK_USER) && !self.header.simpleperf.is_it {
-            builder.warn(
-                "stacks were recorded as raw memory (--call-graph dwarf), which is not unwound here; give prof the \
-                 text that `perf script` prints of this file"
-                    .into(),
-            );
+            for warning in self.unwinder.warnings(builder, &self.path) {
+                builder.warn(warning);
+            }
         }
         finished(self.builder)
     }

@@ -2,6 +2,7 @@
 
 use crate::format::fields::Fields;
 use crate::format::perf_data::header::{FileHeader, PerfEvent};
+use crate::format::perf_data::unwind::Dump;
 use crate::format::{ParseError, Source};
 use crate::profile::Budget;
 
@@ -34,6 +35,8 @@ const STREAM_ID: u64 = 1 << 9;
 const RAW: u64 = 1 << 10;
 /// The last branches taken by the processor.
 pub(super) const BRANCHES: u64 = 1 << 11;
+/// The registers of the program, as opposed to those of the kernel.
+const REGISTERS_USER: u64 = 1 << 12;
 /// The thread's stack as raw memory, to be unwound later.
 pub(super) const STACK_USER: u64 = 1 << 13;
 const IDENTIFIER: u64 = 1 << 16;
@@ -65,6 +68,8 @@ pub(super) struct PerfSample<'a> {
     pub(super) counters: Vec<(u64, u64)>,
     /// Branches, most recent first: source, target and flags.
     pub(super) branches: Option<Fields<'a>>,
+    /// The thread's registers and stack, to be unwound.
+    pub(super) dump: Option<Dump<'a>>,
 }
 
 /// An unparsed record.
@@ -217,7 +222,29 @@ pub(super) fn sample<'a>(event: &PerfEvent, mut body: Fields<'a>) -> Option<Perf
         }
         sample.branches = Some(take_fields(&mut body, count.checked_mul(BRANCH)?)?);
     }
+    if has(REGISTERS_USER) && has(STACK_USER) {
+        sample.dump = Some(dump(event.registers, &mut body)?);
+    }
     Some(sample)
+}
+
+/// Reads registers and the stack. A thread of the kernel has no registers; those of 32-bit programs are left out.
+fn dump<'a>(mask: u64, body: &mut Fields<'a>) -> Option<Dump<'a>> {
+    const NONE: u64 = 0;
+    const OF_64_BITS: u64 = 2;
+    let kind = body.u64()?;
+    let registers = match kind {
+        NONE => body.part(0, 0),
+        _ => take_fields(body, 8 * u64::from(mask.count_ones()))?,
+    };
+    let registers = if kind == OF_64_BITS { registers } else { body.part(0, 0) };
+    let size = body.u64()?;
+    let stack = take_fields(body, size)?;
+    // Of what there is space for, so much was copied.
+    let copied = if size == 0 { 0 } else { body.u64()? };
+    let stack = stack.part(0, copied);
+    let is_big_endian = body.is_big_endian();
+    Some(Dump { mask, registers, stack: stack.bytes(), is_big_endian })
 }
 
 /// Size of a branch in bytes.

@@ -193,7 +193,12 @@ impl Source {
 
     /// Sets the file name, which may break a tie between formats.
     pub fn set_name(&mut self, name: &str) {
-        self.name = name.to_ascii_lowercase();
+        self.name = name.to_string();
+    }
+
+    /// The file name, with its path; empty if unknown.
+    pub(super) fn name(&self) -> &str {
+        &self.name
     }
 
     /// Sets who finds the files that the input refers to.
@@ -208,7 +213,7 @@ impl Source {
 
     /// Whether the file name, without its folder, contains one of `words`.
     pub(crate) fn is_called(&self, words: &[&str]) -> bool {
-        let name = self.name.rsplit(['/', '\\']).next().unwrap_or_default();
+        let name = self.name.rsplit(['/', '\\']).next().unwrap_or_default().to_ascii_lowercase();
         words.iter().any(|word| name.contains(word))
     }
 

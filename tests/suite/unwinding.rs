@@ -61,7 +61,7 @@ fn corrupt_rules_do_not_panic_or_hang() {
         (random >> 33) as usize % end
     };
     let mut steps = 0;
-    for round in 0..2000 {
+    for round in 0..400 {
         let mut bytes = whole.clone();
         // The rules are in the second half of the file, before the names of the sections.
         for _ in 0..round % 8 {
@@ -80,5 +80,5 @@ fn corrupt_rules_do_not_panic_or_hang() {
             steps += u64::from(matches!(table.caller(offset, &registers, stack), Step::Caller(_)));
         }
     }
-    assert!(steps > 100_000, "most rules are still readable: {steps}");
+    assert!(steps > 20_000, "most rules are still readable: {steps}");
 }

@@ -253,7 +253,7 @@ fn a_file_with_the_same_path_is_not_trusted_without_evidence() {
     let profile = path.to_str().unwrap();
     let (rows, errors) = top(profile, &[], None);
     assert_eq!(names(&rows), ["[sorting]"]);
-    assert!(errors.contains("no names are taken from sorting on this machine"), "{errors}");
+    assert!(errors.contains("names were not looked up in this machine's sorting"), "{errors}");
     let (rows, errors) = top(profile, &["--binary", here.to_str().unwrap()], None);
     assert_eq!((names(&rows), errors.as_str()), (vec!["order"], ""));
 }

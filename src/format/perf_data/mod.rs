@@ -135,7 +135,7 @@ impl<'a> PerfDataReader<'a> {
             spaces: Spaces::default(),
             jit,
             unwinder: Unwinder::new(source.files(), &header.architecture),
-            build_ids: BuildIds::new(header, source.files()),
+            build_ids: BuildIds::new(&header.build_ids, &header.host, source.files()),
             path: source.name().to_string(),
             kernel,
             unnamed: HashMap::new(),

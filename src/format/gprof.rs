@@ -34,7 +34,10 @@ fn sniff(head: &[u8]) -> Confidence {
 fn is_graph_header(line: &[u8]) -> bool {
     let text = lossy(line);
     let words: Vec<&str> = text.split_whitespace().collect();
-    let (["index", "%time", rest @ ..] | ["index", "%", "time", rest @ ..]) = &words[..] else {
+    // Embedded processors count cycles instead of time.
+    let (["index", "%time", rest @ ..] | ["index", "%", "time", rest @ ..] | ["index", "%", rest @ ..]) =
+        &words[..]
+    else {
         return false;
     };
     let ["self", children, called, "name", ..] = rest else { return false };
@@ -45,7 +48,17 @@ fn is_graph_header(line: &[u8]) -> bool {
 fn is_flat_header(line: &[u8]) -> bool {
     let text = lossy(line);
     let words: Vec<&str> = text.split_whitespace().collect();
-    matches!(&words[..], ["%", "cumulative", "self", ..])
+    matches!(&words[..], ["%", "cumulative", "self", ..] | ["%", "cycles", "cycles", "calls", ..])
+}
+
+/// The line below a header that says in what cycles are counted: `  (K)     (K)`.
+fn cycles_per_unit(line: &[u8]) -> Option<i64> {
+    let text = lossy(line);
+    let mut words = text.split_whitespace();
+    let unit = words.next()?;
+    let size = [("(K)", 1_000), ("(M)", 1_000_000), ("(G)", 1_000_000_000)];
+    let size = size.into_iter().find(|(name, _)| *name == unit)?.1;
+    words.all(|word| word == unit).then_some(size)
 }
 
 fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError> {
@@ -59,6 +72,7 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
         flat: HashMap::new(),
         block: Vec::new(),
         part: Part::Elsewhere,
+        cycles_per_unit: None,
     };
     while let Some(line) = source.line()? {
         report.line(line);
@@ -92,6 +106,8 @@ struct Report {
     /// The lines about one function.
     block: Vec<Entry>,
     part: Part,
+    /// What one of the report's numbers stands for, if it counts cycles.
+    cycles_per_unit: Option<i64>,
 }
 
 /// A line of the call graph.
@@ -192,6 +208,8 @@ impl Report {
         } else if is_flat_header(line) {
             self.end_block();
             self.part = Part::Flat;
+        } else if let Some(cycles) = cycles_per_unit(line) {
+            self.cycles_per_unit = Some(cycles);
         } else if line.starts_with(b"-----") {
             self.end_block();
         } else if line.starts_with(b"\x0c") || line.starts_with(b"Index by function name") {
@@ -207,6 +225,12 @@ impl Report {
         }
     }
 
+    /// The value of the metric for a number of the report, in millionths.
+    fn value(&self, millionths: i64) -> i64 {
+        let cycles = |size| i64::try_from(i128::from(millionths) * i128::from(size) / 1_000_000);
+        self.cycles_per_unit.map_or(millionths, |size| cycles(size).unwrap_or(i64::MAX))
+    }
+
     fn function(&mut self, name: &str) -> FunctionId {
         self.builder.named_function(name, "")
     }
@@ -220,15 +244,18 @@ impl Report {
             return;
         }
         let function = self.function(&primary.name);
+        let [self_time, children_time] =
+            [primary.self_time, primary.children_time].map(|time| self.value(time));
         let known = self.functions.entry(function).or_default();
-        known.self_time = known.self_time.saturating_add(primary.self_time);
+        known.self_time = known.self_time.saturating_add(self_time);
         known.calls = known.calls.saturating_add(primary.calls());
-        let total = primary.self_time.saturating_add(primary.children_time);
+        let total = self_time.saturating_add(children_time);
         known.total = Some(known.total.unwrap_or(0).saturating_add(total));
         for callee in block[at + 1..].iter().filter(|entry| entry.is_function() && !entry.is_primary) {
             let called = self.function(&callee.name);
             self.functions.entry(called).or_default();
-            let values = [callee.self_time.saturating_add(callee.children_time), callee.calls()];
+            let cost = self.value(callee.self_time.saturating_add(callee.children_time));
+            let values = [cost, callee.calls()];
             self.builder.call_edge(function, called, None, &values);
         }
     }
@@ -258,6 +285,7 @@ impl Report {
             return;
         }
         let function = self.function(name);
+        let self_time = self.value(self_time);
         let known = self.flat.entry(function).or_default();
         known.self_time = known.self_time.saturating_add(self_time);
         known.calls = known.calls.saturating_add(counted.unwrap_or(0));
@@ -287,6 +315,31 @@ impl Report {
         if time == 0 {
             self.builder.meta.default_metric = 1;
         }
+        if self.cycles_per_unit.is_some() {
+            let metric = &mut self.builder.meta.metrics[0];
+            (metric.name, metric.unit) = ("cycles".into(), "count".into());
+        }
         finished(self.builder)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As for Xtensa processors: the header has no `time`, and a line below it names the unit.
+    #[test]
+    fn embedded_processors_count_cycles() {
+        let text = "Flat profile:\n                                         self      total\n     cumulative       self             \
+            cycles     cycles\n  %      cycles     cycles    calls     /call      /call  name\n           (K)        (K)                \
+            (K)        (K)\n62.50     2.50       2.50        2      1.25       1.25  work\n\n\t\t     Call graph\n\nindex    \
+            %      self  children    called     name\n                (K)     (K)\n[1]    100.0    1.50    2.50                 main [1]\n\
+            \x20               2.50    0.00       2/2           work [2]\n-----\n                2.50    0.00       2/2           main [1]\n\
+            [2]     62.5    2.50    0.00       2         work [2]\n-----\n";
+        let profile = read(&mut Source::from_bytes(text.into()), LoadOptions::default()).unwrap();
+        assert_eq!((&*profile.meta.metrics[0].name, &*profile.meta.metrics[0].unit), ("cycles", "count"));
+        let totals: Vec<i64> = profile.meta.metrics.iter().map(|metric| metric.total).collect();
+        assert_eq!(totals, [4_000, 2]);
+        assert_eq!(sniff(text.as_bytes()), Confidence::Likely);
     }
 }

@@ -20,7 +20,9 @@ const NAME: &str = "instruments-copy";
 
 fn sniff(head: &[u8]) -> Confidence {
     let first = head.split(|&byte| byte == b'\n').next().unwrap_or_default().trim_ascii_end();
-    let is_it = first.ends_with(b"\tSymbol Name") && first.split(|&byte| byte == b'\t').count() > 2;
+    let last = first.rsplit(|&byte| byte == b'\t').next();
+    let is_it = last.is_some_and(|last| [&b"Symbol Name"[..], b"Symbol Names"].contains(&last))
+        && first.split(|&byte| byte == b'\t').count() > 2;
     if is_it { Confidence::Certain } else { Confidence::No }
 }
 
@@ -158,6 +160,17 @@ mod tests {
             ("alloc_space", "bytes")
         );
         assert_eq!(to_notation(&profile), "start 1047040\nstart;main 512\nstart;main;malloc 1024");
+    }
+
+    /// Instruments 16 has another title, no empty column, and more indentation.
+    #[test]
+    fn the_last_column_may_be_called_names() {
+        let text = "Weight\tSelf Weight\tSymbol Names\n4.93 s  100.0%\t0 s\t   start\n4.93 s  99.9%\t846.00 ms\t    main\n\
+                    4.08 s   0.0%\t4.08 s\t     delta()\n4.00 ms   0.1%\t4.00 ms\t    dyld4::start(int)::$_0::operator()() const\n";
+        assert_eq!(
+            to_notation(&load(text).unwrap()),
+            "start;dyld4::start(int)::$_0::operator()() const 4000000\nstart;main 846000000\nstart;main;delta() 4080000000"
+        );
     }
 
     #[test]

@@ -63,7 +63,7 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
             let frame = builder.frame(Frame { function, mapping, ..Frame::default() });
             tree.add(&mut builder, From::Leaf, sample_of(metric), (indent, frame), (count, None));
             good += 1;
-        } else if !line.is_empty() {
+        } else if !line.is_empty() && !line.starts_with(b"#") && !line.starts_with(b"//") {
             bad.add(lines.number());
         }
     }

@@ -315,6 +315,28 @@ mod tests {
         assert_eq!(to_notation(&load(&with_lines).unwrap()), expected);
     }
 
+    /// An enhanced trace has source maps in its metadata, before the events, and the text of scripts in events.
+    #[test]
+    fn scripts_and_source_maps_inside_a_trace_are_no_samples() {
+        let script = r#"{\"snapshot\": {\"meta\": {\"node_fields\": []}}, \"functionName\", \"callFrame\", \"nodes\": []}"#;
+        let text = format!(
+            r#"{{"metadata": {{"enhancedTraceVersion": 1, "source": "DevTools", "sourceMaps": [{{"url": "http://a/b.js",
+            "sourceMap": {{"version": 3, "sources": ["b.ts"], "mappings": "{}", "sourcesContent": ["{script}]}}}}]}},
+            "traceEvents": [
+            {{"ph": "X", "cat": "disabled-by-default-devtools.target-rundown", "name": "ScriptCompiled", "ts": 5, "dur": 0, "pid": 1, "tid": 7, "args": {{"data": {{"scriptId": 5}}}}}},
+            {{"ph": "I", "cat": "disabled-by-default-devtools.v8-source-rundown-sources", "name": "ScriptCatchup", "ts": 6, "pid": 1, "tid": 7,
+              "args": {{"data": {{"sourceText": "{script}}}}}}},
+            {{"ph": "P", "name": "Profile", "pid": 1, "tid": 7, "id": "0x2", "ts": 10, "args": {{"data": {{"startTime": 10}}}}}},
+            {{"ph": "P", "name": "ProfileChunk", "pid": 1, "tid": 9, "id": "0x2", "ts": 20, "args": {{"data": {{"timeDeltas": [1, 2], "endTime": 20, "cpuProfile": {{
+              "nodes": [{{"id": 1, "callFrame": {{"functionName": "f", "url": "a.js", "lineNumber": 0, "columnNumber": 0}}}}], "samples": [1, 1]}}}}}}}}]}}"#,
+            "AAAA;".repeat(30_000)
+        );
+        let mut source = Source::from_bytes(text.into());
+        let profile = crate::format::load(&mut source, LoadOptions::default(), None).unwrap();
+        assert_eq!((profile.meta.format, &*to_notation(&profile)), ("chrome-trace", "f@a.js:0 2 9"));
+        assert_eq!(profile.meta.warnings, Vec::<String>::new());
+    }
+
     /// A chunk written 119 hours after boot, without the event `Profile`.
     #[test]
     fn a_profile_without_its_start_does_not_begin_at_boot() {

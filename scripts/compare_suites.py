@@ -15,6 +15,9 @@ What a file is compared with, by what lies next to it:
     x.austin       the same recording as x.mojo as text: the totals, and the value of every stack
     (nothing)      with --gprof2dot, the graph that this gprof2dot makes of the file, if it reads the format
 
+Of a graph, self is compared for every function; totals and calls only where gprof2dot does not estimate them, as it does in
+collapsed, DTrace and HPROF files, and for functions in cycles and for all that call these or are called by these.
+
 The result is `equal`, `different` (the first difference follows), `opened` (there is nothing to compare with), `refused` (the
 reason follows), or `no profile`, for files whose ending says that they are code, pictures or expectations. `no profile` is
 shown only with --all.
@@ -79,64 +82,130 @@ class Prof:
         return json.loads(done.stdout), ""
 
 
-def label_parts(text):
-    """The lines of a node's or an edge's label."""
-    label = re.search(r'label="((?:[^"\\]|\\.)*)"', text)
-    return label.group(1).split("\\n") if label else []
-
-
 def percent(text):
     found = re.search(r"(-?[0-9.]+)%", text)
     return float(found.group(1)) if found else None
 
 
 def read_dot(text):
-    """Shares of functions (total, self) by name, and of calls by pair of names, of a graph by gprof2dot."""
-    nodes, edges, names = {}, {}, {}
+    """The functions of a graph by gprof2dot, as (name, total, self) by id, and the shares of calls by pair of ids."""
+    nodes, edges = {}, {}
+    text_or_word = r'("(?:[^"\\]|\\.)*"|[^\s\[]+)'
+    label = re.compile(r'label="((?:[^"\\]|\\.)*)"')
     for line in text.splitlines():
-        edge = re.match(r'\s*("(?:[^"\\]|\\.)*"|\S+) -> ("(?:[^"\\]|\\.)*"|\S+) \[(.*)\];', line)
-        node = re.match(r'\s*("(?:[^"\\]|\\.)*"|[^\s\[]+) \[(.*)\];', line)
+        edge = re.match(rf"\s*{text_or_word} -> {text_or_word} \[(.*)\];", line)
+        node = re.match(rf"\s*{text_or_word} \[(.*)\];", line)
+        found = label.search(line)
+        if not found:
+            continue
+        parts = found.group(1).split("\\n")
         if edge:
-            edges[edge.group(1), edge.group(2)] = percent(edge.group(3).split("label=")[-1])
-        elif node and node.group(1) not in ("graph", "node", "edge"):
-            parts = label_parts(node.group(2))
-            shares = [percent(part) for part in parts if re.fullmatch(r"\(?-?[0-9.]+%\)?", part)]
-            name = [part for part in parts if not re.fullmatch(r"\(?-?[0-9.]+%\)?|[0-9]+.*", part)]
-            names[node.group(1)] = name[-1] if name else ""
-            if name:
-                nodes[name[-1]] = (shares + [None, None])[:2]
-    calls = {(names.get(a), names.get(b)): share for (a, b), share in edges.items()}
-    return nodes, calls
+            edges[edge.group(1), edge.group(2)] = percent(parts[0])
+        elif node:
+            # The module, the name, the total, the self in parentheses, the number of calls.
+            first = next((at for at, part in enumerate(parts) if re.fullmatch(r"-?[0-9.]+%", part)), None)
+            if first:
+                own = percent(parts[first + 1]) if len(parts) > first + 1 else None
+                nodes[node.group(1)] = (re.sub(r"\\(.)", r"\1", parts[first - 1]), percent(parts[first]), own)
+    return nodes, edges
 
 
-def compare_graph(prof, path, dot):
-    """Every function and call of gprof2dot's graph, in percent of the total."""
+def cyclic(edges):
+    """The nodes that can reach themselves: gprof2dot estimates their totals and those of calls to them."""
+    after, before = defaultdict(set), defaultdict(set)
+    for caller, callee in edges:
+        after[caller].add(callee)
+        before[callee].add(caller)
+    order, seen = [], set()
+    for start in list(after):
+        stack = [(start, iter(after[start]))] if start not in seen else []
+        seen.add(start)
+        while stack:
+            node, rest = stack[-1]
+            following = next((other for other in rest if other not in seen), None)
+            if following is None:
+                order.append(stack.pop()[0])
+            else:
+                seen.add(following)
+                stack.append((following, iter(after[following])))
+    found, seen = set(), set()
+    for start in reversed(order):
+        component, stack = [], [start] if start not in seen else []
+        seen.add(start)
+        while stack:
+            node = stack.pop()
+            component.append(node)
+            fresh = before[node] - seen
+            seen |= fresh
+            stack.extend(fresh)
+        if len(component) > 1 or any(node in after[node] for node in component):
+            found.update(component)
+    return found
+
+
+def plain(name):
+    """A name as both programs have it: gprof2dot writes `file:line:function` for pstats, and no blanks."""
+    return re.sub(r"^.*?:\d+:(?=\D)", "", name).replace(" ", "")
+
+
+def compare_graph(prof, path, dot, found):
+    """The functions and calls of gprof2dot's graph, in percent of the total."""
     nodes, calls = read_dot(dot)
-    document, error = prof.json("graph", "--max-nodes", "0", "--min-edge", "0", "--by", "name", path)
+    has_totals = found not in ("collapsed", "dtrace", "hprof")
+    metric = ["-m", "samples"] if found == "perf-script" else []
+    document, error = prof.json("graph", *metric, "--max-nodes", "0", "--min-edge", "0", "--by", "name", path)
     if document is None:
         return None, error
     whole = document["total"] or 1
-    plain = lambda name: re.sub(r"\\(.)", r"\1", name).split("(")[0].replace(" ", "")
-    ours = {plain(row["name"]): row for row in document["nodes"]}
+    ours = defaultdict(lambda: [0.0, 0.0, 0])
+    for row in document["nodes"]:
+        known = ours[plain(row["name"])]
+        known[0] += 100 * row["total"] / whole
+        known[1] += 100 * row["self"] / whole
+        known[2] += 1
     edges = defaultdict(float)
     for edge in document["edges"]:
         edges[plain(edge["caller"]), plain(edge["callee"])] += 100 * edge["value"] / whole
+    # With a cycle, the time of all that calls it or is called from it is estimated as well.
+    below = above = cyclic(calls)
+    for _ in nodes:
+        below, above, old = (
+            below | {callee for caller, callee in calls if caller in below},
+            above | {caller for caller, callee in calls if callee in above},
+            (len(below), len(above)),
+        )
+        if (len(below), len(above)) == old:
+            break
+    estimated = below | above if has_totals else set(nodes)
+    theirs = defaultdict(list)
+    for node, (name, total, own) in nodes.items():
+        theirs[plain(name)].append((node, total, own))
+    # What has no name, or a mangled one, is called in another way.
+    known = {name for name in theirs if name in ours}
+    unknown = [sum(own or 0.0 for name, found in theirs.items() if name not in known for _, _, own in found)]
+    unknown.append(sum(row[1] for name, row in ours.items() if name not in known))
+    if abs(unknown[0] - unknown[1]) > TOLERANCE * (len(theirs) - len(known) + 1):
+        return 0, f"self of functions that only one side has: {unknown[1]:.2f}%, expected {unknown[0]:.2f}%"
     compared = 0
-    for name, (total, own) in nodes.items():
-        row = ours.get(plain(name))
-        for share, key in ((total, "total"), (own, "self")):
-            if share is None:
-                continue
-            mine = 100 * row[key] / whole if row else 0.0
-            if abs(mine - share) > TOLERANCE:
-                return compared, f"{key} of {name}: {mine:.2f}%, expected {share}%"
+    for name in known:
+        found = theirs[name]
+        own = sum(own or 0.0 for _, _, own in found)
+        if abs(ours[name][1] - own) > TOLERANCE * len(found):
+            return compared, f"self of {name}: {ours[name][1]:.2f}%, expected {own:.2f}%"
+        compared += 1
+        node, total, _ = found[0]
+        if len(found) == 1 and ours[name][2] == 1 and node not in estimated:
+            if abs(ours[name][0] - total) > TOLERANCE:
+                return compared, f"total of {name}: {ours[name][0]:.2f}%, expected {total}%"
             compared += 1
     for (caller, callee), share in calls.items():
-        if share is None or caller is None or callee is None:
+        names = [plain(nodes[node][0]) for node in (caller, callee) if node in nodes]
+        is_clear = len(names) == 2 and all(len(theirs[name]) == 1 and ours[name][2] == 1 for name in names)
+        if share is None or not is_clear or {caller, callee} & estimated:
             continue
-        mine = edges.get((plain(caller), plain(callee)), 0.0)
+        mine = edges.get(tuple(names), 0.0)
         if abs(mine - share) > TOLERANCE:
-            return compared, f"{caller} -> {callee}: {mine:.2f}%, expected {share}%"
+            return compared, f"{names[0]} -> {names[1]}: {mine:.2f}%, expected {share}%"
         compared += 1
     return compared, ""
 
@@ -191,16 +260,17 @@ def golden(prof, path, found, gprof2dot):
     stem = os.path.splitext(path)[0]
     for other in (stem + ".dot", stem + ".orig.dot", path + ".dot"):
         if os.path.exists(other):
-            return os.path.basename(other), *compare_graph(prof, path, open(other, errors="replace").read())
+            return os.path.basename(other), *compare_graph(prof, path, open(other, errors="replace").read(), found)
     if os.path.exists(path + ".string"):
         return os.path.basename(path) + ".string", *compare_dump(prof, path, path + ".string")
     if path.endswith(".mojo") and os.path.exists(stem + ".austin"):
         return os.path.basename(stem) + ".austin", *compare_traces(prof, path, stem + ".austin")
     kind = GPROF2DOT.get(found)
     if gprof2dot and kind:
-        done = run([*gprof2dot.split(), "-f", kind, "-n", "0", "-e", "0", "--show-samples", path])
+        total = ["--total", "callstacks"] if kind == "perf" else []
+        done = run([*gprof2dot.split(), "-f", kind, "-n", "0", "-e", "0", *total, path])
         if done.returncode == 0:
-            return "gprof2dot", *compare_graph(prof, path, done.stdout)
+            return "gprof2dot", *compare_graph(prof, path, done.stdout, found)
     return "", None, ""
 
 

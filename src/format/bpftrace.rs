@@ -13,7 +13,7 @@
 //! that it continues. Each map becomes a metric with the map's name, or `samples` if it has none. Keys that
 //! are not stacks become labels: `key`, `key2` and so on.
 
-use crate::format::labels::label_set;
+use crate::format::labels::sample_labels;
 use crate::format::text::{BadLines, Lines, decimal, hex, is_binary};
 use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
 use crate::name::demangle;
@@ -264,7 +264,10 @@ fn is_offset(text: &str) -> bool {
 }
 
 fn labels(builder: &mut ProfileBuilder, keys: &[String]) -> LabelSetId {
-    label_set(builder, |labels| {
+    if keys.is_empty() {
+        return LabelSetId::default();
+    }
+    sample_labels(builder, |labels| {
         for (number, value) in keys.iter().enumerate() {
             let key = if number == 0 { "key".to_string() } else { format!("key{}", number + 1) };
             labels.text(&key, value);

@@ -80,10 +80,10 @@ fn push_frames(builder: &mut ProfileBuilder, frames: &mut Vec<FrameId>, line: &s
     let (module, function) = text.split_once('`').unwrap_or(("", text));
     let function = rust_name(function);
     let file = builder.string(module);
+    // Inlined code is in the module of the function that it was inlined into.
+    let mapping = builder.mapping(Mapping { file, ..Mapping::default() });
     let callee = frames.len();
     for (number, name) in function.split("->").enumerate() {
-        let file = if number == 0 { file } else { builder.string("") };
-        let mapping = builder.mapping(Mapping { file, ..Mapping::default() });
         // The class of a Java method: `Lorders/Shop;`.
         let name = if is_inlined { name.trim_start_matches('L') } else { name };
         let name = if name.is_empty() && module.is_empty() { "-" } else { name };

@@ -16,7 +16,7 @@
 
 use hashbrown::HashMap;
 
-use crate::format::labels::label_set;
+use crate::format::labels::sample_labels;
 use crate::format::text::lossy;
 use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
 use crate::profile::{Frame, FrameId, LabelSetId, LoadOptions, Profile, ProfileBuilder, StackId};
@@ -258,9 +258,10 @@ impl HprofReader {
                 let thread = trace.map_or(0, |trace| trace.thread);
                 let name = self.threads.get(&thread).map(String::as_str).unwrap_or_default();
                 let builder = &mut self.builder;
-                let set = *labels
-                    .entry(thread)
-                    .or_insert_with(|| label_set(builder, |labels| labels.text_if_known("thread", name)));
+                let set = *labels.entry(thread).or_insert_with(|| match name {
+                    "" => LabelSetId::default(),
+                    name => sample_labels(builder, |labels| labels.text("thread", name)),
+                });
                 let mut all = vec![0; width];
                 all[first..first + values.len()].copy_from_slice(values);
                 builder.sample(stack, set, None, &all);

@@ -9,7 +9,7 @@
 //!
 //! A node's count includes those of its children. Each level is indented by two columns.
 
-use crate::format::labels::label_set;
+use crate::format::labels::sample_labels;
 use crate::format::text::{Lines, Scan, decimal};
 use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
 use crate::name::demangle;
@@ -144,7 +144,7 @@ impl OpenNodes {
     }
 
     fn thread_labels(&mut self, tid: i64, name: &str) -> LabelSetId {
-        label_set(&mut self.builder, |labels| {
+        sample_labels(&mut self.builder, |labels| {
             labels.text("thread", name);
             labels.number("tid", tid);
         })

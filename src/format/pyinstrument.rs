@@ -12,7 +12,7 @@
 //! and the line where it starts, and attributes: `l92` is the line that was executing, `c` the class.
 
 use crate::format::json::{self, Json, Kind};
-use crate::format::labels::label_set;
+use crate::format::labels::sample_labels;
 use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
 use crate::profile::{Frame, FrameId, Function, LabelSetId, LoadOptions, Profile, ProfileBuilder};
 
@@ -144,7 +144,10 @@ fn read_records(json: &mut Json<'_>, builder: &mut ProfileBuilder) -> Result<boo
 }
 
 fn thread_labels(thread: &str, builder: &mut ProfileBuilder) -> LabelSetId {
-    label_set(builder, |labels| labels.text_if_known("thread", thread))
+    if thread.is_empty() {
+        return LabelSetId::default();
+    }
+    sample_labels(builder, |labels| labels.text("thread", thread))
 }
 
 /// A node of a tree whose fields are being read.

@@ -11,7 +11,7 @@
 
 use crate::format::decimals::Decimals;
 use crate::format::json::{self, Json};
-use crate::format::labels::label_set;
+use crate::format::labels::sample_labels;
 use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
 use crate::profile::{Frame, LoadOptions, Profile, ProfileBuilder};
 
@@ -147,7 +147,7 @@ impl ScaleneReader {
                 None => self.decimals.integer(&mut self.builder, WALL, share),
             };
             if value != 0 {
-                let labels = label_set(&mut self.builder, |labels| labels.text("code", kind));
+                let labels = sample_labels(&mut self.builder, |labels| labels.text("code", kind));
                 let mut values = [0; 2];
                 values[WALL] = value;
                 self.builder.sample(stack, labels, None, &values);

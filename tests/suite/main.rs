@@ -42,6 +42,7 @@ mod hostile_names;
 mod kinds;
 mod layers;
 mod limits;
+mod losses;
 mod matching;
 mod messages;
 mod mix;

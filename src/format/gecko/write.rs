@@ -16,7 +16,7 @@ use crate::format::gecko::write_samples::{NANOSECOND, SampleMetrics, SampleTable
 use crate::format::gecko::write_tables::{ThreadTables, WrittenLibs};
 use crate::format::threads::{LabelledThread, rows_by};
 use crate::format::write::{Part, Writer, rows_in_time};
-use crate::profile::{Id, LoadOptions, Profile};
+use crate::profile::{Frame, Id, LoadOptions, MappingId, Profile};
 use crate::unit::{Family, Unit};
 
 /// The entry in the list of writable formats.
@@ -100,6 +100,11 @@ fn changes(profile: &Profile, metric: usize, columns: &SampleMetrics) -> Vec<Str
             "gecko: the sampling period must be a time, so the period of {} {} is lost",
             period.value, period.unit
         ));
+    }
+    let symbols = &profile.symbols;
+    let is_lost = |frame: &Frame| frame.address != 0 && frame.mapping == MappingId::default();
+    if symbols.frames.iter().any(is_lost) {
+        changes.push("gecko: addresses without a binary are lost".into());
     }
     if profile.samples.values[columns.weight].iter().any(|value| value.unsigned_abs() > EXACT) {
         changes.push(format!("gecko: values above 2^{} are rounded", f64::MANTISSA_DIGITS));

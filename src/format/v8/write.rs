@@ -61,12 +61,15 @@ fn write(profile: &Profile, metric: usize, mut out: &mut dyn Write) -> io::Resul
     let values = &profile.samples.values[metric];
     let mut tree = WrittenTree::new(profile);
     let (mut nodes, mut moments) = (Vec::new(), Vec::new());
-    let clock = MicrosecondClock::of(&profile.meta.metrics[metric]);
+    let mut clock = MicrosecondClock::of(&profile.meta.metrics[metric]);
     let mut passed: i128 = 0;
     for row in rows_in_time(profile, &[metric]).into_iter().filter(|&row| values[row] >= 0) {
         nodes.push(tree.node_of(profile, profile.samples.stack[row]));
         moments.push(clock.microseconds(passed));
         passed += i128::from(values[row]);
+    }
+    if clock.changes.is_empty() && values.iter().any(|&value| !clock.is_whole(value.into())) {
+        clock.changes.push("cpuprofile: times are rounded to microseconds".to_string());
     }
     out.write_all(b"{\"nodes\":[")?;
     for (index, node) in tree.nodes.iter().enumerate() {
@@ -107,6 +110,10 @@ impl MicrosecondClock {
                 MicrosecondClock { factor: 1, divisor, changes: vec![change] }
             }
         }
+    }
+
+    fn is_whole(&self, value: i128) -> bool {
+        value.saturating_mul(self.factor) % self.divisor == 0
     }
 
     fn microseconds(&self, value: i128) -> i128 {
@@ -185,7 +192,10 @@ mod tests {
         let mut profile = from_notation("main 1500\nmain;work@w.js:0 2700\n 700\nmain -5");
         (profile.meta.metrics[0].name, profile.meta.metrics[0].unit) = ("cpu".into(), "nanoseconds".into());
         let mut bytes = Vec::new();
-        assert_eq!(write(&profile, 0, &mut bytes).unwrap(), Vec::<String>::new());
+        assert_eq!(
+            write(&profile, 0, &mut bytes).unwrap(),
+            ["cpuprofile: times are rounded to microseconds"]
+        );
         let again = format::load(&mut Source::from_bytes(bytes), LoadOptions::default(), None).unwrap();
         // Timestamps 0, 1.5, 4.2 and the end at 4.9 µs become 0, 2, 4 and 5.
         assert_eq!(to_notation(&again), " 1 1\nmain 1 2\nmain;work@w.js:0 1 2");

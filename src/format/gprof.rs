@@ -35,9 +35,7 @@ fn is_graph_header(line: &[u8]) -> bool {
     let text = lossy(line);
     let words: Vec<&str> = text.split_whitespace().collect();
     // Embedded processors count cycles instead of time.
-    let (["index", "%time", rest @ ..] | ["index", "%", "time", rest @ ..] | ["index", "%", rest @ ..]) =
-        &words[..]
-    else {
+    let (["index", "%", "time", rest @ ..] | ["index", "%time" | "%", rest @ ..]) = &words[..] else {
         return false;
     };
     let ["self", children, called, "name", ..] = rest else { return false };

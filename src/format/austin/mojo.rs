@@ -452,6 +452,13 @@ mod tests {
         }
     }
 
+    #[test]
+    fn the_mode_does_not_change_after_a_sample() {
+        let bytes = b"MOJ\x03\x01mode\0wall\0\x02\x07\0a\0\x09\x05\x02\x07\0a\0\x01mode\0full\0\x09\x05\x01duration\x009\0";
+        let profile = load(bytes).unwrap();
+        assert_eq!((profile.meta.metrics.len(), profile.meta.metrics[0].total), (1, 10));
+    }
+
     /// A repeated stack costs nothing: the garbage collector is not repeated, and what extends the stack is.
     #[test]
     fn repeats_extend_the_last_stack_of_python() {

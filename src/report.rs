@@ -4,6 +4,7 @@
 //! scripts rely on: a change of meaning needs a new `schema`.
 //! Types are `#[non_exhaustive]`: like the documents, they may gain fields.
 
+mod assembly;
 mod by_side;
 mod cause;
 mod diff;
@@ -28,6 +29,7 @@ mod values;
 
 use std::sync::Arc;
 
+pub use assembly::{Assembly, AssemblyFunction, AssemblyLine};
 pub use by_side::{BySide, BySideRow};
 pub use cause::{CauseKind, DiffCause, Growth, MixChange, MixKind, RowTest, TotalGrowth};
 pub use diff::{
@@ -109,6 +111,8 @@ reports! {
     Hot(Hot) header,
     /// Source lines with their values.
     Source(AnnotatedSource) header,
+    /// Instructions with their values.
+    Assembly(Assembly) header,
     /// Label keys and values.
     Labels(Labels) header,
     /// Distinct stacks.

@@ -5,7 +5,8 @@ use std::io::Read;
 
 use object::{Architecture, CompressionFormat, File, Object, ObjectSection, ObjectSegment, ReadRef};
 
-use crate::binary::{Address, BuildId};
+use crate::binary::build_id::BuildId;
+use crate::binary::place::Address;
 
 /// A program, a library, or the debug information of one.
 pub struct Binary<'data, R: ReadRef<'data>> {

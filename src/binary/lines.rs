@@ -10,7 +10,8 @@ use addr2line::{Context, Frame};
 use hashbrown::HashMap;
 use object::ReadRef;
 
-use crate::binary::{Binary, CodePlace};
+use crate::binary::file::Binary;
+use crate::binary::place::CodePlace;
 use crate::name::demangle;
 
 /// The maximum depth of functions inlined into each other; real code has fewer.

@@ -7,45 +7,28 @@
 //! Nothing here opens a file: bytes come in as an [`object::ReadRef`], and only the parts that are needed are read.
 
 mod build_id;
+mod code;
+mod decode;
 mod file;
+mod instruction;
 mod kallsyms;
 mod lines;
+mod place;
 mod symbols;
 mod unwind;
 
 pub use build_id::{BuildId, same_build_id};
+pub use code::{Code, FunctionCode, NoCode, code};
 pub use file::Binary;
+pub use instruction::Instruction;
 pub use kallsyms::{KernelSymbols, kernel_start};
+pub use place::{Address, CodePlace};
 pub use unwind::{Machine, Registers, StackMemory, Step, UnwindTable};
 
 use object::ReadRef;
 
 use crate::binary::lines::LineTable;
 use crate::binary::symbols::FunctionTable;
-
-/// An address in a binary; profiles use different base addresses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Address {
-    /// Relative to the first byte of the file.
-    File(u64),
-    /// Relative to the address at which the binary was linked to start.
-    Image(u64),
-    /// In the linker's address space: the addresses that `nm` and `addr2line` use.
-    Linked(u64),
-}
-
-/// A function at an address.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct CodePlace {
-    /// Its name, demangled; never empty.
-    pub function: String,
-    /// The source file that `line` is in; empty if unknown.
-    pub file: String,
-    /// The line at which it starts, counted from 1; 0 if unknown.
-    pub start_line: u32,
-    /// The line of the address, or of the call that was inlined there, counted from 1; 0 if unknown.
-    pub line: u32,
-}
 
 /// The name for jumps to functions of other libraries, after the section of the procedure linkage table.
 const JUMP: &str = ".plt";

@@ -1,12 +1,13 @@
 //! Symbol tables: names of functions with their start and, usually, their end.
 
 use std::cmp::Reverse;
+use std::ops::Range;
 
 use object::{
     Object, ObjectSection, ObjectSymbol, ObjectSymbolTable, ReadRef, SectionKind, SymbolIndex, SymbolKind,
 };
 
-use crate::binary::Binary;
+use crate::binary::file::Binary;
 use crate::name::demangle;
 
 /// Functions by their start address.
@@ -87,6 +88,27 @@ impl<'b, 'data, R: ReadRef<'data>> FunctionTable<'b, 'data, R> {
     /// The name of the function at `address`. An address after the end of a function has none, so internal functions of a
     /// stripped library do not get the name of the preceding function.
     pub(super) fn at(&self, address: u64) -> Option<String> {
+        self.find(address).map(|(_, name)| demangle(&name).into_owned())
+    }
+
+    /// The name of the function at `address`, and the addresses that belong to it. They end with the section, whatever size the
+    /// symbol claims.
+    pub(super) fn extent(&self, address: u64) -> Option<(String, Range<u64>)> {
+        let (symbol, name) = self.find(address)?;
+        let section = self.sections.partition_point(|&(section, _)| section <= symbol.start);
+        let section_end = self.sections.get(section.checked_sub(1)?)?.1;
+        let end = match symbol.size {
+            0 => {
+                let next = self.symbols.partition_point(|other| other.start <= symbol.start);
+                self.symbols.get(next).map_or(section_end, |next| next.start)
+            }
+            size => symbol.start.saturating_add(size),
+        };
+        let end = end.min(section_end).max(symbol.start);
+        Some((demangle(&name).into_owned(), symbol.start..end))
+    }
+
+    fn find(&self, address: u64) -> Option<(Symbol, String)> {
         let behind = self.symbols.partition_point(|symbol| symbol.start <= address);
         let mut end = behind;
         for _ in 0..MAX_NESTED {
@@ -96,8 +118,9 @@ impl<'b, 'data, R: ReadRef<'data>> FunctionTable<'b, 'data, R> {
                 0 => end == behind && self.is_one_section(start, address),
                 size => address - start < size,
             });
-            if let Some((_, name)) = here.filter_map(|symbol| self.ranked(symbol)).min() {
-                return Some(demangle(&name).into_owned());
+            let ranked = here.filter_map(|symbol| self.ranked(symbol).map(|ranked| (ranked, *symbol)));
+            if let Some(((_, name), symbol)) = ranked.min_by(|(a, _), (b, _)| a.cmp(b)) {
+                return Some((symbol, name));
             }
             end = first;
         }

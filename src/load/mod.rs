@@ -8,6 +8,7 @@
 
 mod apart;
 mod binaries;
+mod code;
 mod combine;
 mod error;
 mod kernel;
@@ -24,6 +25,7 @@ mod together;
 use std::sync::Arc;
 
 pub use apart::{Side, SideInput, Sides, builds, one_side, sides};
+pub use code::{CodeError, code};
 pub use combine::{Combine, Merge, Sampling};
 pub use error::{Error, shown};
 pub use metrics::MetricKey;

@@ -221,6 +221,20 @@ fn contradicts(
     }))
 }
 
+/// Why a binary is another build than the one recorded, judged by the names that a profile has in the mappings of these spots.
+pub(super) fn contradiction_of(
+    files: &Files,
+    profile: &Profile,
+    spots: &[(MappingId, u64)],
+) -> Option<String> {
+    let named = named_addresses(profile);
+    let mut mappings: Vec<MappingId> = spots.iter().map(|spot| spot.0).collect();
+    mappings.sort_unstable();
+    mappings.dedup();
+    let found = contradicts(files, 0, &mappings, &named, &[&mut profile.clone()])?;
+    Some(describe_contradiction(files, &found))
+}
+
 fn describe_contradiction(files: &Files, found: &Contradiction) -> String {
     let Contradiction { compared, different, address, recorded, found } = found;
     format!(

@@ -1,6 +1,7 @@
 //! Views: one file per view, with its options and a pure function from a profile to a report.
 
 mod activity;
+mod assembly;
 mod diff;
 mod find;
 mod flame;
@@ -20,6 +21,7 @@ mod tree;
 mod types;
 mod values;
 
+pub use assembly::{BinaryCode, CodeSpot, NoAssembly, assembly};
 pub use diff::{
     BudgetLimit, BudgetRule, BySideOptions, CallCounts, DiffOptions, DiffSides, DiffSort, SampleSize,
     align_sides, by_side, count_calls, count_listed, diff, is_sampled_heap, learn_noise, limit_by_side,

@@ -58,6 +58,7 @@ const ALLOWED: &[&str] = &[
     "BSD-2-Clause",
     "Unicode-3.0",
     "Unlicense",
+    "0BSD",
     "Zlib",
     "CDDL-1.0",
 ];

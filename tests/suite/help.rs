@@ -16,7 +16,10 @@ use tempfile::TempDir;
 const LEAST: usize = 2;
 
 /// The files that the examples name, and the fixtures they are copies of.
-const FILES: [(&str, &str); 11] = [
+const FILES: [(&str, &str); 14] = [
+    ("sorting", "symbols/sorting"),
+    ("sorting.debug", "symbols/sorting.debug"),
+    ("sorting.pb.gz", "symbols/sorting.pb.gz"),
     ("cpu.pb.gz", "pprof/go-cpu.pb.gz"),
     ("heap.pb.gz", "pprof/go-heap.pb.gz"),
     ("mutex.pb.gz", "pprof/go-mutex.pb.gz"),

@@ -4,6 +4,7 @@
 #[macro_use]
 extern crate test_macros;
 
+mod assembly;
 mod calls;
 mod causes;
 mod ci;

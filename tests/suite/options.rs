@@ -100,6 +100,7 @@ const OF_COMMANDS: &[(&str, &str, &str, &str)] = &[
     ("flame", "--force", "", "copy.svg cpu.pb.gz"),
     ("flame", "--output", "other.svg", "cpu.pb.gz"),
     ("graph", "--output", "other.dot", "cpu.pb.gz"),
+    ("source", "--asm", "", "--binary bin/sorting sorting.pb.gz"),
     ("source", "--source-path", "code", "sum.callgrind"),
     ("source", "--trim-path", "/nowhere/made/", "--source-path code sum.callgrind"),
     ("labels", "--binary", "bin/sorting", "--show-stacks order sorting.pb.gz"),

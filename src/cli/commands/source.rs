@@ -6,6 +6,7 @@ use anyhow::Result;
 use clap::{Args, ValueHint};
 use clap_complete::engine::ArgValueCompleter;
 
+use crate::binary::NoCode;
 use crate::cli::commands::focus::{check_order, explain};
 use crate::cli::commands::requirement::Requirement;
 use crate::cli::commands::show::{Show, one_metric};
@@ -14,17 +15,20 @@ use crate::cli::options::args::{LimitArgs, ViewArgs};
 use crate::cli::options::base::BaseArgs;
 use crate::cli::options::completion::functions;
 use crate::cli::options::highlight::HighlightArgs;
+use crate::cli::options::layout::Output;
 use crate::cli::terminal::failure::hinted;
+use crate::load::{CodeError, code};
 use crate::report::Origin;
 use crate::tree::By;
-use crate::view::{SourceOptions, source};
+use crate::view::{CodeSpot, NoAssembly, SourceOptions, assembly, source};
 
 /// Source lines of a function, with self and total values per line
 #[derive(Args, Debug)]
 #[command(visible_alias = "list")]
 #[command(after_help = "Examples:
   prof source 'Ledger.*Place' cpu.pb.gz                     which lines cost the time
-  prof source -m alloc_space 'Catalog.*Search' heap.pb.gz   which lines allocate")]
+  prof source -m alloc_space 'Catalog.*Search' heap.pb.gz   which lines allocate
+  prof source --asm order --binary sorting sorting.pb.gz    which instructions cost the time")]
 pub(crate) struct SourceCommand {
     /// Function name or pattern; each matching function is shown
     #[arg(value_name = "FUNC", add = ArgValueCompleter::new(functions))]
@@ -37,6 +41,9 @@ pub(crate) struct SourceCommand {
     highlight: HighlightArgs,
     #[command(flatten)]
     rows: LimitArgs,
+    /// Show the instructions of the function, with source lines between them
+    #[arg(long)]
+    asm: bool,
     /// Look for source files in this folder (repeatable)
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     source_path: Vec<PathBuf>,
@@ -57,6 +64,9 @@ impl SourceCommand {
         }
         let output = self.view.output()?;
         let sources = Sources::new(&self.source_path, &self.trim_path);
+        if self.asm {
+            return self.show_assembly(&output, &sources);
+        }
         let show = Show {
             base: Some(&self.base),
             highlight: Some(&self.highlight),
@@ -81,4 +91,69 @@ impl SourceCommand {
             Ok(found.into())
         })
     }
+
+    /// Instructions instead of lines.
+    fn show_assembly(&self, output: &Output, sources: &Sources) -> Result<()> {
+        if self.base.is_given() {
+            let message =
+                "--asm: the instructions of two builds have nothing in common, so --base cannot compare them";
+            return Err(hinted(message, "prof source --base compares the lines of a function"));
+        }
+        let symbols = self.view.input.symbols.symbols();
+        let show = Show {
+            highlight: Some(&self.highlight),
+            limit: Some(self.rows.or(FUNCTIONS)),
+            ..Show::new(&self.view, output, INSTRUCTIONS)
+        };
+        show.run(|profile, scope, limit| {
+            one_metric(&scope, "source")?;
+            let (function, fixed) = (self.function.clone(), self.view.filters.fixed_strings);
+            let options = SourceOptions { scope, function, fixed, limit };
+            let code_of = |spots: &[CodeSpot]| code(profile, &symbols, spots);
+            let found = assembly(profile, &options, &code_of, &|file| sources.text_of(file));
+            Ok(found.map_err(|error| self.explain_assembly(error, profile.meta.format))?.into())
+        })
+    }
+
+    fn explain_assembly(&self, error: NoAssembly<CodeError>, format: &str) -> anyhow::Error {
+        match error {
+            NoAssembly::Function(error) => explain(&self.function, error),
+            NoAssembly::Addresses(name) => hinted(
+                format!("this {format} profile has no addresses of {name}, so its instructions are unknown"),
+                "prof source without --asm shows its lines; perf.data and pprof have addresses",
+            ),
+            NoAssembly::Inlined(name, hosts) => {
+                let hosts: Vec<&str> = hosts.iter().map(|host| &**host).collect();
+                let hosts = hosts.join(", ");
+                hinted(
+                    format!("{name} was always inlined, so it has no instructions of its own"),
+                    format!(
+                        "prof source --asm shows them in the functions that it was inlined into: {hosts}"
+                    ),
+                )
+            }
+            NoAssembly::Code(error) => {
+                let hint = match &error {
+                    CodeError::NoFile(_) => "only code in a program or library can be disassembled",
+                    CodeError::NoCode(_, NoCode::Architecture(_)) => {
+                        "objdump -d, of the tools for that machine, disassembles it"
+                    }
+                    CodeError::NoCode(_, NoCode::NotBuilt) => "build prof with its default features",
+                    CodeError::NoCode(_, NoCode::NoSymbol) => {
+                        "name a binary that is not stripped, or a folder with its debug information, with --binary PATH"
+                    }
+                    _ => {
+                        "name the binary that was recorded, or a folder that contains it, with --binary PATH"
+                    }
+                };
+                hinted(format!("no instructions of {}: {error}", self.function), hint)
+            }
+        }
+    }
 }
+
+/// Profiles of calls have no addresses.
+const INSTRUCTIONS: Requirement = Requirement::Stacks {
+    why: "there are no addresses of instructions",
+    instead: "prof source without --asm shows the lines of the function",
+};

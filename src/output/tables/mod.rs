@@ -1,5 +1,6 @@
 //! The tables of each view: the only place that knows its columns. `output/table.rs` explains how to describe one.
 
+mod assembly;
 mod by_side;
 pub(super) mod diff;
 mod focus;
@@ -37,6 +38,7 @@ pub(super) fn tables<'r>(
         Report::Focus(focus) => return focus::tables(focus, form, style),
         Report::Hot(hot) => return hot::tables(hot, form, style),
         Report::Source(source) => return source::tables(source, form, style),
+        Report::Assembly(assembly) => return assembly::tables(assembly, form, style),
         Report::Info(info) => return Ok(info::tables(info, form, style)),
         Report::Flame(_) | Report::Page(_) => return Ok(Vec::new()),
     };

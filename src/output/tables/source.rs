@@ -131,7 +131,7 @@ fn title(
 }
 
 /// A name, shortened so that the text after it fits on the line.
-fn fitted(name: &str, rest: &str, style: &Style) -> String {
+pub(super) fn fitted(name: &str, rest: &str, style: &Style) -> String {
     let room = style.width.map(|width| width.saturating_sub(display_width(rest)).max(LEAST_TEXT));
     let name = room.map_or_else(|| name.to_string(), |room| fit(name, room, style.glyphs.ellipsis));
     format!("{name}{rest}")

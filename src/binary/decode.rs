@@ -1,0 +1,141 @@
+//! Decoding machine code, written as GNU's tools write it (x86 in AT&T syntax).
+
+use crate::binary::instruction::{Instruction, InstructionSet};
+
+/// The instructions of `bytes`, the first of which is at `start`. `called` names the code at other addresses.
+#[cfg(feature = "disassembly")]
+pub(super) fn instructions(
+    machine: InstructionSet,
+    bytes: &[u8],
+    start: u64,
+    called: &dyn Fn(u64) -> Option<String>,
+) -> Vec<Instruction> {
+    match machine {
+        InstructionSet::X86(bits) => x86::instructions(bits, bytes, start, called),
+        InstructionSet::Aarch64 => aarch64::instructions(bytes, start, called),
+    }
+}
+
+/// Without disassembler, no machine is known.
+#[cfg(not(feature = "disassembly"))]
+pub(super) fn instructions(
+    _machine: InstructionSet,
+    _bytes: &[u8],
+    _start: u64,
+    _called: &dyn Fn(u64) -> Option<String>,
+) -> Vec<Instruction> {
+    Vec::new()
+}
+
+/// Bytes that are no instruction.
+#[cfg(feature = "disassembly")]
+const BAD: &str = "(bad)";
+
+/// A jump or call: `call 0x401000 <main.mix>`.
+#[cfg(feature = "disassembly")]
+fn with_target(text: String, target: u64, called: &dyn Fn(u64) -> Option<String>) -> String {
+    match called(target) {
+        Some(name) => format!("{text} <{name}>"),
+        None => text,
+    }
+}
+
+#[cfg(feature = "disassembly")]
+mod x86 {
+    use iced_x86::{Decoder, DecoderOptions, Formatter, GasFormatter, OpKind};
+
+    use crate::binary::decode::{BAD, with_target};
+    use crate::binary::instruction::Instruction;
+
+    pub(super) fn instructions(
+        bits: u32,
+        bytes: &[u8],
+        start: u64,
+        called: &dyn Fn(u64) -> Option<String>,
+    ) -> Vec<Instruction> {
+        let mut formatter = GasFormatter::new();
+        let options = formatter.options_mut();
+        options.set_uppercase_hex(false);
+        options.set_small_hex_numbers_in_decimal(false);
+        options.set_branch_leading_zeros(false);
+        options.set_rip_relative_addresses(true);
+        options.set_always_show_scale(true);
+        let mut decoder = Decoder::with_ip(bits, bytes, start, DecoderOptions::NONE);
+        let mut found = Vec::new();
+        while decoder.can_decode() {
+            let instruction = decoder.decode();
+            let mut text = String::new();
+            if instruction.is_invalid() {
+                text.push_str(BAD);
+            } else {
+                formatter.format(&instruction, &mut text);
+                let is_branch = matches!(
+                    instruction.op0_kind(),
+                    OpKind::NearBranch16 | OpKind::NearBranch32 | OpKind::NearBranch64
+                );
+                if is_branch {
+                    text = with_target(text, instruction.near_branch_target(), called);
+                } else if instruction.is_ip_rel_memory_operand() {
+                    let address = instruction.ip_rel_memory_address();
+                    text = with_target(format!("{text} # {address:#x}"), address, called);
+                }
+            }
+            let (address, size) = (instruction.ip(), instruction.len() as u32);
+            found.push(Instruction { address, size, text, place: None });
+        }
+        found
+    }
+}
+
+#[cfg(feature = "disassembly")]
+mod aarch64 {
+    use yaxpeax_arch::{Decoder, U8Reader};
+    use yaxpeax_arm::armv8::a64::{InstDecoder, Opcode, Operand};
+
+    use crate::binary::decode::{BAD, with_target};
+    use crate::binary::instruction::Instruction;
+
+    /// Every instruction has four bytes.
+    const SIZE: usize = 4;
+
+    pub(super) fn instructions(
+        bytes: &[u8],
+        start: u64,
+        called: &dyn Fn(u64) -> Option<String>,
+    ) -> Vec<Instruction> {
+        let decoder = InstDecoder::default();
+        let words = bytes.chunks_exact(SIZE).enumerate();
+        let decode = |(number, word): (usize, &[u8])| {
+            let address = start.wrapping_add((number * SIZE) as u64);
+            let text = match decoder.decode(&mut U8Reader::new(word)) {
+                Err(_) => BAD.to_string(),
+                Ok(instruction) => {
+                    let text = instruction.to_string();
+                    let offset = instruction.operands.iter().find_map(|operand| match operand {
+                        Operand::PCOffset(offset) => Some(*offset),
+                        _ => None,
+                    });
+                    match offset {
+                        None => text,
+                        Some(offset) => {
+                            // `adrp` counts pages of 4 KiB.
+                            let is_page = instruction.opcode == Opcode::ADRP;
+                            let base = if is_page { address & !0xfff } else { address };
+                            let target = base.wrapping_add_signed(offset);
+                            with_target(absolute(&text, target), target, called)
+                        }
+                    }
+                }
+            };
+            Instruction { address, size: SIZE as u32, text, place: None }
+        };
+        words.map(decode).collect()
+    }
+
+    /// `bl $-0x453bc` with the address that it means.
+    fn absolute(text: &str, target: u64) -> String {
+        let Some(at) = text.find('$') else { return text.to_string() };
+        let length = text[at..].find([',', ' ', ']']).unwrap_or(text.len() - at);
+        format!("{}{target:#x}{}", &text[..at], &text[at + length..])
+    }
+}

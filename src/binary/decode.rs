@@ -59,7 +59,6 @@ mod x86 {
         options.set_small_hex_numbers_in_decimal(false);
         options.set_branch_leading_zeros(false);
         options.set_rip_relative_addresses(true);
-        options.set_always_show_scale(true);
         let mut decoder = Decoder::with_ip(bits, bytes, start, DecoderOptions::NONE);
         let mut found = Vec::new();
         while decoder.can_decode() {

@@ -137,6 +137,23 @@ impl<'data, R: ReadRef<'data>> Binary<'data, R> {
         }
     }
 
+    /// The symbol table of internal functions that Fedora and others leave in stripped binaries: a small ELF file, packed
+    /// with xz (`.gnu_debugdata`).
+    pub(super) fn mini_debug_info(&self) -> Option<Vec<u8>> {
+        /// No more is unpacked: real ones have a few megabytes.
+        const MOST: u64 = 256 << 20;
+        /// What unpacking may take itself: xz uses 64 MiB at most, unless told otherwise.
+        const MOST_KIB: u32 = 128 << 10;
+        let packed = self.section(".gnu_debugdata");
+        if packed.is_empty() {
+            return None;
+        }
+        let reader = lzma_rust2::XzReader::new_mem_limit(&*packed, false, MOST_KIB);
+        let mut bytes = Vec::new();
+        reader.take(MOST).read_to_end(&mut bytes).ok()?;
+        Some(bytes)
+    }
+
     fn section_named(&self, name: &str) -> Option<object::Section<'data, '_, R>> {
         self.file.section_by_name(name)
     }

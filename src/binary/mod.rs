@@ -50,12 +50,17 @@ pub fn functions<'data, R: ReadRef<'data>>(
     let sections = lines::sections(debug, common);
     let lines = sections.as_ref().and_then(|sections| LineTable::new(sections, debug.is_little_endian()));
     let symbols = FunctionTable::of(&both);
+    let mini = binary.mini_debug_info();
+    let mini = mini.as_deref().and_then(|bytes| Binary::parse(bytes).ok());
+    let mini: Vec<&Binary<&[u8]>> = mini.iter().collect();
+    let internal = FunctionTable::of(&mini);
+    let symbol_at = |address: u64| symbols.at(address).or_else(|| internal.at(address));
     let find = |&address: &Address| {
         let Some(linked) = binary.linked(address) else { return Vec::new() };
         let mut places = lines.as_ref().map_or_else(Vec::new, |lines| lines.at(linked));
         let mut outermost = places.pop().unwrap_or_default();
         if is_bare(&outermost.function)
-            && let Some(symbol) = symbols.at(linked)
+            && let Some(symbol) = symbol_at(linked)
             && is_fuller(&symbol, &outermost.function)
         {
             outermost.function = symbol;

@@ -129,6 +129,7 @@ impl Binaries {
                 paths.push(PathBuf::from(file));
             }
             paths.extend(by_id(Path::new(SYSTEM_DEBUG), claimed));
+            paths.extend(in_cache(claimed));
             paths.extend(folders.iter().flat_map(|folder| self.with_id(folder, claimed)));
         }
         paths
@@ -156,6 +157,7 @@ impl Binaries {
             let id = id.to_string();
             paths.extend(self.places.iter().flat_map(|place| by_id(place, &id)));
             paths.extend(by_id(Path::new(SYSTEM_DEBUG), &id));
+            paths.extend(in_cache(&id));
         }
         let folder = binary.parent().unwrap_or(Path::new(""));
         if let Some(link) = &about.debug_link {
@@ -223,6 +225,15 @@ fn by_id(folder: &Path, id: &str) -> Vec<PathBuf> {
     let Some((first, rest)) = id.split_at_checked(2) else { return Vec::new() };
     let folder = folder.join(".build-id").join(first);
     vec![folder.join(rest), folder.join(format!("{rest}.debug"))]
+}
+
+/// The paths of a build ID in the cache in which `perf record` keeps what it recorded: the binary, its debug information,
+/// and code that the kernel lends to programs.
+fn in_cache(id: &str) -> Vec<PathBuf> {
+    let Some(home) = std::env::var_os("HOME") else { return Vec::new() };
+    let folders = by_id(&Path::new(&home).join(".debug"), id);
+    let Some(folder) = folders.first() else { return Vec::new() };
+    ["elf", "debug", "vdso"].into_iter().map(|name| folder.join(name)).collect()
 }
 
 /// Whether the name of a mapping may be a file: `[vdso]`, `//anon` and `/dev/zero` are not.

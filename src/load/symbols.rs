@@ -41,6 +41,9 @@ impl Default for Symbols {
     }
 }
 
+/// perf's name for the code that the kernel lends to programs, such as `clock_gettime`.
+const LENT_BY_KERNEL: &str = "[vdso]";
+
 /// A binary as a profile identifies it: the path of its file and its build ID.
 type Key = (String, String);
 
@@ -130,7 +133,7 @@ fn spots<'p>(profiles: impl Iterator<Item = &'p Profile>) -> BTreeMap<Key, Vec<S
         for (mapping, addresses) in unnamed_addresses(profile) {
             let row = symbols.mappings[mapping];
             let (file, build_id) = (symbols.strings.get(row.file), symbols.strings.get(row.build_id));
-            if is_file_path(file) || (file.is_empty() && !build_id.is_empty()) {
+            if is_file_path(file) || (file.is_empty() || file == LENT_BY_KERNEL) && !build_id.is_empty() {
                 let key = (file.to_string(), build_id.to_string());
                 let of_mapping = addresses.into_iter().map(|address| (number, mapping, address));
                 spots.entry(key).or_default().extend(of_mapping);

@@ -220,6 +220,44 @@ fn binaries_are_found_by_name_build_id_and_path() {
     assert!(found("sorting.pb.gz", &["--binary", root.0.to_str().unwrap()], None));
 }
 
+/// `perf record` keeps copies of what it recorded.
+#[test]
+fn binaries_are_found_in_the_cache_of_perf() {
+    let home = Folder::new("home");
+    home.copy("sorting", &format!(".debug/.build-id/{}/{}/elf", &BUILD_ID[..2], &BUILD_ID[2..]));
+    home.copy("sorting.debug", &format!(".debug/.build-id/{}/{}/debug", &BUILD_ID[..2], &BUILD_ID[2..]));
+    let recording = fixture("symbols").join("sorting.perf.data");
+    let top = crate::support::prof(&home.0, &["top", recording.to_str().unwrap()])
+        .env("HOME", &home.0)
+        .env_remove("PROF_BINARY_PATH")
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&top.stdout);
+    assert!(text.contains("order") && text.contains("sorting.c") && !text.contains("[sorting]"), "{text}");
+}
+
+/// `nm` of the binary before it was stripped: `mix` at 401010, `descend` at 401040.
+#[test]
+fn stripped_binaries_may_have_their_symbols_in_a_packed_section() {
+    let name = |binary: &[u8], address: u64| {
+        let found = look_up(binary, None, &[Address::Linked(address)]);
+        found[0].first().map(|place| place.function.clone())
+    };
+    let whole = bytes("unwinding.mini");
+    assert_eq!(name(&whole, 0x40_1010).as_deref(), Some("mix"));
+    assert_eq!(name(&whole, 0x40_1040).as_deref(), Some("descend"));
+    // Corrupt sections give no names.
+    let magic = whole.windows(6).position(|bytes| bytes == b"\xFD7zXZ\0").unwrap();
+    for at in magic..magic + 468 {
+        for byte in [0, 0x7F, 0xFF] {
+            let mut corrupt = whole.clone();
+            corrupt[at] = byte;
+            let found = name(&corrupt, 0x40_1010);
+            assert!(found.is_none() || found.as_deref() == Some("mix"), "{at}: {found:?}");
+        }
+    }
+}
+
 #[test]
 fn addresses_in_firefox_profiles_are_relative_to_the_image() {
     // The address of `order` as nm has it; the library's own start is 0.

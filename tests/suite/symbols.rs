@@ -139,6 +139,8 @@ fn corrupt_binaries_do_not_panic_or_hang() {
 fn prof(arguments: &[&str], search: Option<&Path>) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_prof"));
     command.args(arguments).env_remove("PROF_BINARY_PATH").env_remove("PROF_PROFILE");
+    // perf keeps copies of what it recorded in the home folder.
+    command.env("HOME", env!("CARGO_TARGET_TMPDIR"));
     if let Some(path) = search {
         command.env("PROF_BINARY_PATH", path);
     }

@@ -11,7 +11,9 @@ fn stacks(options: &[&str], recording: &Path) -> (Vec<String>, String) {
     let folder = tempfile::tempdir().unwrap();
     let recording = recording.to_str().unwrap();
     let arguments = [&["convert", "--to", "collapsed", "-o", "-", "-m", "samples"], options, &[recording]];
-    let output = prof(folder.path(), &arguments.concat()).env_remove("PROF_BINARY_PATH").output().unwrap();
+    let mut command = prof(folder.path(), &arguments.concat());
+    // perf keeps copies of what it recorded in the home folder.
+    let output = command.env("HOME", folder.path()).env_remove("PROF_BINARY_PATH").output().unwrap();
     let [text, errors] = [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap());
     assert!(output.status.success(), "{errors}");
     let mut lines: Vec<String> = text.lines().map(str::to_string).collect();

@@ -69,6 +69,7 @@ pub mod parallel;
 pub mod pattern;
 pub mod profile;
 pub mod report;
+pub mod source;
 pub mod sourcemap;
 pub mod stats;
 pub mod transform;

@@ -17,7 +17,7 @@ const LEAST_SHARED: usize = 3;
 /// A topic, its title, and the headings or the long names of its options.
 type Topic = (&'static str, &'static str, &'static [&'static str]);
 
-const TOPICS: [Topic; 3] = [
+const TOPICS: [Topic; 4] = [
     (
         "filters",
         "Filters are applied in a fixed order, whatever their order on the command line.\n\nA pattern (RE) is a regular expression that matches a function name, a file or a mapping. The prefixes\nfunction:, file:, mapping: and package: restrict it to one of these. @runtime, @idle and @gc stand for\nthe known functions of the runtime, of waiting and of garbage collection.",
@@ -40,6 +40,11 @@ const TOPICS: [Topic; 3] = [
             "normalize",
             "match",
         ],
+    ),
+    (
+        "servers",
+        "Options for profiles on servers. Wherever a profile can be named, so can an address: http://host:6060 of a Go program,\nany address that answers with a profile, or the page of Pyroscope or Parca as it stands in the browser.",
+        &["Servers"],
     ),
     (
         "output",

@@ -1,7 +1,6 @@
 //! Loads the profiles of the two sides of a comparison, each on its own, and finds the metric to compare.
 
 use crate::load::metrics::{MetricKey, check_metrics, metrics_wanted, note_of_default, refuse_too_large};
-use crate::load::paths::{InputPath, expand_folders};
 use crate::load::read::Kept;
 use crate::load::together::skipped_text;
 use crate::load::{Error, Request};
@@ -47,18 +46,20 @@ pub struct SideInput {
 /// two values per line. The metrics that `old` asks for count.
 pub fn sides(old: &Request, new: Option<&Request>) -> Result<Sides, Error> {
     let Some(new) = new else {
-        return two_metrics(&old.inputs, &read_side(old)?.profiles);
+        return two_metrics(&old.names(), &read_side(old)?.profiles);
     };
     let mut both = builds(&[old, new])?.into_iter();
     match (both.next(), both.next()) {
         (Some(old), Some(new)) => Ok(Sides { old, new, share_a_file: false }),
-        _ => Err(Error::OneSide(old.inputs.join(", "))),
+        _ => Err(Error::OneSide(old.names().join(", "))),
     }
 }
 
 /// Loads several builds, and finds the metric in all their profiles. The metrics that the first one asks for count.
 pub fn builds(requests: &[&Request]) -> Result<Vec<Side>, Error> {
     let Some(first) = requests.first() else { return Ok(Vec::new()) };
+    let lists: Vec<&[String]> = requests.iter().map(|request| &request.inputs[..]).collect();
+    first.fetch(&lists)?;
     let mut read = match requests {
         [old, new] => read_sides(old, new)?.into(),
         _ => requests.iter().map(|request| read_side(request)).collect::<Result<Vec<_>, Error>>()?,
@@ -71,7 +72,7 @@ pub fn builds(requests: &[&Request]) -> Result<Vec<Side>, Error> {
     let note = note_of_default(&first.metrics, &metas);
     read[0].profiles[0].1.meta.warnings.extend(note);
     let [wanted] = &wanted[..] else { return Err(Error::SeveralMetrics) };
-    read.into_iter().zip(requests).map(|(side, request)| side.side(&request.inputs, wanted)).collect()
+    read.into_iter().zip(requests).map(|(side, request)| side.side(&request.names(), wanted)).collect()
 }
 
 /// Loads runs that are not compared, each on its own, and finds the metric in all of them.
@@ -83,7 +84,7 @@ pub fn one_side(request: &Request) -> Result<Side, Error> {
         read.profiles.iter().map(|(name, profile)| (&**name, &profile.meta)).collect();
     check_metrics(&named, &wanted)?;
     let [wanted] = &wanted[..] else { return Err(Error::SeveralMetrics) };
-    read.side(&request.inputs, wanted)
+    read.side(&request.names(), wanted)
 }
 
 /// The profiles of a side before their metric is found; at least one.
@@ -106,8 +107,8 @@ fn read_sides(old: &Request, new: &Request) -> Result<[ReadSide; 2], Error> {
 /// after the other.
 fn are_of_similar_size(old: &Request, new: &Request) -> bool {
     let size = |side: &Request| {
-        let paths = expand_folders(&side.inputs).ok()?;
-        Some(paths.iter().map(InputPath::size).fold(0, u64::saturating_add))
+        let paths = side.paths().ok()?;
+        Some(paths.iter().map(|path| path.origin.size()).fold(0, u64::saturating_add))
     };
     let (Some(old), Some(new)) = (size(old), size(new)) else { return false };
     old.min(new) >= old.max(new) / SIMILAR

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use crate::format::LoadError;
 use crate::profile::TooLarge;
+use crate::source::FetchError;
 use crate::transform::MergeError;
 
 /// Why profiles cannot be loaded, or not together.
@@ -18,6 +19,13 @@ pub enum Error {
         name: String,
         /// Why not.
         error: LoadError,
+    },
+    /// An address cannot be fetched.
+    Fetch {
+        /// The address, without a password.
+        name: String,
+        /// Why not.
+        error: FetchError,
     },
     /// A folder cannot be read.
     Folder {
@@ -71,6 +79,7 @@ impl fmt::Display for Error {
                 write!(f, "{}: no such file", shown(name))
             }
             Error::Input { name, error } => write!(f, "{}: {error}", shown(name)),
+            Error::Fetch { name, error } => write!(f, "{name}: {error}"),
             Error::Folder { name, error } => write!(f, "{name}: {error}"),
             Error::NoProfile(names) => write!(f, "{}: no profile found", names.join(", ")),
             Error::NoBinary(path) | Error::NoSourceMap(path) => {
@@ -94,6 +103,7 @@ impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Error::Input { error, .. } => Some(error),
+            Error::Fetch { error, .. } => Some(error),
             Error::Folder { error, .. } => Some(error),
             Error::Names(error) => Some(error),
             Error::Merge(error) => Some(error),

@@ -37,11 +37,12 @@ pub use together::Loaded;
 
 use crate::format::Format;
 use crate::profile::{LoadOptions, Profile};
+use crate::source::{Event, Network, without_passwords};
 
 /// What to read, and how.
 #[derive(Clone)]
 pub struct Request {
-    /// Paths of files and folders; `-` is standard input.
+    /// Paths of files and folders, and addresses (`http://…`); `-` is standard input.
     pub inputs: Vec<String>,
     /// What to keep of each profile, and the memory limit.
     pub needs: LoadOptions,
@@ -57,6 +58,8 @@ pub struct Request {
     pub metrics: Vec<String>,
     /// Which of several inputs are combined into one profile, and how.
     pub combine: Combine,
+    /// How inputs that are addresses are fetched.
+    pub network: Network,
     /// Who is told what happens meanwhile.
     pub observer: Arc<dyn Observer>,
 }
@@ -73,8 +76,29 @@ impl Request {
             symbols: Symbols::default(),
             metrics: Vec::new(),
             combine: Combine::default(),
+            network: Network::default(),
             observer: Arc::new(Unobserved),
         }
+    }
+}
+
+impl Request {
+    /// Fetches the addresses among several lists of inputs that were not fetched yet, at the same time if they are on
+    /// different servers. Loading does this, too; a comparison asks for both sides first, so that they are recorded at the same time.
+    pub fn fetch(&self, lists: &[&[String]]) -> Result<(), Error> {
+        let tell = |event: Event| match event {
+            Event::Recording(time) => self.observer.recording(time),
+            Event::Bytes(count) => self.observer.fetched(count),
+            Event::Note(text) => self.observer.note(&text),
+        };
+        let fetched = self.network.fetch(lists, &tell);
+        self.observer.fetch_over();
+        fetched.map_err(|(name, error)| Error::Fetch { name: without_passwords(&name), error })
+    }
+
+    /// The inputs as reports name them: without the passwords of addresses.
+    pub(crate) fn names(&self) -> Vec<String> {
+        self.inputs.iter().map(|input| without_passwords(input)).collect()
     }
 }
 

@@ -1,10 +1,24 @@
 //! Telling someone what happens while inputs are read.
 
+use std::time::Duration;
+
 use crate::format::{LoadError, Times};
 
 /// Someone who is told what happens while inputs are read. The methods are called from several threads at once; by
 /// default, they do nothing. The sides of a comparison are read at once, so another one may begin before one ends.
 pub trait Observer: Send + Sync {
+    /// A server was asked for a profile, and records for so long before it answers; not at all if that is 0.
+    fn recording(&self, _time: Duration) {}
+
+    /// So many further bytes arrived from servers.
+    fn fetched(&self, _count: u64) {}
+
+    /// Everything is fetched, or something failed.
+    fn fetch_over(&self) {}
+
+    /// Something that a user should know, such as where a profile was saved.
+    fn note(&self, _text: &str) {}
+
     /// Reading of these files begins.
     fn begin(&self, _files: &[&str]) {}
 

@@ -1,14 +1,17 @@
-//! The files to read: those named, and those in folders.
+//! The inputs to read: those named, and the files in folders.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::format::LoadError;
-use crate::load::Error;
+use crate::load::{Error, Request};
+use crate::source::{Origin, is_url, without_passwords};
 
-/// A file to read.
+/// An input to read.
 pub(super) struct InputPath {
+    /// The name in messages and reports.
     pub(super) name: String,
+    pub(super) origin: Origin,
     /// Whether it was found in a folder, which may also hold other files.
     pub(super) in_folder: bool,
 }
@@ -19,32 +22,48 @@ impl InputPath {
     pub(super) fn is_skipped(&self, error: &LoadError, skip_broken: bool) -> bool {
         skip_broken || (self.in_folder && matches!(error, LoadError::Unrecognized { .. }))
     }
+}
 
-    /// The size of the file, or 1 if it is not known.
-    pub(super) fn size(&self) -> u64 {
-        fs::metadata(&self.name).map_or(1, |file| file.len().max(1))
+impl Request {
+    /// The inputs to read. Addresses are fetched, and folders are replaced with the files in them.
+    pub(super) fn paths(&self) -> Result<Vec<InputPath>, Error> {
+        self.fetch(&[&self.inputs])?;
+        let mut paths = Vec::new();
+        for (number, name) in self.inputs.iter().enumerate() {
+            if is_url(name) {
+                let time = self.inputs[..number].iter().filter(|other| *other == name).count();
+                let origin = self.network.origin(name, time);
+                // A name that was fetched is known.
+                let origin = origin.unwrap_or_else(|| Origin::File(PathBuf::from(name)));
+                paths.push(InputPath { name: without_passwords(name), origin, in_folder: false });
+            } else if name == "-" {
+                paths.push(InputPath { name: name.clone(), origin: Origin::StandardInput, in_folder: false });
+            } else if Path::new(name).is_dir() {
+                paths.extend(files_in(name)?);
+            } else {
+                paths.push(InputPath {
+                    name: name.clone(),
+                    origin: Origin::File(name.into()),
+                    in_folder: false,
+                });
+            }
+        }
+        Ok(paths)
     }
 }
 
-/// The files to read. Folders are replaced with the files in them.
-pub(super) fn expand_folders(names: &[String]) -> Result<Vec<InputPath>, Error> {
-    let mut paths = Vec::new();
-    for name in names {
-        if name == "-" || !Path::new(name).is_dir() {
-            paths.push(InputPath { name: name.clone(), in_folder: false });
-            continue;
+/// The files in a folder, in the order of their names.
+fn files_in(folder: &str) -> Result<Vec<InputPath>, Error> {
+    let unreadable = |error| Error::Folder { name: folder.to_string(), error };
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder).map_err(unreadable)? {
+        let path = entry.map_err(unreadable)?.path();
+        let hidden = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
+        if path.is_file() && !hidden {
+            let name = path.to_string_lossy().into_owned();
+            files.push(InputPath { name, origin: Origin::File(path), in_folder: true });
         }
-        let unreadable = |error| Error::Folder { name: name.clone(), error };
-        let mut files = Vec::new();
-        for entry in fs::read_dir(name).map_err(unreadable)? {
-            let path = entry.map_err(unreadable)?.path();
-            let hidden = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
-            if path.is_file() && !hidden {
-                files.push(InputPath { name: path.to_string_lossy().into_owned(), in_folder: true });
-            }
-        }
-        files.sort_by(|a, b| a.name.cmp(&b.name));
-        paths.extend(files);
     }
-    Ok(paths)
+    files.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(files)
 }

@@ -1,12 +1,11 @@
 //! Reads many inputs side by side and adds them up as they arrive.
 
-use std::fs::File;
 use std::io::{self, Read};
 use std::sync::Arc;
 use std::time::Instant;
 
 use crate::format::{self, Inflate, LoadError, Source};
-use crate::load::paths::{InputPath, expand_folders};
+use crate::load::paths::InputPath;
 use crate::load::recorded_files::FilesOfRecording;
 use crate::load::scripts::Scripts;
 use crate::load::{Error, Observer, Request};
@@ -53,7 +52,7 @@ impl Request {
         kept: Kept,
         order: impl FnOnce(usize) -> (Vec<usize>, usize),
     ) -> Result<ReadInputs, Error> {
-        let paths = expand_folders(&self.inputs)?;
+        let paths = self.paths()?;
         let (order, most) = order(paths.len());
         let files: Vec<&str> = order.iter().take(most).map(|&number| &*paths[number].name).collect();
         self.observer.begin(&files);
@@ -70,7 +69,7 @@ impl Request {
             self.observer.skipped(&paths[*number].name, error);
         }
         if read.metas.is_empty() {
-            return Err(Error::NoProfile(self.inputs.clone()));
+            return Err(Error::NoProfile(self.names()));
         }
         self.symbols.apply(read.profiles())?;
         read.tell(&scripts);
@@ -199,7 +198,7 @@ impl Reader<'_> {
             all.add(self.run(&[number], inflate(1), None)?);
         }
         let Some((_, first)) = all.metas.first() else { return Ok(()) };
-        let sizes: Vec<u64> = numbers.iter().map(|&number| self.paths[number].size()).collect();
+        let sizes: Vec<u64> = numbers.iter().map(|&number| self.paths[number].origin.size()).collect();
         let runs = parallel::balanced(&sizes);
         let inflate = inflate(runs.len());
         for run in parallel::each(runs, |run| self.run(&numbers[run], inflate, Some(first))) {
@@ -245,12 +244,12 @@ impl Reader<'_> {
 
     fn read_input(&self, number: usize, inflate: Inflate) -> Result<Profile, LoadError> {
         let Request { needs, format, observer, .. } = self.request;
-        let name = &*self.paths[number].name;
-        let reader: Box<dyn Read + Send> =
-            if name == "-" { Box::new(io::stdin()) } else { Box::new(File::open(name)?) };
+        let path = &self.paths[number];
+        let reader = path.origin.open()?;
         let start = Instant::now();
         let watched = Watched { input: reader, observer: observer.clone() };
         let mut source = Source::open_with(Box::new(watched), inflate, needs.budget.clone())?;
+        let name = &*path.name;
         source.set_name(name);
         let files = self.request.symbols.wanted.then(|| Arc::new(self.files_of(name)));
         if let Some(files) = &files {

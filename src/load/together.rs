@@ -69,7 +69,7 @@ impl Request {
         let all: Vec<usize> = (0..profile.meta.metrics.len()).collect();
         note_idle(&mut profile, &all);
         let default_metric = default.place_in(&profile.meta).unwrap_or(metrics[0]);
-        let names = self.inputs.clone();
+        let names = self.names();
         Ok(Loaded { profile, names, inputs, combined, metrics, default_metric, base: None })
     }
 }

@@ -51,6 +51,11 @@ impl Budget {
         if self.0.is_some() { self } else { other }
     }
 
+    /// The limit in bytes, if there is one.
+    pub fn limit(&self) -> Option<u64> {
+        self.0.as_ref().map(|shared| shared.limit)
+    }
+
     /// Whether more was needed than the limit.
     pub fn is_exceeded(&self) -> bool {
         self.0.as_ref().is_some_and(|shared| shared.peak.load(Ordering::Relaxed) > shared.limit)

@@ -128,7 +128,11 @@ fn the_action_passes_on_options_patterns_and_budgets() {
         .unwrap();
     let output = compare(folder.path(), &[("budget", "limits.toml")]);
     assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
-    assert!(text(&output.stdout).contains("total of `hash` at most 1 %25"), "{}", text(&output.stdout));
+    assert!(
+        text(&output.stdout).contains("total of `hash` is 3.7%25, limit 1%25"),
+        "{}",
+        text(&output.stdout)
+    );
 
     // One pair of runs says too little, which is an error only with --strict.
     let pair = [("old", "old/1.*"), ("new", "new/1.*"), ("args", "--strict --detect 1.01")];

@@ -61,6 +61,9 @@ const ALLOWED: &[&str] = &[
     "0BSD",
     "Zlib",
     "CDDL-1.0",
+    "ISC",
+    "BSD-3-Clause",
+    "CDLA-Permissive-2.0",
 ];
 
 #[test]

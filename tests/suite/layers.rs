@@ -13,7 +13,7 @@ const LAYERS: &[(&str, &[&[&str]])] = &[
         "",
         &[
             &["unit", "name", "report", "stats", "kind", "parallel"],
-            &["pattern", "profile", "binary", "sourcemap"],
+            &["pattern", "profile", "binary", "source", "sourcemap"],
             &["format", "transform"],
             &["tree"],
             &["filter"],

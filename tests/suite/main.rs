@@ -57,6 +57,7 @@ mod readers;
 mod recipes;
 mod roundtrip;
 mod runner;
+mod servers;
 mod sourcemaps;
 mod stats_attribution;
 mod stats_properties;

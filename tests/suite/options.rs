@@ -176,6 +176,15 @@ const UNTRIED: &[(&str, &str)] = &[
     ("--help", "every command has it"),
     ("--version", "every command has it"),
     ("--threads", "must not have an effect on the output: any_number_of_threads_prints_the_same"),
+    ("--seconds", "asks a server: servers_are_asked_for_as_long_as_wanted"),
+    ("--header", "is sent to a server: credentials_go_only_where_they_belong"),
+    ("--timeout", "waits for a server: servers_that_fail_are_reported"),
+    ("--tls-ca", "needs a server: encrypted_servers_must_be_trusted"),
+    ("--tls-cert", "needs a server: encrypted_servers_must_be_trusted"),
+    ("--tls-key", "needs a server: encrypted_servers_must_be_trusted"),
+    ("--tls-insecure", "needs a server: encrypted_servers_must_be_trusted"),
+    ("--no-save", "is about what servers send: what_was_fetched_is_saved_and_read_once"),
+    ("--runs", "records on servers: both_sides_are_recorded_in_turns"),
     ("--pager", "only has an effect on a terminal that is shorter than the text"),
 ];
 

@@ -12,6 +12,8 @@ use std::process::Command;
 
 use tempfile::TempDir;
 
+use crate::servers::go_server;
+
 use crate::support::files;
 
 /// The files that the recipes name, and the fixtures they are copies of.
@@ -46,6 +48,15 @@ const FILES: [(&str, &str); 25] = [
 /// The sources of the recorded program.
 const SOURCES: [&str; 2] = ["catalog/catalog.go", "orders/orders.go"];
 
+/// Servers that the recipes name. One server stands for all of them.
+const SERVERS: [&str; 5] = [
+    "http://localhost:6060",
+    "http://localhost:4040",
+    "http://localhost:7070",
+    "http://old:6060",
+    "http://new:6060",
+];
+
 /// Programs that pipe into `prof`, and the fixtures with their output.
 const PROGRAMS: [(&str, &str); 2] = [("perf", "perf-script/rust.perf.txt"), ("curl", "pprof/go-cpu.pb.gz")];
 
@@ -53,6 +64,7 @@ const PROGRAMS: [(&str, &str); 2] = [("perf", "perf-script/rust.perf.txt"), ("cu
 fn recipes_run() {
     let mut failed = String::new();
     let mut count = 0;
+    let server = go_server();
     for document in documents() {
         for block in blocks(&fs::read_to_string(&document).unwrap()) {
             let folder = folder();
@@ -62,9 +74,15 @@ fn recipes_run() {
             }
             count += block.iter().filter(|line| !line.starts_with("export ")).count();
             let output = Command::new("sh")
-                .args(["-c", &script(&block)])
+                .args([
+                    "-c",
+                    &SERVERS
+                        .iter()
+                        .fold(script(&block), |script, name| script.replace(name, &server.url(""))),
+                ])
                 .current_dir(folder.path())
                 .env("PATH", path(folder.path()))
+                .env("XDG_CACHE_HOME", folder.path().join("cache"))
                 .env_remove("PROF_PROFILE")
                 .output()
                 .unwrap();

@@ -35,6 +35,7 @@ use crate::load::{Combine, Request, Sides, sides};
 use crate::output::{Explain, evidence_notes};
 use crate::profile::LoadOptions;
 use crate::report::{Diff, DiffOutcome, Message, Name, Report};
+use crate::source::is_url;
 use crate::stats::{Incomparable, TestOptions};
 use crate::transform::AlignError;
 use crate::tree::By;
@@ -106,6 +107,9 @@ pub(crate) struct DiffCommand {
     /// Each is a profile or a folder with its runs. All are listed in one table.
     #[arg(long, conflicts_with_all = ["old", "new"])]
     by_side: bool,
+    /// Record N times on each side, in turns, if both sides are addresses of servers
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
+    runs: Option<u16>,
     #[command(flatten)]
     test: TestArgs,
     /// Write a budget file and a CI workflow, then exit
@@ -187,6 +191,7 @@ impl DiffCommand {
             return by_side::run(&self, output);
         }
         let (old, new) = given(&self.input.profiles, &self.old, &self.new)?;
+        let (old, new) = (self.repeated(old)?, self.repeated(new)?);
         output.check(&self.files(&[&old[..], &new].concat()))?;
         let mut diff = self.diff(&old, &new, output.format)?;
         let code = exit_code(diff.outcome());
@@ -194,6 +199,16 @@ impl DiffCommand {
         self.report_evidence(&mut diff, &output);
         write_timed(&self.fitted(diff.into(), &output)?, &output, &self.input)?;
         Ok(Outcome(code))
+    }
+
+    /// The inputs of a side, as often as `--runs` says.
+    fn repeated(&self, inputs: Vec<String>) -> Result<Vec<String>> {
+        let Some(runs) = self.runs else { return Ok(inputs) };
+        if let Some(file) = inputs.iter().find(|input| !is_url(input)) {
+            let hint = "name several files per side instead: prof diff --old OLD... --new NEW...";
+            return Err(hinted(format!("--runs: {file} is a file, which cannot be recorded again"), hint));
+        }
+        Ok(inputs.iter().cycle().take(inputs.len() * usize::from(runs)).cloned().collect())
     }
 
     /// All files that are read.

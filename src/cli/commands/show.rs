@@ -6,7 +6,7 @@ use anyhow::Result;
 
 use crate::cli::commands::fit::{Attempt, fitted};
 use crate::cli::commands::requirement::Requirement;
-use crate::cli::input::request::load;
+use crate::cli::input::request::{explain as explain_load, load};
 use crate::cli::options::args::{InputArgs, RowLimit, ViewArgs, note, say, warn};
 use crate::cli::options::base::BaseArgs;
 use crate::cli::options::filters::{FilterArgs, explain};
@@ -107,6 +107,10 @@ impl<'a> Show<'a> {
         self.output.check(&[self.input.files()?, old].concat())?;
         let needs = self.needs.clone().or(needs(filters, &self.by));
         let request = self.input.given(self.many, needs.clone(), self.filters.all_frames)?;
+        if let Some(base) = base {
+            // Servers record both sides at the same time.
+            request.fetch(&[&request.inputs, &base.base]).map_err(|error| explain_load(error, &request))?;
+        }
         let loaded = load(&request)?;
         self.requirement.check(&loaded.profile, &self.by, &loaded.metrics)?;
         note(self.requirement.note([&loaded.profile].into_iter(), &self.by).as_slice(), self.input);

@@ -16,6 +16,7 @@ use crate::format::{self, FORMATS, Format, LoadError};
 use crate::load::{Combine, Error, Loaded, Request, shown};
 use crate::parallel;
 use crate::profile::LoadOptions;
+use crate::source::FetchError;
 
 /// Loads the inputs of a request, combined into one profile.
 pub(crate) fn load(request: &Request) -> Result<Loaded> {
@@ -39,9 +40,11 @@ impl InputArgs {
         if let Some(threads) = self.threads {
             parallel::limit(threads);
         }
+        let needs = self.within_memory(needs);
         Ok(Request {
             inputs,
-            needs: self.within_memory(needs),
+            network: self.network.network(needs.budget.limit())?,
+            needs,
             format: self.input_format.as_deref().map(format_named).transpose()?,
             skip_broken: self.skip_broken,
             all_frames,
@@ -114,6 +117,7 @@ pub(crate) fn explain(error: Error, request: &Request) -> anyhow::Error {
             let otherwise = || format!("tried {}; use --input-format to choose one", known.join(", "));
             hinted(message, hint.unwrap_or_else(otherwise))
         }
+        Error::Fetch { error: FetchError { hint: Some(hint), .. }, .. } => hinted(message, hint),
         Error::NoProfile(_) => hinted(message, "name a profile, or a folder that contains one"),
         Error::NoBinary(_) => {
             hinted(format!("--binary {message}"), "name a program, a library, or a folder that contains them")

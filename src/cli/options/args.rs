@@ -8,6 +8,7 @@ use clap_complete::engine::ArgValueCompleter;
 use crate::cli::options::filters::FilterArgs;
 use crate::cli::options::layout::{LayoutArgs, Output, OutputFormat, WordingArgs};
 use crate::cli::options::many::ManyArgs;
+use crate::cli::options::network::NetworkArgs;
 use crate::cli::options::symbols::SymbolArgs;
 use crate::cli::options::{completion, memory};
 use crate::cli::terminal::messages::print_messages;
@@ -44,7 +45,7 @@ impl ViewArgs {
 /// The inputs, and which of their metrics to show.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct InputArgs {
-    /// Profiles to read: paths, folders, or `-` for standard input
+    /// Profiles to read: paths, folders, addresses (http://…), or `-` for standard input
     #[arg(value_name = "PROFILE", help_heading = None, value_hint = ValueHint::AnyPath)]
     pub(crate) profiles: Vec<String>,
     /// Metric to show, by name or number
@@ -73,6 +74,8 @@ pub(crate) struct InputArgs {
     pub(crate) verbose: bool,
     #[command(flatten)]
     pub(crate) symbols: SymbolArgs,
+    #[command(flatten)]
+    pub(crate) network: NetworkArgs,
 }
 
 impl InputArgs {

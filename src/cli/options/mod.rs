@@ -12,6 +12,7 @@ pub(crate) mod layout;
 pub(crate) mod many;
 pub(crate) mod match_args;
 pub(crate) mod memory;
+pub(crate) mod network;
 pub(crate) mod pictures;
 pub(crate) mod screen;
 pub(crate) mod symbols;

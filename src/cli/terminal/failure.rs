@@ -7,6 +7,7 @@ use terminal_size::{Width, terminal_size_of};
 
 use crate::name::{clean, display_width, nearest};
 use crate::output::{self, wrap};
+use crate::source::without_passwords;
 
 /// An error with a hint.
 #[derive(Debug)]
@@ -67,6 +68,8 @@ const LONGEST_LINE: usize = 2000;
 /// A message whose very long words and lines are cut in the middle. The end stays, because messages quote an argument
 /// first and say then what is wrong with it.
 pub(crate) fn shortened(message: &str) -> String {
+    // Addresses may hold passwords.
+    let message = without_passwords(message);
     let line = |line: &str| {
         let words: Vec<String> = line.split(' ').map(|word| cut_middle(word, LONGEST_WORD)).collect();
         cut_middle(&words.join(" "), LONGEST_LINE)

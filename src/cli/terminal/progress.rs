@@ -29,6 +29,8 @@ pub(crate) struct Progress {
     /// Whether to print times and what was skipped.
     verbose: bool,
     clock: Mutex<Clock>,
+    /// What to say once everything is fetched.
+    notes: Mutex<Vec<String>>,
 }
 
 /// The progress so far.
@@ -44,17 +46,70 @@ struct Seen {
     /// How many sides are being read.
     reading: AtomicUsize,
     is_over: AtomicBool,
+    /// When servers finish recording, and how long that takes in all.
+    recording: Mutex<Option<(Instant, Duration)>>,
+    bytes_fetched: AtomicU64,
 }
 
 impl Progress {
     /// Shows the line if standard error is a terminal and not `quiet`, and prints times if `verbose`.
     pub(crate) fn new(quiet: bool, verbose: bool) -> Self {
         let clock = Mutex::new(Clock::new(verbose));
-        Progress { seen: Arc::default(), line: Mutex::default(), quiet, verbose, clock }
+        let (seen, line, notes) = Default::default();
+        Progress { seen, line, quiet, verbose, clock, notes }
+    }
+
+    /// Shows the line on a terminal, unless it is shown already.
+    fn start(&self) {
+        let mut line = locked(&self.line);
+        if line.is_none() && !self.quiet && io::stderr().is_terminal() {
+            self.seen.is_over.store(false, Ordering::Relaxed);
+            let watched = self.seen.clone();
+            // If no thread can be started, nothing is shown.
+            *line = thread::Builder::new().name("progress".into()).spawn(move || show(&watched)).ok();
+        }
+    }
+
+    /// Erases the line.
+    fn stop(&self) {
+        self.seen.is_over.store(true, Ordering::Relaxed);
+        if let Some(line) = locked(&self.line).take() {
+            line.thread().unpark();
+            // The thread returns nothing that could be lost.
+            let _ = line.join();
+        }
     }
 }
 
 impl Observer for Progress {
+    fn recording(&self, time: Duration) {
+        let end = Instant::now() + time;
+        let mut recording = locked(&self.seen.recording);
+        if recording.is_none_or(|(other, _)| other < end) {
+            *recording = Some((end, time));
+        }
+        drop(recording);
+        self.start();
+    }
+
+    fn fetched(&self, count: u64) {
+        self.seen.bytes_fetched.fetch_add(count, Ordering::Relaxed);
+    }
+
+    fn fetch_over(&self) {
+        if locked(&self.seen.recording).take().is_some() {
+            self.stop();
+        }
+        self.seen.bytes_fetched.store(0, Ordering::Relaxed);
+        for text in locked(&self.notes).drain(..).filter(|_| !self.quiet) {
+            print_line("note", &text);
+        }
+    }
+
+    fn note(&self, text: &str) {
+        locked(&self.notes).push(text.to_string());
+    }
+
     fn begin(&self, files: &[&str]) {
         let size = |path: &&str| fs::metadata(path).ok().filter(fs::Metadata::is_file).map(|file| file.len());
         let bytes = files.iter().map(size).try_fold(0, |sum: u64, size| Some(sum.saturating_add(size?)));
@@ -64,12 +119,7 @@ impl Observer for Progress {
             return;
         }
         *locked(&self.clock) = Clock::new(self.verbose);
-        if !self.quiet && io::stderr().is_terminal() {
-            let watched = self.seen.clone();
-            // If no thread can be started, nothing is shown.
-            *locked(&self.line) =
-                thread::Builder::new().name("progress".into()).spawn(move || show(&watched)).ok();
-        }
+        self.start();
     }
 
     fn bytes(&self, count: u64) {
@@ -94,12 +144,7 @@ impl Observer for Progress {
         if self.seen.reading.fetch_sub(1, Ordering::Relaxed) > 1 {
             return;
         }
-        self.seen.is_over.store(true, Ordering::Relaxed);
-        if let Some(line) = locked(&self.line).take() {
-            line.thread().unpark();
-            // The thread returns nothing that could be lost.
-            let _ = line.join();
-        }
+        self.stop();
     }
 
     fn step(&self, name: &'static str) {
@@ -141,7 +186,7 @@ fn show(seen: &Seen) {
 }
 
 impl Seen {
-    /// `reading 45.10MiB of 120.00MiB (38%)`; `reading 12 of 250 profiles, …`
+    /// `recording 30s … 12s`; `fetching 1.20MiB`; `reading 45.10MiB of 120.00MiB (38%)`; `reading 12 of 250 profiles, …`
     fn line(&self) -> String {
         let read = self.bytes_read.load(Ordering::Relaxed);
         let size = |bytes: u64| {
@@ -149,6 +194,14 @@ impl Seen {
             let scale = Scale::for_column(&Unit::parse("bytes"), 1, bytes, None);
             scale.map_or_else(|_| bytes.to_string(), |scale| scale.format(bytes))
         };
+        if let Some((end, time)) = *locked(&self.recording) {
+            let left = end.saturating_duration_since(Instant::now());
+            return match self.bytes_fetched.load(Ordering::Relaxed) {
+                0 if time.is_zero() => "waiting for the server".to_string(),
+                0 => format!("recording {}s … {}s", time.as_secs(), time.saturating_sub(left).as_secs()),
+                fetched => format!("fetching {}", size(fetched)),
+            };
+        }
         let inputs = self.inputs.load(Ordering::Relaxed);
         let bytes = match self.bytes.load(Ordering::Relaxed) {
             0 => size(read),

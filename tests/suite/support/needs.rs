@@ -20,6 +20,10 @@ pub enum Need {
     Valgrind,
     /// `jfr`, a part of the JDK.
     Jdk,
+    /// `go`, whose programs serve profiles.
+    Go,
+    /// `openssl`, which makes certificates and serves files with them.
+    Openssl,
     /// `python3`.
     Python,
     /// `script`, which runs a program in a terminal.
@@ -43,6 +47,8 @@ impl Need {
             Need::Graphviz => any(&["dot"]),
             Need::Valgrind => any(&["callgrind_annotate"]),
             Need::Jdk => any(&["jfr"]),
+            Need::Go => any(&["go"]),
+            Need::Openssl => any(&["openssl"]),
             Need::Python => any(&["python3"]),
             Need::Script => any(&["script"]),
             Need::OrdinaryUser => {

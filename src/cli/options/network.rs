@@ -1,0 +1,132 @@
+//! Options for profiles on servers: how long to record, who we are, and whom to trust.
+
+use std::env;
+use std::path::PathBuf;
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use anyhow::Result;
+use clap::{Args, ValueHint};
+
+use crate::cli::terminal::failure::hinted;
+use crate::source::{Network, NetworkOptions, Tls};
+
+/// Headers for each request, one per line.
+const HEADERS: &str = "PROF_HTTP_HEADER";
+
+/// Options for inputs that are addresses, such as `http://localhost:6060`.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Servers")]
+pub(crate) struct NetworkArgs {
+    /// Let servers record for N seconds [default: 30 for the CPU profile of Go]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    seconds: Option<u64>,
+    /// Header to send, such as 'Authorization: Bearer TOKEN' (repeatable)
+    #[arg(long, value_name = "HEADER")]
+    header: Vec<String>,
+    /// Wait at most N seconds for a server [default: 30 more than it records]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=864_000))]
+    timeout: Option<u64>,
+    /// Trust servers with a certificate of this authority (PEM)
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    tls_ca: Option<PathBuf>,
+    /// Send this certificate to servers that ask for one (PEM)
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    tls_cert: Option<PathBuf>,
+    /// Key of --tls-cert, if it is in a file of its own (PEM)
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "tls_cert")]
+    tls_key: Option<PathBuf>,
+    /// Trust any server, whatever its certificate
+    #[arg(long)]
+    tls_insecure: bool,
+    /// Do not save what servers send
+    #[arg(long)]
+    no_save: bool,
+}
+
+impl NetworkArgs {
+    /// What fetches addresses. Everything that is loaded shares it, so that nothing is fetched twice.
+    pub(crate) fn network(&self, most_bytes: Option<u64>) -> Result<Network> {
+        static NETWORK: OnceLock<Network> = OnceLock::new();
+        if let Some(network) = NETWORK.get() {
+            return Ok(network.clone());
+        }
+        let from_environment = env::var(HEADERS).unwrap_or_default();
+        let lines = from_environment.lines().map(str::trim).filter(|line| !line.is_empty());
+        let of_environment = lines.map(|line| (HEADERS, line));
+        let given = self.header.iter().map(|header| ("--header", header.as_str()));
+        let headers = of_environment.chain(given).map(|(origin, text)| header(origin, text));
+        let network = Network::new(NetworkOptions {
+            seconds: self.seconds,
+            headers: headers.collect::<Result<_>>()?,
+            timeout: self.timeout.map(Duration::from_secs),
+            tls: Tls {
+                ca: self.tls_ca.clone(),
+                cert: self.tls_cert.clone(),
+                key: self.tls_key.clone(),
+                insecure: self.tls_insecure,
+            },
+            netrc: netrc(),
+            save_in: if self.no_save { None } else { cache() },
+            most_bytes,
+        });
+        Ok(NETWORK.get_or_init(|| network).clone())
+    }
+}
+
+/// Splits `Name: value`. An error does not repeat the text, which may be a secret.
+fn header(origin: &str, text: &str) -> Result<(String, String)> {
+    let is_token = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
+    let parts = text.split_once(':').map(|(name, value)| (name.trim(), value.trim()));
+    let valid = parts.filter(|(name, value)| {
+        !name.is_empty() && name.chars().all(is_token) && !value.chars().any(char::is_control)
+    });
+    let Some((name, value)) = valid else {
+        return Err(hinted(
+            format!("{origin}: not a valid header"),
+            "a header is a name and a value: --header 'Authorization: Bearer TOKEN'",
+        ));
+    };
+    Ok((name.to_string(), value.to_string()))
+}
+
+fn home() -> Option<PathBuf> {
+    let name = if cfg!(windows) { "USERPROFILE" } else { "HOME" };
+    env::var_os(name).filter(|home| !home.is_empty()).map(PathBuf::from)
+}
+
+/// The file with user names and passwords: `$NETRC`, or the one in the home folder.
+fn netrc() -> Option<PathBuf> {
+    let named = env::var_os("NETRC").filter(|path| !path.is_empty()).map(PathBuf::from);
+    named.or_else(|| Some(home()?.join(if cfg!(windows) { "_netrc" } else { ".netrc" })))
+}
+
+/// The folder for what was fetched, where programs of this system keep such files.
+fn cache() -> Option<PathBuf> {
+    let named = |name: &str| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let caches = if let Some(folder) = named("XDG_CACHE_HOME") {
+        folder
+    } else if cfg!(windows) {
+        named("LOCALAPPDATA")?
+    } else if cfg!(target_os = "macos") {
+        home()?.join("Library").join("Caches")
+    } else {
+        home()?.join(".cache")
+    };
+    Some(caches.join("prof"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headers_have_a_name_and_a_value() {
+        let valid = header("--header", "Authorization:  Bearer a:b ").unwrap();
+        assert_eq!(valid, ("Authorization".to_string(), "Bearer a:b".to_string()));
+        for wrong in ["secret", ": secret", "a b: secret", "x: secret\r\nHost: evil", ""] {
+            let error = header("--header", wrong).unwrap_err().to_string();
+            assert_eq!(error, "--header: not a valid header", "{wrong}");
+        }
+    }
+}

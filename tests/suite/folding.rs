@@ -199,7 +199,10 @@ fn diff_reports_what_it_folded_and_agrees_with_top() {
             &["diff", "-q", "--fold", "^tick$"],
             "tick (30.0% of old, 30.0% of new), runtime.asyncPreempt2 (20.0% of old",
         ),
-        (&["diff", "-q", "-f", "markdown"], "folded into the functions that call them: runtime.asyncPreempt2 (20.0%"),
+        (
+            &["diff", "-q", "-f", "markdown"],
+            "folded into the functions that call them: runtime.asyncPreempt2 (20.0%",
+        ),
     ] {
         let (_, out, error) = run(folder.path(), &[arguments, &["a.folded", "a.folded"]].concat());
         assert!(out.replace('\n', " ").contains(words), "{arguments:?}: {out}{error}");

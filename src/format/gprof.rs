@@ -32,6 +32,10 @@ fn sniff(head: &[u8]) -> Confidence {
 
 /// `index % time    self  children    called     name`, or `index  %time    self descendents  called+self    name`
 fn is_graph_header(line: &[u8]) -> bool {
+    // Every input is searched for this line, so words are only made of lines that begin like it.
+    if !line.trim_ascii_start().starts_with(b"index") {
+        return false;
+    }
     let text = lossy(line);
     let words: Vec<&str> = text.split_whitespace().collect();
     // Embedded processors count cycles instead of time.
@@ -44,6 +48,9 @@ fn is_graph_header(line: &[u8]) -> bool {
 
 /// `  %   cumulative   self              self     total`
 fn is_flat_header(line: &[u8]) -> bool {
+    if !line.trim_ascii_start().starts_with(b"%") {
+        return false;
+    }
     let text = lossy(line);
     let words: Vec<&str> = text.split_whitespace().collect();
     matches!(&words[..], ["%", "cumulative", "self", ..] | ["%", "cycles", "cycles", "calls", ..])

@@ -116,6 +116,11 @@ impl StackTable {
         frames.capacity() * size_of::<FrameId>() + end.len() * size_of::<u32>() + self.index.size()
     }
 
+    /// The id of the stack with these frames, root first, if the table has it.
+    pub(crate) fn find(&self, frames: &[FrameId]) -> Option<StackId> {
+        self.index.find(self.index.hash(&FramePairs(frames)), |stack| self.stacks.frames(stack) == frames)
+    }
+
     /// The id of the stack with these frames, root first; it is added if it is new. `None` if the table is full.
     pub(crate) fn intern(&mut self, frames: &[FrameId]) -> Option<StackId> {
         let hash = self.index.hash(&FramePairs(frames));

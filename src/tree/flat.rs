@@ -38,28 +38,81 @@ pub fn flat(subject: &Subject<'_>) -> Flat {
 
 /// Counts a slice of the stacks.
 fn count(subject: &Subject<'_>, stacks: Range<usize>) -> Flat {
-    let keys = subject.keys.len();
     let mut flat = Flat { self_value: Vec::new(), total: Vec::new() };
-    let mut seen = SeenKeys::new(keys);
-    for series in &subject.series {
-        let mut own = Column::filled(0, keys);
-        let mut total = Column::filled(0, keys);
-        for stack in stacks.clone().map(StackId::new) {
-            let (frames, value) = (subject.profile.stacks.frames(stack), series[stack]);
-            let (Some(&leaf), true) = (frames.last(), value != 0) else { continue };
-            own[subject.keys.of_frame(leaf)] += value;
-            seen.next();
-            for &frame in frames {
-                let key = subject.keys.of_frame(frame);
-                if seen.first(key) {
-                    total[key] += value;
-                }
-            }
+    let mut seen = SeenKeys::new(subject.keys.len());
+    for some in subject.series.chunks(AT_ONCE) {
+        if some.len() < FEWEST_AT_ONCE {
+            some.iter().for_each(|series| count_one(subject, series, stacks.clone(), &mut seen, &mut flat));
+        } else {
+            count_several(subject, some, stacks.clone(), &mut seen, &mut flat);
         }
-        flat.self_value.push(own);
-        flat.total.push(total);
     }
     flat
+}
+
+/// The series that are counted in one pass over the stacks: as many numbers as fill a cache line.
+const AT_ONCE: usize = 8;
+
+/// Fewer series than this are counted one by one.
+const FEWEST_AT_ONCE: usize = 3;
+
+type Series = Column<StackId, i64>;
+
+fn count_one(
+    subject: &Subject<'_>,
+    series: &Series,
+    stacks: Range<usize>,
+    seen: &mut SeenKeys,
+    flat: &mut Flat,
+) {
+    let mut own = Column::filled(0, subject.keys.len());
+    let mut total = Column::filled(0, subject.keys.len());
+    for stack in stacks.map(StackId::new) {
+        let (frames, value) = (subject.profile.stacks.frames(stack), series[stack]);
+        let (Some(&leaf), true) = (frames.last(), value != 0) else { continue };
+        own[subject.keys.of_frame(leaf)] += value;
+        seen.next();
+        for &frame in frames {
+            let key = subject.keys.of_frame(frame);
+            if seen.first(key) {
+                total[key] += value;
+            }
+        }
+    }
+    flat.self_value.push(own);
+    flat.total.push(total);
+}
+
+/// Counts up to [`AT_ONCE`] series: the functions on a stack are found once for all of them.
+fn count_several(
+    subject: &Subject<'_>,
+    some: &[Series],
+    stacks: Range<usize>,
+    seen: &mut SeenKeys,
+    flat: &mut Flat,
+) {
+    let mut own = Column::filled([0; AT_ONCE], subject.keys.len());
+    let mut total = Column::filled([0; AT_ONCE], subject.keys.len());
+    let add = |sums: &mut [i64; AT_ONCE], values: &[i64; AT_ONCE]| {
+        sums.iter_mut().zip(values).for_each(|(sum, value)| *sum += value);
+    };
+    for stack in stacks.map(StackId::new) {
+        let mut values = [0; AT_ONCE];
+        values.iter_mut().zip(some).for_each(|(value, series)| *value = series[stack]);
+        let frames = subject.profile.stacks.frames(stack);
+        let (Some(&leaf), true) = (frames.last(), values != [0; AT_ONCE]) else { continue };
+        add(&mut own[subject.keys.of_frame(leaf)], &values);
+        seen.next();
+        for &frame in frames {
+            let key = subject.keys.of_frame(frame);
+            if seen.first(key) {
+                add(&mut total[key], &values);
+            }
+        }
+    }
+    let column = |sums: &Column<KeyId, [i64; AT_ONCE]>, number: usize| sums.map(|sums| sums[number]);
+    flat.self_value.extend((0..some.len()).map(|number| column(&own, number)));
+    flat.total.extend((0..some.len()).map(|number| column(&total, number)));
 }
 
 impl Flat {
@@ -71,5 +124,32 @@ impl Flat {
             }
         }
         self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile::{LoadOptions, Profile, from_notation};
+    use crate::transform::{ProfileMetric, align};
+    use crate::tree::By;
+
+    #[test]
+    fn several_series_are_counted_like_each_of_them() {
+        let sides: Vec<Profile> = (1..=11)
+            .map(|side| {
+                from_notation(&format!("main;a;b;a {side}\nmain;a {}\nmain;c{} 7\nb -3", 20 - side, side % 3))
+            })
+            .collect();
+        let parts: Vec<ProfileMetric<'_>> =
+            sides.iter().map(|profile| ProfileMetric { profile, metric: 0, extra: None }).collect();
+        let whole = align(&parts, LoadOptions::default()).unwrap();
+        let all: Vec<usize> = (0..sides.len()).collect();
+        let together = flat(&Subject::new(&whole, &By::Function, &all));
+        for series in all {
+            let alone = flat(&Subject::new(&whole, &By::Function, &[series]));
+            assert_eq!(together.self_value[series], alone.self_value[0]);
+            assert_eq!(together.total[series], alone.total[0]);
+        }
     }
 }

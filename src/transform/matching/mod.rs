@@ -91,7 +91,7 @@ pub struct FunctionMatch {
     pub how: MatchMethod,
     /// How similar they are, from 0 to 1; always 1 unless renamed.
     pub similarity: f64,
-    /// The larger of their shares of their sides, from 0 to 1; 0 if shares were not counted.
+    /// The larger of their shares of their sides, from 0 to 1.
     pub share: f64,
 }
 
@@ -263,7 +263,7 @@ impl<'a> MatchingState<'a> {
                 replaced_old[profile].push((function, text.clone()));
             }
             if paired.how != MatchMethod::Same {
-                let share = self.old.share(old).max(self.new.share(paired.new));
+                let share = self.old.shares()[old].max(self.new.shares()[paired.new]);
                 let (how, similarity) = (paired.how, paired.similarity);
                 matches.push(FunctionMatch {
                     old: before.display(),

@@ -31,6 +31,21 @@ pub(super) struct Pool<'p> {
 /// Everything that distinguishes a function within its side: name, file, line, column, and whether the place counts.
 type EntryKey<'p> = (Cow<'p, str>, &'p str, u32, u32, bool);
 
+/// A function as its profile has it.
+#[derive(PartialEq, Eq)]
+struct Recorded<'p> {
+    place: (u32, u32, bool),
+    name: &'p str,
+    file: &'p str,
+}
+
+impl<'p> Recorded<'p> {
+    fn new(symbols: &'p Symbols, function: &Function) -> Self {
+        let (name, file) = (symbols.strings.get(function.name), symbols.strings.get(function.file));
+        Recorded { place: (function.line, function.column, function.by_place), name, file }
+    }
+}
+
 /// A distinct function of a side.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct PoolEntry<'p> {
@@ -109,17 +124,27 @@ impl<'p> Pool<'p> {
         let most = profiles.iter().map(|(profile, _)| profile.symbols.functions.len()).max().unwrap_or(0);
         let mut by_key: HashMap<EntryKey<'p>, EntryId> = HashMap::with_capacity(most);
         let mut of_function = Vec::new();
+        let mut recorded: Vec<Recorded<'p>> = Vec::new();
         for (number, (profile, _)) in profiles.iter().enumerate() {
             let profile: &'p Profile = profile;
             let symbols: &'p Symbols = &profile.symbols;
             let mut column = Column::new();
+            // The tables of several runs are in much the same order, so the next function usually is the next entry.
+            let mut next = 0;
             for (function, row) in symbols.functions.enumerate() {
-                let entry = PoolEntry::new(symbols, row);
-                let id = *by_key.entry(entry.key()).or_insert_with(|| {
-                    entries.push(entry);
-                    functions.push(Vec::new());
-                    entries.len() - 1
-                });
+                let known = Recorded::new(symbols, row);
+                let id = if recorded.get(next) == Some(&known) {
+                    next
+                } else {
+                    let entry = PoolEntry::new(symbols, row);
+                    *by_key.entry(entry.key()).or_insert_with(|| {
+                        entries.push(entry);
+                        recorded.push(known);
+                        functions.push(Vec::new());
+                        entries.len() - 1
+                    })
+                };
+                next = id + 1;
                 functions[id].push((number, function));
                 column.push(id);
             }
@@ -182,11 +207,6 @@ impl<'p> Pool<'p> {
         self.profiles.iter().enumerate().map(|(number, &(profile, metric))| (number, profile, metric))
     }
 
-    /// The function's total as a share of the side; 0 if [`Pool::shares`] has not been called yet.
-    pub(super) fn share(&self, entry: EntryId) -> f64 {
-        self.shares.get().map_or(0.0, |shares| shares[entry])
-    }
-
     /// The share of every function, counted on first use.
     pub(super) fn shares(&self) -> &[f64] {
         self.shares.get_or_init(|| {
@@ -201,14 +221,15 @@ impl<'p> Pool<'p> {
                     }
                     continue;
                 }
-                let symbols = &profile.symbols;
+                let frames = &profile.symbols.frames;
+                let entry_of = frames.map(|frame| self.of_function(number, frame.function) as u32);
                 for (stack, &value) in profile.value_by_stack(metric).enumerate() {
                     if value == 0 {
                         continue;
                     }
                     stamp += 1;
                     for &frame in profile.stacks.frames(stack) {
-                        let entry = self.of_function(number, symbols.frames[frame].function);
+                        let entry = entry_of[frame] as usize;
                         if stamps[entry] != stamp {
                             stamps[entry] = stamp;
                             totals[entry] += value.abs() as f64;

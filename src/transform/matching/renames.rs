@@ -105,8 +105,13 @@ fn words<'p>(pool: &'p Pool<'_>) -> HashSet<&'p str> {
 /// evidence about its neighbours.
 fn pair_by_neighbours(pairs: &mut MatchingState<'_>, least_share: f64) {
     loop {
-        let old = heavy(pairs.old_left(), pairs.old.shares(), least_share);
-        let new = heavy(pairs.new_left(), pairs.new.shares(), least_share);
+        let (old, new) = (pairs.old_left(), pairs.new_left());
+        // The shares of functions are counted only if they are needed.
+        if old.is_empty() || new.is_empty() {
+            return;
+        }
+        let old = heavy(old, pairs.old.shares(), least_share);
+        let new = heavy(new, pairs.new.shares(), least_share);
         if old.is_empty() || new.is_empty() {
             return;
         }

@@ -1,6 +1,6 @@
 //! The stacks that the counts were made from, which show where a change began.
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
 
 use hashbrown::HashMap;
@@ -21,9 +21,8 @@ pub(super) struct CountedStacks<'s, 'p> {
     size: f64,
     /// Whether there are negative values, so that those of several stacks may cancel out.
     has_negative: bool,
-    /// The stacks of key k are those from `start[k]` to `start[k + 1]`.
-    start: Vec<usize>,
-    stacks: Vec<StackId>,
+    /// The stacks of every key, found on first use: in most comparisons there is no change to follow.
+    by_key: OnceCell<StacksByKey>,
     /// Results by function: after large changes, each function is looked up once for every other one.
     known: RefCell<HashMap<usize, Rc<FunctionStacks>>>,
 }
@@ -35,8 +34,15 @@ struct FunctionStacks {
     below: Vec<bool>,
 }
 
-impl<'s, 'p> CountedStacks<'s, 'p> {
-    pub(super) fn new(subject: &'s Subject<'p>, old: usize, profiles: usize, size: f64) -> Self {
+/// The stacks of every key.
+struct StacksByKey {
+    /// The stacks of key k are those from `start[k]` to `start[k + 1]`.
+    start: Vec<usize>,
+    stacks: Vec<StackId>,
+}
+
+impl StacksByKey {
+    fn new(subject: &Subject<'_>) -> Self {
         let keys = subject.keys.len();
         let mut seen = SeenKeys::new(keys);
         // Count first, then fill: one list per key would be a hundred thousand small allocations.
@@ -60,14 +66,32 @@ impl<'s, 'p> CountedStacks<'s, 'p> {
                 *place += 1;
             }
         }
+        StacksByKey { start, stacks }
+    }
+
+    fn of(&self, key: usize) -> &[StackId] {
+        &self.stacks[self.start[key]..self.start[key + 1]]
+    }
+}
+
+impl<'s, 'p> CountedStacks<'s, 'p> {
+    pub(super) fn new(subject: &'s Subject<'p>, old: usize, profiles: usize, size: f64) -> Self {
         let has_negative =
             subject.series[..profiles].iter().any(|series| series.iter().any(|&value| value < 0));
-        CountedStacks { subject, old, profiles, size, has_negative, start, stacks, known: RefCell::default() }
+        CountedStacks {
+            subject,
+            old,
+            profiles,
+            size,
+            has_negative,
+            by_key: OnceCell::new(),
+            known: RefCell::default(),
+        }
     }
 
     /// The stacks that contain a function.
     fn through(&self, function: usize) -> &[StackId] {
-        &self.stacks[self.start[function]..self.start[function + 1]]
+        self.by_key.get_or_init(|| StacksByKey::new(self.subject)).of(function)
     }
 
     fn key(&self, stack: StackId, depth: usize) -> usize {

@@ -115,6 +115,9 @@ pub struct TestOptions {
     pub learned: Option<learned::LearnedNoise>,
     /// What the costs are relative to.
     pub normalize: Normalization,
+    /// ln of the cost ratio of unchanged code and the variance of that, if they are known from a finer comparison: a few
+    /// kinds of requests do not tell what unchanged code costs, but their functions do.
+    pub core: Option<(f64, f64)>,
     /// Whether the cost of unchanged code is estimated from functions on both sides only, and not at all if that leaves it
     /// uncertain.
     pub check_scale: bool,
@@ -132,6 +135,7 @@ impl Default for TestOptions {
             noise: Noise::Auto,
             learned: None,
             normalize: Normalization::Core,
+            core: None,
             check_scale: false,
             functions: None,
         }

@@ -151,6 +151,7 @@ impl Model {
             model.use_learned(learned);
         } else if residual < ENOUGH_REPLICATES {
             let given = model.given_location(options.normalize).filter(|_| model.design.per_run);
+            let given = given.or(options.core.map(|(location, _)| location));
             let mut bulk = fit_bulk_around(given, &ratios, &variances, prior(options.noise), 1);
             (model.location, model.location_variance) = (bulk.location, bulk.location_variance);
             if let Some(most) = model.outvoted(columns, (&ratios, &variances), options) {
@@ -182,9 +183,12 @@ impl Model {
             (model.location, model.location_variance) = core_location(&ratios, &spread);
             model.outvoted(columns, (&ratios, &spread), options);
         }
+        if let Some(known) = options.core {
+            (model.location, model.location_variance) = known;
+        }
         model.apply(options.normalize);
         if options.check_scale && options.normalize == Normalization::Core {
-            model.check_scale(core.len());
+            model.check_scale(if options.core.is_some() { FEWEST } else { core.len() });
         }
         model
     }
@@ -197,7 +201,7 @@ impl Model {
         (ratios, variances): (&[f64], &[f64]),
         options: &TestOptions,
     ) -> Option<f64> {
-        if !options.check_scale || options.normalize != Normalization::Core {
+        if !options.check_scale || options.normalize != Normalization::Core || options.core.is_some() {
             return None;
         }
         let most = majority(ratios, variances, (self.location, self.location_variance))?;

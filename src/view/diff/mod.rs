@@ -2,6 +2,7 @@
 
 mod budget;
 mod by_side;
+mod call_graph;
 mod calls;
 mod causes;
 mod history;
@@ -26,7 +27,7 @@ use crate::stats::detect::{Sensitivity, detectable_ratio, samples_needed, sample
 use crate::stats::model::{Doubt, Scale};
 use crate::stats::{Incomparable, Normalization, TestOptions};
 use crate::transform::{AlignError, ProfileMetric, align};
-use crate::tree::{Flat, KeyId, Subject, flat};
+use crate::tree::{By, Flat, KeyId, Subject, flat};
 use crate::unit::{Family, Unit};
 use crate::view::diff::mix::Mix;
 use crate::view::diff::rows::{COUNTLESS, RowBuilder, is_significant};
@@ -204,6 +205,8 @@ fn test_sides<'p>(
     options: &DiffOptions,
 ) -> Result<Tested<'p>, Incomparable> {
     let all = counts(counted, sides);
+    let core = core_of_functions(subject, sides, options)?;
+    let options = &DiffOptions { test: TestOptions { core, ..options.test.clone() }, ..options.clone() };
     let (comparison, untestable) = test(subject, &all, sides, options)?;
     let found = comparison
         .as_ref()
@@ -218,6 +221,26 @@ fn test_sides<'p>(
         mix::excuse(equal, recorded);
     }
     Ok(Tested { comparison: equal, samples, untestable, mix: Some(mix) })
+}
+
+/// What unchanged code costs, by functions, where rows are labels, files or binaries: there are too few of these to tell.
+fn core_of_functions(
+    subject: &Subject<'_>,
+    sides: &DiffSides,
+    options: &DiffOptions,
+) -> Result<Option<(f64, f64)>, Incomparable> {
+    let is_coarse = matches!(options.by, By::Label(_) | By::File | By::Package | By::Mapping);
+    if !is_coarse || options.test.normalize != Normalization::Core {
+        return Ok(None);
+    }
+    let columns: Vec<usize> = (0..subject.profile.meta.metrics.len()).collect();
+    let functions = Subject::new(subject.profile, &By::Function, &columns);
+    let options = DiffOptions { history: None, functions: None, ..options.clone() };
+    let found = test(&functions, &counts(&flat(&functions), sides), sides, &options)?.0;
+    let model = found.as_ref().and_then(|found| found.model.as_ref());
+    // Where functions do not tell either, the rows may.
+    let known = model.filter(|model| model.scale == Scale::Known);
+    Ok(known.map(|model| (model.location, model.location_variance)))
 }
 
 /// Leaves out all rows but the first `limit`, and counts those left out.

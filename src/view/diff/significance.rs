@@ -6,6 +6,7 @@ use crate::stats::compare::{Comparison, compare};
 use crate::stats::effective::heap_unit;
 use crate::stats::{Incomparable, ProfileCounts, SampleCounts, SampleUnit, TestOptions};
 use crate::tree::{Flat, Subject};
+use crate::view::diff::call_graph::CountedGraph;
 use crate::view::diff::history::learned;
 use crate::view::diff::options::{DiffOptions, DiffSides};
 use crate::view::diff::sample_size::SampleSize;
@@ -49,7 +50,12 @@ pub(super) fn test(
     let learned = options.history.as_ref().map(|history| learned(history, subject));
     match compare(counts, &TestOptions { learned, functions, ..options.test.clone() }) {
         Ok(mut comparison) => {
-            attribute(&mut comparison, &CountedStacks::new(subject, sides.old.profiles, count, size));
+            let old = sides.old.profiles;
+            if subject.calls.is_some() {
+                attribute(&mut comparison, &CountedGraph::new(subject, old, count, size));
+            } else {
+                attribute(&mut comparison, &CountedStacks::new(subject, old, count, size));
+            }
             Ok((Some(comparison), None))
         }
         Err(error @ (Incomparable::NeedsReplicates | Incomparable::Count(_))) => {

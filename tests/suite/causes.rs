@@ -72,6 +72,40 @@ fn a_function_that_costs_more_only_when_called_from_one_place() {
 }
 
 #[test]
+fn the_ratio_is_that_of_the_function_however_many_callers_it_has() {
+    // It costs 1200 and then 2100; the call that grew, 600 and then 1500.
+    check(
+        "main;a;hash 600\nmain;b;hash 600\nmain;a 900\nmain;b 900\n",
+        "main;a;hash 1500\nmain;b;hash 600\nmain;a 900\nmain;b 900\n",
+        "called-more",
+        "hash",
+        "hash more work ×1.75",
+    );
+}
+
+#[test]
+fn own_code_that_grew_far_more_than_the_rest_is_not_more_work() {
+    let (causes, text) = causes(
+        &program("main;publish 480\nmain;publish;render 4100\nmain;publish;read 1500\n"),
+        &program("main;publish 1100\nmain;publish;render 4960\nmain;publish;read 1500\n"),
+    );
+    assert!(causes.iter().all(|cause| cause["cause"] == "dearer"), "{text}");
+    let functions: Vec<&str> = causes.iter().filter_map(|cause| cause["function"].as_str()).collect();
+    assert_eq!(functions, ["render", "publish"], "{text}");
+}
+
+#[test]
+fn a_function_is_one_cause_even_if_its_own_code_and_a_callee_grew() {
+    check(
+        "main;a 900\nmain;b 1800\n",
+        "main;a 900\nmain;b 2700\nmain;b;check 900\n",
+        "dearer",
+        "b",
+        "in its own code and in check, which it calls",
+    );
+}
+
+#[test]
 fn a_function_that_does_all_it_does_more_often() {
     check(
         "main;run;load 500\nmain;run;load;read 700\nmain;run;load;parse 600\nmain;run 1500\n",
@@ -138,4 +172,115 @@ fn nothing_is_explained_where_nothing_changed() {
     let same = program("main;run;hash 1000\n");
     let (causes, text) = causes(&same, &same);
     assert!(causes.is_empty() && !text.contains("cause"), "{text}");
+}
+
+/// A function with its own cost and the numbers of the functions that it calls.
+type Called<'n> = (&'n str, i64, &'n [usize]);
+
+/// Runs of a program that records calls instead of stacks, as callgrind does. `main` comes first and calls some functions
+/// that do not change as well; callees come after their callers. Runs differ by some tenths of a percent.
+fn runs_of_calls(folder: &std::path::Path, side: &str, functions: &[Called<'_>]) -> Vec<String> {
+    let own =
+        |run: i64, number: usize, cost: i64| cost * (1000 + (run * 7 + number as i64 * 13) % 9 - 4) / 1000;
+    let run = |run: i64| {
+        let others: Vec<(String, i64)> = (1..=8)
+            .map(|number| (format!("other{number}"), own(run, number, 20_000 + 1000 * number as i64)))
+            .collect();
+        let mut totals = vec![0; functions.len()];
+        let mut text = String::from("events: ns\n");
+        for (number, (name, cost, callees)) in functions.iter().enumerate().rev() {
+            let cost = own(run, number + 10, *cost);
+            text.push_str(&format!("fn={name}\n1 {cost}\n"));
+            let mut calls: Vec<(&str, i64)> =
+                callees.iter().map(|&callee| (functions[callee].0, totals[callee])).collect();
+            if number == 0 {
+                calls.extend(others.iter().map(|(name, total)| (name.as_str(), *total)));
+            }
+            for (callee, total) in calls {
+                // Only built-in functions are called more often.
+                let count = if callee.starts_with('<') { total / 100 } else { 10 };
+                text.push_str(&format!("cfn={callee}\ncalls={count} 1\n2 {total}\n"));
+                totals[number] += total;
+            }
+            totals[number] += cost;
+        }
+        for (name, cost) in &others {
+            text.push_str(&format!("fn={name}\n1 {cost}\n"));
+        }
+        let path = folder.join(format!("{side}{run}.callgrind"));
+        fs::write(&path, text).unwrap();
+        path.display().to_string()
+    };
+    (0..4).map(run).collect()
+}
+
+/// The exit code, the functions that regressed, and the causes between two programs that record calls.
+fn causes_of_calls(old: &[Called<'_>], new: &[Called<'_>]) -> (i32, Vec<String>, Vec<(String, String)>) {
+    let folder = tempdir().unwrap();
+    let (old, new) = (runs_of_calls(folder.path(), "old", old), runs_of_calls(folder.path(), "new", new));
+    let mut arguments = vec!["diff".to_string(), "-q".into(), "-f".into(), "json".into(), "--old".into()];
+    arguments.extend(old);
+    arguments.push("--new".into());
+    arguments.extend(new);
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let output = prof(folder.path(), &arguments).output().unwrap();
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let text = |value: &Value| value.as_str().unwrap().to_string();
+    let rows = report["rows"].as_array().unwrap().iter().filter(|row| row["verdict"] == "regressed");
+    let causes = report["causes"].as_array().unwrap().iter();
+    (
+        output.status.code().unwrap(),
+        rows.map(|row| text(&row["name"])).collect(),
+        causes.map(|cause| (text(&cause["cause"]), text(&cause["function"]))).collect(),
+    )
+}
+
+#[test]
+fn callers_of_a_regression_inherit_it_where_calls_are_recorded() {
+    let program = |hash: i64| [("main", 1000, &[1][..]), ("run", 2000, &[2][..]), ("hash", hash, &[][..])];
+    let (code, regressed, causes) = causes_of_calls(&program(60_000), &program(120_000));
+    assert_eq!((code, regressed), (1, vec!["hash".to_string()]));
+    assert_eq!(causes, [("dearer".to_string(), "hash".to_string())]);
+}
+
+#[test]
+fn a_function_that_calls_a_built_in_one_more_often_is_dearer_itself() {
+    let program = |own: i64, built_in: i64| {
+        [
+            ("main", 1000, &[1][..]),
+            ("checksum", own, &[2][..]),
+            ("<built-in method builtins.ord>", built_in, &[][..]),
+        ]
+    };
+    let (code, _, causes) = causes_of_calls(&program(60_000, 20_000), &program(120_000, 40_000));
+    assert_eq!(code, 1);
+    assert_eq!(causes, [("dearer".to_string(), "checksum".to_string())]);
+}
+
+#[test]
+fn code_that_was_extracted_or_inlined_only_moved_where_calls_are_recorded() {
+    let whole = [("main", 1000, &[1][..]), ("run", 2000, &[2][..]), ("hash", 60_000, &[][..])];
+    let parts = [
+        ("main", 1000, &[1][..]),
+        ("run", 2000, &[2][..]),
+        ("hash", 5000, &[3][..]),
+        ("mix", 55_200, &[][..]),
+    ];
+    let (code, regressed, causes) = causes_of_calls(&whole, &parts);
+    assert_eq!((code, regressed), (0, vec![]));
+    assert_eq!(causes, [("extracted".to_string(), "mix".to_string())]);
+    let (code, regressed, causes) = causes_of_calls(&parts, &whole);
+    assert_eq!((code, regressed), (0, vec![]));
+    assert_eq!(causes, [("inlined".to_string(), "hash".to_string())]);
+}
+
+#[test]
+fn what_a_library_does_inside_is_the_business_of_who_calls_it() {
+    check(
+        "main;render 907\nmain;render;encoding/json.Marshal 303\nmain;render;encoding/json.Marshal;encoding/json.quote 911\n",
+        "main;render 907\nmain;render;encoding/json.Marshal 601\nmain;render;encoding/json.Marshal;encoding/json.quote 1811\n",
+        "dearer",
+        "render",
+        "in encoding/json.Marshal, which it calls",
+    );
 }

@@ -5,7 +5,7 @@ use std::cell::{OnceCell, RefCell};
 
 use hashbrown::HashMap;
 
-use crate::pattern::is_own;
+use crate::pattern::{is_collector, is_own};
 use crate::profile::{Column, FrameId, Id};
 use crate::report::{Name, TotalGrowth};
 use crate::stats::compare::Comparison;
@@ -51,6 +51,12 @@ impl Change {
         self.points > 0.0 && self.p < CERTAIN
     }
 
+    /// Whether it certainly grew far more than `other`, as a ratio.
+    pub(super) fn grew_more_than(&self, other: &Change) -> bool {
+        let sure = self.log_ratio - 2.0 * self.standard_error;
+        self.grew() && sure > other.log_ratio / ALIKE && sure > other.log_ratio + LEAST_GAP
+    }
+
     /// Whether it grew about as much as `other`, as a ratio.
     pub(super) fn grew_like(&self, other: &Change) -> bool {
         self.grew() && self.log_ratio >= ALIKE * other.log_ratio
@@ -63,6 +69,12 @@ const NEW: f64 = 0.1;
 const CERTAIN: f64 = 0.01;
 /// Parts have grown alike if each has at least this fraction of the growth of the whole, on a logarithmic scale.
 const ALIKE: f64 = 0.7;
+
+/// Less than this between two growths, on a logarithmic scale, does not tell them apart.
+const LEAST_GAP: f64 = 0.1;
+
+/// How the names of Python's built-in functions and methods begin; they have no file that would show it.
+const BUILT_IN: [&str; 2] = ["<built-in method ", "<method '"];
 
 /// The counts of a comparison, indexed by function.
 pub(super) struct Flow<'a, 'p> {
@@ -276,7 +288,14 @@ impl<'a, 'p> Flow<'a, 'p> {
     /// Whether a function belongs to the program rather than to a library or the runtime.
     pub(super) fn is_own(&self, function: usize) -> bool {
         let key = self.subject.keys.get(KeyId::new(function));
-        is_own(&key.function, key.file.as_deref().unwrap_or_default())
+        let is_built_in = BUILT_IN.iter().any(|start| key.function.starts_with(start));
+        !is_built_in && is_own(&key.function, key.file.as_deref().unwrap_or_default())
+    }
+
+    /// Whether a function belongs to a garbage collector.
+    pub(super) fn is_collector(&self, function: usize) -> bool {
+        let key = self.subject.keys.get(KeyId::new(function));
+        is_collector(&key.function, key.file.as_deref().unwrap_or_default())
     }
 
     /// How often a function was called on the old and on the new side, if that is known.

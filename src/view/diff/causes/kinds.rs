@@ -43,8 +43,9 @@ pub(super) fn cause(flow: &Flow<'_, '_>, origin: Origin) -> DiffCause {
         }
         let others = flow.of_other_callers(origin.function, caller);
         if others.old_share >= LEAST_WITNESS * total.old_share && !others.grew_like(&call) {
-            let found = made(flow, CauseKind::CalledMore, whole, call);
-            return DiffCause { path, growth: Growth::OneCaller, ..found };
+            // The ratio is that of the function, as in its row, which other callers make smaller than that of the call.
+            let found = made(flow, CauseKind::CalledMore, whole, total);
+            return DiffCause { path, growth: Growth::OneCaller, points: call.points * 100.0, ..found };
         }
     }
     if origin.kind == CountKind::Total && grew_as_a_whole(flow, origin.function) {
@@ -85,6 +86,9 @@ fn of_counted_calls(flow: &Flow<'_, '_>, origin: Origin, change: Change, calls: 
     };
     let kind = if calls_of(caller)[0] > 0.0 { CauseKind::CalledMore } else { CauseKind::NewPath };
     let path = vec![name(flow, caller), name(flow, origin.function)];
+    if kind == CauseKind::CalledMore && flow.is_own(caller) && !flow.is_own(origin.function) {
+        return of_library_call(flow, caller, path, change);
+    }
     DiffCause { calls: Some(calls), growth: Growth::OneCaller, path, ..made(flow, kind, origin, change) }
 }
 
@@ -104,6 +108,27 @@ pub(super) fn merge_callers(flow: &Flow<'_, '_>, causes: &mut Vec<DiffCause>) {
             causes.retain(|other| other != &cause);
         }
     }
+}
+
+/// Makes one cause of a function whose own code costs more, and which also calls something that costs more.
+pub(super) fn merge_parts(flow: &Flow<'_, '_>, causes: &mut Vec<DiffCause>) {
+    let mut merged: Vec<DiffCause> = Vec::new();
+    for cause in causes.drain(..) {
+        let is_part =
+            |other: &&mut DiffCause| other.cause == CauseKind::Dearer && other.function == cause.function;
+        let Some(whole) = merged.iter_mut().find(is_part).filter(|_| cause.cause == CauseKind::Dearer) else {
+            merged.push(cause);
+            continue;
+        };
+        let Some(function) = flow.function(&cause.function) else { continue };
+        let origin = Origin { function, kind: CountKind::Total };
+        let path = if whole.path.is_empty() { &cause.path } else { &whole.path }.clone();
+        let points = whole.points + cause.points;
+        let calls = whole.calls.or(cause.calls);
+        let found = made(flow, CauseKind::Dearer, origin, flow.total(function));
+        *whole = DiffCause { points, path, calls, ..found };
+    }
+    *causes = merged;
 }
 
 /// Whether the function of a cause calls others more often while it is not called more often itself.

@@ -19,7 +19,7 @@ use crate::view::diff::mix::Mix;
 
 use collector::merge_collection;
 use flow::Flow;
-use kinds::{cause, merge_callers};
+use kinds::{cause, merge_callers, merge_parts};
 use moves::moves;
 use origins::origins;
 use site::locate;
@@ -46,6 +46,7 @@ pub(super) fn explain(
     };
     let mut causes: Vec<DiffCause> = origins(&flow).into_iter().map(|origin| cause(&flow, origin)).collect();
     merge_callers(&flow, &mut causes);
+    merge_parts(&flow, &mut causes);
     merge_collection(&flow, &mut causes);
     causes.extend(mix.map(|mix| mix.cause.clone()));
     causes.sort_by(|a, b| b.points.total_cmp(&a.points));

@@ -1,7 +1,7 @@
 //! What did not become slower but only moved: extracted and inlined functions, and those of another name or place.
 
 use crate::report::{CauseKind, DiffCause, Matched};
-use crate::stats::compare::Cause;
+use crate::stats::compare::{Cause, Hypothesis};
 use crate::stats::{CountKind, Verdict};
 use crate::view::diff::causes::flow::Flow;
 
@@ -14,6 +14,12 @@ pub(super) fn moves(flow: &Flow<'_, '_>, matched: &[Matched]) -> Vec<DiffCause> 
     rows.sort_by(|a, b| b.points.total_cmp(&a.points));
     for row in rows {
         let function = name(row.function);
+        // Its own code may have been elsewhere while what it calls was not.
+        let regressed =
+            |other: &Hypothesis| other.function == row.function && other.verdict == Verdict::Regressed;
+        if flow.comparison.hypotheses.iter().any(regressed) {
+            continue;
+        }
         if moves.iter().any(|made| made.function == function) {
             continue;
         }

@@ -22,6 +22,8 @@ const MOST: f64 = 0.7;
 const NEARLY_ALL: f64 = 0.8;
 /// What is left of a function without its largest part must be at least this fraction of it to say anything.
 const LEAST_REST: f64 = 0.15;
+/// Own code of at least this fraction of a function that grew far more than the function shows that it changed.
+const LEAST_OWN: f64 = 0.1;
 /// A function that is called at least so many times as often is called more.
 pub(super) const CALLED_MORE: f64 = 1.1;
 /// A function whose callees explain this fraction of its growth needs no mention of its own.
@@ -31,7 +33,7 @@ const EXPLAINED: f64 = 0.6;
 pub(super) fn origins(flow: &Flow<'_, '_>) -> Vec<Origin> {
     let mut found: Vec<Origin> = Vec::new();
     for (function, kind) in flow.grown() {
-        let origin = climb(flow, descend(flow, Origin { function, kind }));
+        let origin = entry(flow, climb(flow, descend(flow, Origin { function, kind })));
         if !found.contains(&origin) {
             found.push(origin);
         }
@@ -83,6 +85,36 @@ fn climb(flow: &Flow<'_, '_>, mut origin: Origin) -> Origin {
     }
 }
 
+/// The function of a library through which the program calls the one in which growth began: what the library does
+/// inside is of no interest to someone who calls it. The collector is not called, it takes its time.
+fn entry(flow: &Flow<'_, '_>, origin: Origin) -> Origin {
+    let mut at = origin.function;
+    let mut seen = HashSet::new();
+    while !flow.is_own(at) && !flow.is_collector(at) && seen.insert(at) {
+        match flow.callers(at).first() {
+            Some(&(caller, change)) if change.points >= NEARLY_ALL * flow.total(at).points => {
+                if !flow.is_own(caller) {
+                    at = caller;
+                } else if at == origin.function {
+                    return origin;
+                } else {
+                    return Origin { function: at, kind: CountKind::Total };
+                }
+            }
+            _ => break,
+        }
+    }
+    origin
+}
+
+/// Whether a function belongs to a library, and the program itself has nearly all of its growth by calling it.
+fn is_entry(flow: &Flow<'_, '_>, function: usize) -> bool {
+    !flow.is_own(function)
+        && flow.callers(function).first().is_some_and(|&(caller, change)| {
+            flow.is_own(caller) && change.points >= NEARLY_ALL * flow.total(function).points
+        })
+}
+
 /// Whether all parts of a function grew alike, rather than one of them: what is left without the part that grew most
 /// is not negligible, and grew about as much.
 pub(super) fn grew_as_a_whole(flow: &Flow<'_, '_>, function: usize) -> bool {
@@ -104,13 +136,17 @@ fn parts_grew_alike(flow: &Flow<'_, '_>, function: usize) -> bool {
         && rest.new_share >= LEAST_REST * whole.new_share
         && rest.grew_like(&whole)
         && part.grew_like(&whole)
+        && !(own.new_share >= LEAST_OWN * whole.new_share && own.grew_more_than(&whole))
 }
 
 /// Leaves out origins whose growth is part of that of another one.
 fn without_duplicates(flow: &Flow<'_, '_>, found: &[Origin]) -> Vec<Origin> {
     let is_alike: Vec<bool> = found
         .iter()
-        .map(|origin| origin.kind == CountKind::Total && grew_as_a_whole(flow, origin.function))
+        .map(|origin| {
+            origin.kind == CountKind::Total
+                && (grew_as_a_whole(flow, origin.function) || is_entry(flow, origin.function))
+        })
         .collect();
     let below: Vec<HashSet<usize>> = found.iter().map(|origin| functions_below(flow, origin)).collect();
     let growth = |index: usize| flow.of(found[index].function, found[index].kind).points;
@@ -127,8 +163,9 @@ fn without_duplicates(flow: &Flow<'_, '_>, found: &[Origin]) -> Vec<Origin> {
     };
     let mut kept: Vec<usize> = Vec::new();
     for index in 0..found.len() {
-        // What grew as a whole needs no list of its parts.
-        let is_in_whole = (0..found.len()).any(|whole| is_alike[whole] && is_part(index, whole));
+        // What grew as a whole needs no list of its parts, nor does a library. The collector is a cause of its own.
+        let is_in_whole = !flow.is_collector(found[index].function)
+            && (0..found.len()).any(|whole| is_alike[whole] && is_part(index, whole));
         // What merely calls several origins needs no mention of its own.
         let parts = (0..found.len()).filter(|&part| growth(part) < growth(index) && is_part(part, index));
         let explained: f64 = parts.filter(|_| !is_alike[index]).map(growth).sum();

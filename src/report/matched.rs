@@ -20,12 +20,20 @@ pub struct Matched {
     pub similarity: f64,
 }
 
+impl Matched {
+    /// The pair with names as they are to be shown: `parseNum → parseNumber (renamed, similarity 0.91)`.
+    pub(crate) fn spoken(&self, old: impl fmt::Display, new: impl fmt::Display) -> String {
+        let similarity = if self.similarity < 1.0 {
+            format!(", similarity {:.2}", self.similarity)
+        } else {
+            String::new()
+        };
+        format!("{old} → {new} ({}{similarity})", self.how)
+    }
+}
+
 impl fmt::Display for Matched {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} → {} ({}", self.old, self.new, self.how)?;
-        if self.similarity < 1.0 {
-            write!(f, ", similarity {:.2}", self.similarity)?;
-        }
-        f.write_str(")")
+        f.write_str(&self.spoken(&self.old, &self.new))
     }
 }

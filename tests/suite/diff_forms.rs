@@ -81,7 +81,7 @@ fn a_comment_starts_with_the_regressions() {
     | old | main/  | 3 profiles, 23,332 samples |
     | new | pr/    | 3 profiles, 26,373 samples |
 
-    - 1 regressed, 0 improved of 10 tested · alpha 1%, thresholds 1.05× and 1.0pt
+    - 1 function regressed, 0 improved · 10 values tested · alpha 1%, thresholds 1.05× and 1.0pt
     - OLD and NEW are shares of each side's own total; COST and Δ compare the sides after the old one is multiplied by 1.001, so that unchanged code costs the same on both sides; Δ is in points of the old total
     - REGRESSED: costs more than noise explains · inherits: changed only because of a function that it calls · \~: not significant · (self): own code only, other rows include callees
 
@@ -118,7 +118,7 @@ fn a_comment_without_a_verdict_says_what_is_needed_for_one() {
     | old |        | 1 profile, 51 samples |
     | new |        | 1 profile, 53 samples |
 
-    - 0 regressed, 0 improved of 3 tested · alpha 1%, thresholds 1.05× and 1.0pt
+    - 0 functions regressed, 0 improved · 3 values tested · alpha 1%, thresholds 1.05× and 1.0pt
     - OLD and NEW are shares of each side's own total; COST and Δ compare the sides after the old one is multiplied by 1.039, so that unchanged code costs the same on both sides; Δ is in points of the old total
     - \~: not significant · (self): own code only, other rows include callees
 
@@ -136,7 +136,7 @@ fn a_comment_without_a_verdict_says_what_is_needed_for_one() {
 fn annotations_are_placed_at_the_function() {
     assert_snapshot!(written(|out| output::github(&regressed(), out).unwrap()), @r#"
     ::error file=src/parse.rs,line=12,title=performance regression::parse costs 1.50× as much relative to unchanged code (self; 95%25 CI 1.44–1.57; +13.0pt); 25.8%25 of the old total, 34.3%25 of the new; in its own code
-    ::notice title=prof diff::1 regressed, 0 improved of 10 tested · alpha 1%25, thresholds 1.05× and 1.0pt%0Adetectable with 80%25 power: 1.15× for a function with a 10%25 share, 1.32× with a 2%25 share
+    ::notice title=prof diff::1 function regressed, 0 improved · 10 values tested · alpha 1%25, thresholds 1.05× and 1.0pt%0Adetectable with 80%25 power: 1.15× for a function with a 10%25 share, 1.32× with a 2%25 share
     "#);
 }
 
@@ -144,7 +144,7 @@ fn annotations_are_placed_at_the_function() {
 fn annotations_without_a_verdict_warn() {
     assert_snapshot!(written(|out| output::github(&undecided(), out).unwrap()), @r#"
     ::warning title=prof diff::only one run per side, so run-to-run noise is unknown; to gate a build, give 3 or more profiles per side
-    ::warning title=prof diff::0 regressed, 0 improved of 3 tested · alpha 1%25, thresholds 1.05× and 1.0pt%0Ano verdict: too few samples. For a function with a 10%25 share, only changes above 15.6× are detectable. Detecting 1.2× takes about 7,890 samples per side, or 5 runs per side with about 1,950 samples each; testing a single function (--function) takes fewer
+    ::warning title=prof diff::0 functions regressed, 0 improved · 3 values tested · alpha 1%25, thresholds 1.05× and 1.0pt%0Ano verdict: too few samples. For a function with a 10%25 share, only changes above 15.6× are detectable. Detecting 1.2× takes about 7,890 samples per side, or 5 runs per side with about 1,950 samples each; testing a single function (--function) takes fewer
     "#);
 }
 
@@ -168,7 +168,7 @@ fn junit_reports_have_one_test_per_function() {
         <testcase classname="prof diff" name="self of write"/>
         <testcase classname="prof diff" name="self of flush"/>
         <testcase classname="prof diff" name="self of sort&lt;a|b&gt;" file="src/sort.rs"/>
-        <system-out>1 regressed, 0 improved of 10 tested · alpha 1%, thresholds 1.05× and 1.0pt; detectable with 80% power: 1.15× for a function with a 10% share, 1.32× with a 2% share; parse costs 1.50× as much relative to unchanged code (self; 95% CI 1.44–1.57; +13.0pt); 25.8% of the old total, 34.3% of the new; in its own code</system-out>
+        <system-out>1 function regressed, 0 improved · 10 values tested · alpha 1%, thresholds 1.05× and 1.0pt; detectable with 80% power: 1.15× for a function with a 10% share, 1.32× with a 2% share; parse costs 1.50× as much relative to unchanged code (self; 95% CI 1.44–1.57; +13.0pt); 25.8% of the old total, 34.3% of the new; in its own code</system-out>
       </testsuite>
     </testsuites>
     "#);

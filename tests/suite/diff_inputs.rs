@@ -113,7 +113,7 @@ fn sides_that_fit_have_no_remarks() {
     let folder = sides();
     let Answer { code, text, messages } = diff(folder.path(), SIDES);
     assert_eq!((code, &*messages), (1, ""), "{text}");
-    assert!(text.contains("1 regressed, 0 improved"), "{text}");
+    assert!(text.contains("1 function regressed, 0 improved"), "{text}");
 }
 
 #[test]

@@ -350,3 +350,43 @@ fn rows_that_differ_only_in_what_is_cut_stay_apart() {
         }
     }
 }
+
+#[test]
+fn packages_are_compared_per_unit_of_unchanged_functions() {
+    // Three packages are too few to tell what did not change, but their nine functions are not: one of them costs 3 times.
+    let side = |parse: i64| {
+        let packages = ["a", "b", "c"].iter().enumerate();
+        let line = |(number, package): (usize, &&str)| {
+            let function = |f: usize| {
+                let value = if (number, f) == (0, 0) { parse } else { 2000 + 100 * (number * 3 + f) as i64 };
+                format!("main;example.com/{package}.f{f} {value}\n")
+            };
+            (0..3).map(function).collect::<String>()
+        };
+        packages.map(line).collect::<String>()
+    };
+    let folder = TempDir::new().unwrap();
+    let (old, new) = (folded(&folder, "old.folded", &side(2000)), folded(&folder, "new.folded", &side(6000)));
+    let report = |by: &[&str]| -> Value {
+        let shared = ["diff", "-q", "--noise", "steady", "-f", "json", &old, &new];
+        serde_json::from_slice(&run(&[&shared, by].concat()).stdout).unwrap()
+    };
+    let (functions, packages) = (report(&[]), report(&["--by", "package"]));
+    assert_eq!(functions["normalize"], packages["normalize"]);
+    assert_eq!(functions["normalize"]["reason"], Value::Null);
+    let ratio = functions["normalize"]["ratio"].as_f64().unwrap();
+    assert!((ratio - 1.0).abs() < 0.02, "{ratio}");
+}
+
+#[test]
+fn matched_functions_have_short_names_where_all_others_have() {
+    let folder = TempDir::new().unwrap();
+    let side = |name: &str| format!("main;example.com/shop/{name} 300\nmain;example.com/shop/cart.Add 400\n");
+    let old = folded(&folder, "old.folded", &side("cart.Total"));
+    let new = folded(&folder, "new.folded", &side("cart.Sum"));
+    let given = folded(&folder, "given", "example.com/shop/cart.Total = example.com/shop/cart.Sum\n");
+    let shown =
+        |names: &str| text_of(&run(&["diff", "-q", "--names", names, "--match", &given, &old, &new]).stdout);
+    assert!(shown("short").contains("matched: cart.Total → cart.Sum (given)"), "{}", shown("short"));
+    assert!(shown("full").contains("matched: example.com/shop/cart.Total →"), "{}", shown("full"));
+}

@@ -8,6 +8,8 @@ use crate::unit::group_thousands;
 
 /// The causes shown explain this part of the growth, from 0 to 1, unless all are asked for.
 const MOST: f64 = 0.8;
+/// Causes that explain less of the growth than this, from 0 to 1, are not mentioned.
+const LEAST: f64 = 0.005;
 /// No more causes than this are shown, unless all are asked for.
 const MOST_SHOWN: usize = 5;
 /// No more moved functions than this are named, unless all are asked for.
@@ -25,8 +27,11 @@ pub(in crate::output) struct Shown<'d> {
 impl<'d> Shown<'d> {
     /// `None` if nothing is asked for, or nothing grew.
     pub(in crate::output) fn of(diff: &'d Diff, explain: Explain) -> Option<Self> {
-        let growing: Vec<&DiffCause> =
-            diff.causes.iter().filter(|cause| cause.cause.explains_growth()).collect();
+        // What explains 0 % is no news, unless it is that the mix of work changed.
+        let is_shown = |cause: &&DiffCause| {
+            cause.cause.explains_growth() && (cause.explains >= LEAST || cause.cause == CauseKind::Mix)
+        };
+        let growing: Vec<&DiffCause> = diff.causes.iter().filter(is_shown).collect();
         if growing.is_empty() || explain == Explain::Nothing {
             return None;
         }
@@ -134,6 +139,9 @@ pub(in crate::output) fn evidence(diff: &Diff, cause: &DiffCause, name: impl Fn(
             }
             (Some([old, new]), _) => format!("called {} times per run, was {}", calls(new), calls(old)),
             (None, Growth::Itself) if cause.test == RowTest::SelfValue => "in its own code".to_string(),
+            (None, Growth::Itself) if cause.path.len() > 1 => {
+                format!("in its own code and in {}, which it calls", last())
+            }
             (None, Growth::Itself) => "in its own code and in what it calls".to_string(),
             (None, Growth::AllCallers(count)) => {
                 format!("equally from all {count} callers, so the function itself changed")

@@ -138,7 +138,7 @@ fn notes(diff: &Diff) -> Vec<String> {
     notes.extend(words::filters(diff));
     notes.push(words::scales(diff));
     notes.extend(words::learned(diff));
-    notes.extend(words::matched(diff));
+    notes.extend(words::matched(diff, |name| clean(name).into_owned()));
     notes.extend(words::legend(&diff.rows.iter()));
     notes.extend(words::on_one_side(diff));
     notes.extend(diff.budgets.iter().map(|budget| words::budget(diff, budget)));

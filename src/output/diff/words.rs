@@ -5,8 +5,8 @@ use std::collections::HashSet;
 use crate::name::clean;
 use crate::output::headline;
 use crate::report::{
-    BudgetCheck, Diff, DiffOutcome, DiffRow, DiffSide, DiffVerdict, DoubtfulCore, Folded, Moved, RowTest,
-    RowVerdict,
+    BudgetCheck, Diff, DiffOutcome, DiffRow, DiffSide, DiffVerdict, DoubtfulCore, Folded, Matched, Moved,
+    RowTest, RowVerdict,
 };
 use crate::unit::{self, Unit, group_thousands, human};
 
@@ -99,10 +99,10 @@ pub(in crate::output) fn points(points: f64) -> String {
 }
 
 /// Which functions were matched although their names or locations differ, so that a reader can check.
-pub(in crate::output) fn matched(diff: &Diff) -> Option<String> {
-    let named =
-        diff.matched.iter().take(MOST_MATCHED).map(|matched| clean(&matched.to_string()).into_owned());
-    let mut parts: Vec<String> = named.collect();
+/// Names are shortened by `name`.
+pub(in crate::output) fn matched(diff: &Diff, name: impl Fn(&str) -> String) -> Option<String> {
+    let named = |matched: &Matched| matched.spoken(name(&matched.old), name(&matched.new));
+    let mut parts: Vec<String> = diff.matched.iter().take(MOST_MATCHED).map(named).collect();
     let more = diff.matched.len().saturating_sub(MOST_MATCHED);
     parts.extend((more > 0).then(|| format!("{} more", group_thousands(more as i128))));
     let is_listed = diff.matched.iter().any(|matched| matched.how == "shifted");
@@ -396,7 +396,7 @@ fn about(value: f64) -> String {
     group_thousands(((value / step).round() * step) as i128)
 }
 
-/// `1 regressed, 0 improved of 57 tested · alpha 1%, thresholds 1.05× and 1.0pt`
+/// `1 function regressed, 0 improved · 57 values tested · alpha 1%, thresholds 1.05× and 1.0pt`
 pub(in crate::output) fn summary(diff: &Diff) -> String {
     format!("{} · alpha {}, {}", counts(diff), alpha(diff.strictness.alpha), thresholds(diff))
 }
@@ -414,13 +414,16 @@ pub(in crate::output) fn thresholds(diff: &Diff) -> String {
     format!("thresholds {ratio}× and {:.1}{unit}", diff.strictness.min_points)
 }
 
-/// `1 regressed, 0 improved of 57 tested`
+/// `1 function regressed, 0 improved · 57 values tested`: self and total are tested separately, so there are more values
+/// than functions.
 pub(in crate::output) fn counts(diff: &Diff) -> String {
+    let rows = if diff.regressed == 1 { diff.header.by.one } else { diff.header.by.several };
     let mut text = format!(
-        "{} regressed, {} improved of {} tested",
-        diff.regressed,
-        diff.improved,
-        group_thousands(diff.tested as i128)
+        "{} {rows} regressed, {} improved · {} value{} tested",
+        group_thousands(diff.regressed as i128),
+        group_thousands(diff.improved as i128),
+        group_thousands(diff.tested as i128),
+        plural(diff.tested),
     );
     if !diff.budgets.is_empty() {
         text.push_str(&format!(", {} of {} budgets exceeded", diff.exceeded().count(), diff.budgets.len()));

@@ -238,7 +238,7 @@ fn of_build(diff: &Diff, explain: Explain) -> impl Iterator<Item = Note> {
         Note { text: words::budget(diff, budget), emphasis }
     });
     let moved = causes::moves(diff, explain, name).map(Note::plain);
-    let matched = words::matched(diff).map(Note::faint);
+    let matched = words::matched(diff, name).map(Note::faint);
     let noisy = words::doubts(diff).map(Note::plain);
     let strict = words::strict(diff).map(Note::plain);
     let notes = shown.into_iter().chain(moved).chain(matched).chain(budgets).chain(noisy);

@@ -29,10 +29,13 @@ pub(super) fn lines(diff: &Diff, style: &Style) -> Result<Vec<TextLine>, Incompa
         lines.extend(table(diff, style));
     }
     lines.extend(causes(diff, style));
+    let names =
+        DisplayNames::new(diff.matched.iter().flat_map(|matched| [&matched.old, &matched.new]), style);
+    let name = |name: &str| clean(names.get(name)).into_owned();
     let mut notes: Vec<(String, Emphasis)> = Vec::new();
     let faint = |text: String| (text, Emphasis::Faint);
     notes.extend(words::legend(&diff.rows.iter()).map(faint));
-    notes.extend(words::matched(diff).map(faint));
+    notes.extend(words::matched(diff, name).map(faint));
     notes.extend(words::on_one_side(diff).map(faint));
     notes.push(faint(words::scales(diff)));
     notes.extend(words::learned(diff).map(faint));
@@ -80,10 +83,16 @@ fn causes(diff: &Diff, style: &Style) -> Vec<TextLine> {
         for (number, cause) in shown.causes.iter().enumerate() {
             let change = format!("{}  {}", causes::change(cause), words::change(diff, cause.points));
             let change = style.glyphs.plain(&change).into_owned();
-            let taken = below.len() + GAP + display_width(&change);
-            let width = style.width.map_or(usize::MAX, |width| width.saturating_sub(taken).max(LEAST_INPUTS));
-            let function = fit(&name(&cause.function), width, style.glyphs.ellipsis);
-            lines.push(TextLine::row(format!("{:<3}{function}  {change}", number + 1), Emphasis::Strong));
+            let function = name(&cause.function);
+            let room = style.width.map_or(usize::MAX, |width| width.saturating_sub(below.len()));
+            if display_width(&function) + GAP + display_width(&change) <= room {
+                lines.push(TextLine::row(format!("{:<3}{function}  {change}", number + 1), Emphasis::Strong));
+            } else {
+                // What changed is the one name that must not be cut.
+                let function = fit(&function, room, style.glyphs.ellipsis);
+                lines.push(TextLine::row(format!("{:<3}{function}", number + 1), Emphasis::Strong));
+                lines.extend(prose(below, &change, Emphasis::Strong));
+            }
             lines.extend(prose(below, &causes::evidence(diff, cause, name), Emphasis::None));
             let command = causes::command(diff, cause);
             lines.extend(command.into_iter().flat_map(|command| prose(below, &command, Emphasis::Faint)));

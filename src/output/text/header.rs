@@ -30,14 +30,19 @@ pub(super) fn lines(header: &Header, style: &Style) -> Result<Vec<TextLine>, Inc
     Ok(lines)
 }
 
-/// The line of the old side: `base main.pb.gz · cpu 82.10s in 40.70s · rescaled × 1.050 (core)`.
+/// The line of the old side: `base main.pb.gz · cpu 82.10s in 40.70s · rescaled × 1.050 (core) · Δ% is of this total`.
 fn base_line(header: &Header, style: &Style) -> Result<Option<TextLine>, IncompatibleUnits> {
     let Some(base) = &header.base else { return Ok(None) };
     let scale = scale(&header.metric, header.total.max(base.total), style)?;
     let dot = style.glyphs.dot;
     let parts = headline::base(header, &scale.format(base.total));
-    let rest = style.glyphs.plain(&parts.join(dot)).into_owned();
     let inputs = headline::base_inputs(header);
+    let short = style.glyphs.plain(&parts.join(dot)).into_owned();
+    let long = style.glyphs.plain(&format!("{short}{dot}Δ% is of this total")).into_owned();
+    // Where this does not fit, there is no space for the column either.
+    let taken =
+        BASE.len() + display_width(&inputs).min(LEAST_NAME) + display_width(dot) + display_width(&long);
+    let rest = if style.width.is_none_or(|width| taken <= width) { long } else { short };
     let inputs = match style.width {
         Some(width) => {
             let taken = BASE.len() + display_width(dot) + display_width(&rest);

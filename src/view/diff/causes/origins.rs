@@ -141,13 +141,11 @@ fn parts_grew_alike(flow: &Flow<'_, '_>, function: usize) -> bool {
 
 /// Leaves out origins whose growth is part of that of another one.
 fn without_duplicates(flow: &Flow<'_, '_>, found: &[Origin]) -> Vec<Origin> {
-    let is_alike: Vec<bool> = found
-        .iter()
-        .map(|origin| {
-            origin.kind == CountKind::Total
-                && (grew_as_a_whole(flow, origin.function) || is_entry(flow, origin.function))
-        })
-        .collect();
+    let total_of = |origin: &Origin, is: fn(&Flow<'_, '_>, usize) -> bool| {
+        origin.kind == CountKind::Total && is(flow, origin.function)
+    };
+    let is_alike: Vec<bool> = found.iter().map(|origin| total_of(origin, grew_as_a_whole)).collect();
+    let is_library: Vec<bool> = found.iter().map(|origin| total_of(origin, is_entry)).collect();
     let below: Vec<HashSet<usize>> = found.iter().map(|origin| functions_below(flow, origin)).collect();
     let growth = |index: usize| flow.of(found[index].function, found[index].kind).points;
     let is_part = |part: usize, whole: usize| {
@@ -163,12 +161,13 @@ fn without_duplicates(flow: &Flow<'_, '_>, found: &[Origin]) -> Vec<Origin> {
     };
     let mut kept: Vec<usize> = Vec::new();
     for index in 0..found.len() {
-        // What grew as a whole needs no list of its parts, nor does a library. The collector is a cause of its own.
-        let is_in_whole = !flow.is_collector(found[index].function)
-            && (0..found.len()).any(|whole| is_alike[whole] && is_part(index, whole));
+        // What grew as a whole needs no list of its parts, nor does a library, but for the collector that it wakes.
+        let is_collector = flow.is_collector(found[index].function);
+        let is_in_whole = (0..found.len())
+            .any(|whole| (is_alike[whole] || is_library[whole] && !is_collector) && is_part(index, whole));
         // What merely calls several origins needs no mention of its own.
         let parts = (0..found.len()).filter(|&part| growth(part) < growth(index) && is_part(part, index));
-        let explained: f64 = parts.filter(|_| !is_alike[index]).map(growth).sum();
+        let explained: f64 = parts.filter(|_| !is_alike[index] && !is_library[index]).map(growth).sum();
         let is_explained = found[index].kind == CountKind::Total && explained >= EXPLAINED * growth(index);
         if !is_in_whole && !is_explained {
             kept.push(index);

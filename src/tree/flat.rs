@@ -42,7 +42,9 @@ fn count(subject: &Subject<'_>, stacks: Range<usize>) -> Flat {
     let mut seen = SeenKeys::new(subject.keys.len());
     for some in subject.series.chunks(AT_ONCE) {
         if some.len() < FEWEST_AT_ONCE {
-            some.iter().for_each(|series| count_one(subject, series, stacks.clone(), &mut seen, &mut flat));
+            for series in some {
+                count_one(subject, series, stacks.clone(), &mut seen, &mut flat);
+            }
         } else {
             count_several(subject, some, stacks.clone(), &mut seen, &mut flat);
         }

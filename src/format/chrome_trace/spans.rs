@@ -8,6 +8,7 @@ use hashbrown::HashMap;
 
 use crate::format::chrome_trace::Threads;
 use crate::format::chrome_trace::event::TraceEvent;
+use crate::format::decimals::rounded;
 use crate::profile::{FrameId, LabelSetId, ProfileBuilder, StringId};
 use crate::unit::plural;
 
@@ -41,7 +42,7 @@ struct End {
 impl Spans {
     /// Handles an event of phase `B`, `E` or `X`.
     pub(super) fn event(&mut self, event: &TraceEvent, thread: usize, builder: &mut ProfileBuilder) {
-        let nanoseconds = |microseconds: f64| (microseconds * 1000.0).round() as i64;
+        let nanoseconds = |microseconds: f64| rounded(microseconds * 1000.0);
         let end =
             event.time.zip(event.duration).map(|(time, duration)| nanoseconds(time + duration.max(0.0)));
         let Some(time) = event.time.filter(|_| event.phase != b'X' || end.is_some()).map(nanoseconds) else {
@@ -66,6 +67,7 @@ impl Spans {
         builder.metric("wall", "nanoseconds");
         let (mut first, mut last) = (i64::MAX, i64::MIN);
         let (mut unmatched, mut unended, mut overlapping) = (0, 0, 0);
+        let mut frame_of = HashMap::new();
         for (number, events) in self.threads.into_iter().enumerate() {
             let Some(start) = events.begins.iter().map(|begin| begin.time).min() else {
                 unmatched += events.ends.len();
@@ -73,6 +75,7 @@ impl Spans {
             };
             let thread = threads.thread(number);
             let mut sweep = Sweep {
+                frame_of: std::mem::take(&mut frame_of),
                 labels: thread.labels(builder),
                 skipped_labels: thread.is_known() && !builder.options().labels,
                 now: start,
@@ -84,6 +87,7 @@ impl Spans {
             unmatched += sweep.unmatched;
             unended += sweep.open.len();
             overlapping += sweep.overlapping;
+            frame_of = sweep.frame_of;
         }
         builder.meta.duration_ns = last.checked_sub(first).filter(|&duration| duration > 0);
         let warnings = [
@@ -117,6 +121,8 @@ impl Spans {
 /// A sweep over the events of one thread in time order.
 #[derive(Default)]
 struct Sweep {
+    /// The frame of each name.
+    frame_of: HashMap<StringId, FrameId>,
     open: Vec<Open>,
     /// The frames of `open`.
     stack: Vec<FrameId>,
@@ -216,8 +222,10 @@ impl Sweep {
         // Indices grow towards the top, so a span can be found by binary search.
         let number = self.open.last().map_or(0, |open| open.number + 1);
         self.open.push(Open { number, name, is_complete: end.is_some() });
-        let name = builder.text(name).to_string();
-        self.stack.push(builder.named_frame(&name));
+        self.stack.push(*self.frame_of.entry(name).or_insert_with(|| {
+            let name = builder.text(name).to_string();
+            builder.named_frame(&name)
+        }));
         if let Some(end) = end {
             self.due.push((Reverse(end), number));
         }

@@ -29,6 +29,7 @@ mod write;
 mod write_samples;
 mod write_tables;
 
+use crate::format::decimals::rounded;
 use crate::format::json::{self, Json};
 use crate::format::{Confidence, Format, LoadError, ParseError, Source};
 use crate::profile::{LoadOptions, Period, Profile, ProfileBuilder};
@@ -202,8 +203,9 @@ fn check_version(meta: &RecordingMeta) -> Result<(), ParseError> {
 /// Converts milliseconds to nanoseconds. The fraction is converted separately, because a current time in nanoseconds as
 /// a float is exact only to 256 ns.
 fn nanoseconds(milliseconds: f64) -> i64 {
-    let whole = (milliseconds.trunc() as i64).saturating_mul(1_000_000);
-    whole.saturating_add((milliseconds.fract() * 1e6).round() as i64)
+    let whole = milliseconds as i64;
+    let fraction = rounded((milliseconds - whole as f64) * 1e6);
+    whole.saturating_mul(1_000_000).saturating_add(fraction)
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! The samples of a thread.
 
 use crate::format::ParseError;
-use crate::format::decimals::Decimals;
+use crate::format::decimals::{Decimals, rounded};
 use crate::format::gecko::nanoseconds;
 use crate::format::gecko::parts::{RecordingMeta, ThreadParts};
 use crate::format::gecko::stacks::GeckoStacks;
@@ -126,11 +126,11 @@ impl ThreadSampleWriter {
             self.values.fill(0);
             let weight = weight.unwrap_or(target.unweighted);
             self.values[target.metric] = match target.factor {
-                Some(factor) => (weight * factor).round() as i64,
+                Some(factor) => rounded(weight * factor),
                 None => self.decimals.integer(&mut self.builder, target.metric, weight),
             };
             if let (Some(metric), Some(cpu)) = (target.cpu, cpu) {
-                self.values[metric] = (cpu * target.cpu_factor).round() as i64;
+                self.values[metric] = rounded(cpu * target.cpu_factor);
                 self.cpu = Some((metric, self.cpu.is_some_and(|(_, any)| any) || cpu > 0.0));
             }
             if target.skipped_labels {

@@ -8,6 +8,7 @@
 mod cursor;
 mod escapes;
 mod hints;
+mod nested;
 
 pub(super) use cursor::{Json, Kind};
 pub(super) use hints::hint;

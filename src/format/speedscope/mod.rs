@@ -12,9 +12,11 @@
 use std::borrow::Cow;
 
 mod events;
+mod sampled;
 
-use crate::format::decimals::Decimals;
+use crate::format::decimals::{Decimals, rounded};
 use crate::format::json::{self, Json, Kind};
+use crate::format::speedscope::sampled::SampledStack;
 use crate::format::speedscope_write::EXPORTER;
 use crate::format::threads::Thread;
 use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
@@ -261,19 +263,14 @@ impl SpeedscopeReader {
     ) -> Result<(), ParseError> {
         samples.array()?;
         weights.array()?;
+        let mut sampled = SampledStack::default();
         while samples.element()? {
-            self.stack.clear();
-            samples.array()?;
-            while samples.element()? {
-                let frame = self.frame(&mut samples)?;
-                self.stack.push(frame);
-            }
+            let stack = sampled.read(&mut samples, self)?;
             if !weights.element()? {
                 return Err(weights.error("fewer weights than samples"));
             }
             let weight = weights.number()?;
             let value = self.value(scale, weight);
-            let stack = self.builder.stack(&self.stack);
             self.write(scale, stack, moment, value);
             moment += weight;
         }
@@ -292,7 +289,7 @@ impl SpeedscopeReader {
     /// Converts a weight or a timestamp to the unit of the metric.
     fn value(&mut self, scale: &ThreadScale, value: f64) -> i64 {
         match scale.nanoseconds {
-            Some(nanoseconds) => (value * nanoseconds).round() as i64,
+            Some(nanoseconds) => rounded(value * nanoseconds),
             None => self.decimals.integer(&mut self.builder, scale.metric, value),
         }
     }
@@ -313,7 +310,7 @@ mod tests {
     use super::*;
     use crate::profile::to_notation;
 
-    fn load(profiles: &str) -> Result<Profile, LoadError> {
+    pub(super) fn load(profiles: &str) -> Result<Profile, LoadError> {
         let text = format!(
             r#"{{"profiles": [{profiles}], "exporter": "test",
             "shared": {{"frames": [{{"name": "a"}}, {{"name": "b", "file": "b.py", "line": 7, "col": null}}]}},

@@ -12,5 +12,5 @@ pub(super) mod samples;
 pub(super) mod tree;
 pub(in crate::format) mod write;
 
-use call_frame::CallFrame;
+use call_frame::{CallFrame, KnownFrames};
 use tree::{NodeId, V8Tree};

@@ -3,7 +3,7 @@
 use crate::format::ParseError;
 use crate::format::json::{Json, Kind};
 use crate::format::v8::{CallFrame, NodeId, V8Tree};
-use crate::profile::{Column, ProfileBuilder};
+use crate::profile::{Column, FrameId, ProfileBuilder};
 
 /// The `hitCount` or the `selfSize` (allocated bytes) of each node.
 pub(in crate::format) type OwnValues = Column<NodeId, i64>;
@@ -11,14 +11,32 @@ pub(in crate::format) type OwnValues = Column<NodeId, i64>;
 /// A node that is being read.
 struct Draft<'a> {
     node: NodeId,
-    frame: CallFrame<'a>,
+    function: NodeFunction<'a>,
+}
+
+/// The function of a node.
+enum NodeFunction<'a> {
+    /// Its members are next to those of the node, as in the oldest format.
+    Members(CallFrame<'a>),
+    /// The frame of its `callFrame`.
+    Frame(Option<FrameId>),
+}
+
+impl Draft<'_> {
+    fn finish(self, builder: &mut ProfileBuilder, tree: &mut V8Tree) {
+        let frame = match self.function {
+            NodeFunction::Members(function) => function.frame(builder),
+            NodeFunction::Frame(frame) => frame,
+        };
+        tree.set_frame(self.node, frame);
+    }
 }
 
 /// Reads an array of nodes that refer to their children or parents by id.
-pub(in crate::format) fn read_flat(
-    json: &mut Json,
+pub(in crate::format) fn read_flat<'a>(
+    json: &mut Json<'a>,
     builder: &mut ProfileBuilder,
-    tree: &mut V8Tree,
+    tree: &mut V8Tree<'a>,
     own: &mut OwnValues,
 ) -> Result<(), ParseError> {
     json.array()?;
@@ -34,19 +52,19 @@ pub(in crate::format) fn read_flat(
                     }
                 }
                 "parent" if json.kind()? == Kind::Number => tree.parent(node, json.integer()?),
-                _ => member(&key, json, &mut draft, tree, own)?,
+                _ => member(&key, json, &mut draft, builder, tree, own)?,
             }
         }
-        tree.set_frame(node, draft.frame.frame(builder));
+        draft.finish(builder, tree);
     }
     Ok(())
 }
 
 /// Reads a tree of nested nodes. Does not recurse, because the nesting is as deep as the stacks of the program.
-pub(in crate::format) fn read_nested(
-    json: &mut Json,
+pub(in crate::format) fn read_nested<'a>(
+    json: &mut Json<'a>,
     builder: &mut ProfileBuilder,
-    tree: &mut V8Tree,
+    tree: &mut V8Tree<'a>,
     own: &mut OwnValues,
 ) -> Result<(), ParseError> {
     let mut open = vec![start(json, tree, own, None)?];
@@ -54,12 +72,13 @@ pub(in crate::format) fn read_nested(
         match json.key()? {
             Some(key) if key == "children" && json.kind()? == Kind::Array => json.array()?,
             Some(key) => {
-                member(&key, json, draft, tree, own)?;
+                member(&key, json, draft, builder, tree, own)?;
                 continue;
             }
             None => {
-                tree.set_frame(draft.node, draft.frame.frame(builder));
-                open.pop();
+                if let Some(draft) = open.pop() {
+                    draft.finish(builder, tree);
+                }
             }
         }
         // The cursor is in the children of the topmost open node, if there is one.
@@ -81,7 +100,7 @@ fn start<'a>(
 ) -> Result<Draft<'a>, ParseError> {
     json.object()?;
     own.push(0);
-    Ok(Draft { node: tree.node(parent), frame: CallFrame::default() })
+    Ok(Draft { node: tree.node(parent), function: NodeFunction::Members(CallFrame::default()) })
 }
 
 /// Reads a member that does not refer to other nodes.
@@ -89,12 +108,13 @@ fn member<'a>(
     key: &str,
     json: &mut Json<'a>,
     draft: &mut Draft<'a>,
-    tree: &mut V8Tree,
+    builder: &mut ProfileBuilder,
+    tree: &mut V8Tree<'a>,
     own: &mut OwnValues,
 ) -> Result<(), ParseError> {
     match key {
         "id" => tree.number(draft.node, json.integer()?),
-        "callFrame" => draft.frame = CallFrame::read(json)?,
+        "callFrame" => draft.function = NodeFunction::Frame(tree.known_frames.read(json, builder)?),
         "hitCount" | "selfSize" => own[draft.node] = json.integer()?,
         "positionTicks" if json.kind()? == Kind::Array => {
             json.array()?;
@@ -104,7 +124,11 @@ fn member<'a>(
         }
         _ => {
             // The format without `callFrame` counts lines from 1.
-            if !draft.frame.member(key, json, 0)? {
+            let is_read = match &mut draft.function {
+                NodeFunction::Members(function) => function.member(key, json, 0)?,
+                NodeFunction::Frame(_) => false,
+            };
+            if !is_read {
                 json.skip()?;
             }
         }

@@ -3,6 +3,7 @@
 use hashbrown::HashMap;
 
 use crate::format::ParseError;
+use crate::format::v8::KnownFrames;
 use crate::format::v8::nodes::OwnValues;
 use crate::profile::{Column, Frame, FrameId, Id, ProfileBuilder, StackId};
 
@@ -23,10 +24,11 @@ impl Id for NodeId {
 /// A call tree that is being read. A node may come before or after its parent, and refers either to its parent or
 /// to its children.
 #[derive(Default)]
-pub(in crate::format) struct V8Tree {
+pub(in crate::format) struct V8Tree<'a> {
+    /// The frames of the functions read so far.
+    pub(super) known_frames: KnownFrames<'a>,
     nodes: Column<NodeId, V8Node>,
-    /// Nodes by their id in the file.
-    by_number: HashMap<i64, NodeId>,
+    numbers: NodeNumbers,
     /// Parents and the ids of their children, to be resolved when all nodes are known.
     children: Vec<(NodeId, i64)>,
     /// Nodes and the ids of their parents, likewise.
@@ -38,13 +40,43 @@ pub(in crate::format) struct V8Tree {
     frames: Vec<FrameId>,
 }
 
+/// Nodes by their ids in the file. V8 counts nodes as they appear, so nearly all ids are small enough for a table.
+#[derive(Default)]
+struct NodeNumbers {
+    table: Vec<Option<NodeId>>,
+    /// Those with ids that were too large when they came.
+    others: HashMap<i64, NodeId>,
+}
+
+impl NodeNumbers {
+    /// Later nodes replace earlier ones with the same id.
+    fn insert(&mut self, number: i64, node: NodeId) {
+        // The limit never falls, so an id that was in the table once is never added to the others.
+        let limit = 4 * node.index() + 1000;
+        match usize::try_from(number).ok().filter(|&number| number < limit) {
+            Some(number) => {
+                self.table.resize(self.table.len().max(number + 1), None);
+                self.table[number] = Some(node);
+            }
+            None => {
+                self.others.insert(number, node);
+            }
+        }
+    }
+
+    fn find(&self, number: i64) -> Option<NodeId> {
+        let known = usize::try_from(number).ok().and_then(|number| *self.table.get(number)?);
+        known.or_else(|| self.others.get(&number).copied())
+    }
+}
+
 struct V8Node {
     parent: Option<NodeId>,
     frame: Option<FrameId>,
     stack: Option<StackId>,
 }
 
-impl V8Tree {
+impl V8Tree<'_> {
     /// Adds a node.
     pub(in crate::format) fn node(&mut self, parent: Option<NodeId>) -> NodeId {
         self.nodes.push(V8Node { parent, frame: None, stack: None })
@@ -57,7 +89,7 @@ impl V8Tree {
 
     /// Sets the id of a node.
     pub(in crate::format) fn number(&mut self, node: NodeId, number: i64) {
-        self.by_number.insert(number, node);
+        self.numbers.insert(number, node);
     }
 
     /// Records that the node with the id `child` is a child of `node`.
@@ -78,18 +110,18 @@ impl V8Tree {
     /// Links children and parents by the ids recorded so far.
     pub(in crate::format) fn link(&mut self) {
         for (parent, child) in self.children.drain(..) {
-            if let Some(&child) = self.by_number.get(&child) {
+            if let Some(child) = self.numbers.find(child) {
                 self.nodes[child].parent = Some(parent);
             }
         }
         for (child, parent) in self.parents.drain(..) {
-            self.nodes[child].parent = self.by_number.get(&parent).copied();
+            self.nodes[child].parent = self.numbers.find(parent);
         }
     }
 
     /// The node with the id `number`.
     pub(in crate::format) fn find(&self, number: i64) -> Option<NodeId> {
-        self.by_number.get(&number).copied()
+        self.numbers.find(number)
     }
 
     /// The stack that ends in `node`.

@@ -1,9 +1,9 @@
 //! The frames of a stack, one per line: `address symbol+offset (module)`.
 
-use std::hash::{BuildHasher, RandomState};
+use std::hash::BuildHasher;
 use std::rc::Rc;
 
-use hashbrown::{HashSet, HashTable};
+use hashbrown::{DefaultHashBuilder, HashSet, HashTable};
 
 use crate::format::jit::{is_anonymous, java_calls};
 use crate::format::text::hex;
@@ -70,7 +70,7 @@ pub(super) struct FrameCache {
     /// Text and frame of each distinct line.
     text: Vec<u8>,
     frames: Vec<(usize, Frames)>,
-    hasher: RandomState,
+    hasher: DefaultHashBuilder,
     /// Frames in memory without a file that have no name.
     compiled: HashSet<FrameId>,
     not_utf8: bool,

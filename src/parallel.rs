@@ -73,6 +73,27 @@ pub fn both<A: Send, B: Send>(one: impl FnOnce() -> A + Send, other: impl FnOnce
     })
 }
 
+/// Takes items one after the other, and prepares each on another thread while the one before it is taken. Stops at the
+/// first error.
+pub fn ahead<I: Sync, P: Send, E: Send>(
+    items: &[I],
+    prepare: impl Fn(&I) -> P + Sync,
+    mut take: impl FnMut(&I, P) -> Result<(), E> + Send,
+) -> Result<(), E> {
+    if processors() == 1 {
+        return items.iter().try_for_each(|item| take(item, prepare(item)));
+    }
+    let mut next = items.first().map(&prepare);
+    for (number, item) in items.iter().enumerate() {
+        let Some(prepared) = next else { break };
+        let following = items.get(number + 1);
+        let taken;
+        (next, taken) = both(|| following.map(&prepare), || take(item, prepared));
+        taken?;
+    }
+    Ok(())
+}
+
 /// The number of threads that the process may use at most; 0 for one per processor.
 static MOST: AtomicUsize = AtomicUsize::new(0);
 
@@ -132,6 +153,25 @@ mod tests {
         let add = |number| order.lock().unwrap().push(number);
         within(1, || both(|| add(1), || add(2)));
         assert_eq!(*order.lock().unwrap(), [1, 2]);
+    }
+
+    #[test]
+    fn items_are_prepared_ahead_and_taken_in_order() {
+        for processors in [1, 2] {
+            let mut taken = Vec::new();
+            let result = within(processors, || {
+                ahead(
+                    &[1, 2, 3, 4],
+                    |item| item * 10,
+                    |&item, prepared| {
+                        taken.push((item, prepared));
+                        if item == 3 { Err("three") } else { Ok(()) }
+                    },
+                )
+            });
+            assert_eq!((result, taken), (Err("three"), vec![(1, 10), (2, 20), (3, 30)]));
+        }
+        assert_eq!(ahead(&[], |()| (), |(), ()| Err(())), Ok(()));
     }
 
     #[test]

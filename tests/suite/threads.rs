@@ -41,6 +41,8 @@ fn any_number_of_threads_prints_the_same() {
     ] {
         fs::copy(fixture(file), folder.join(name)).unwrap();
     }
+    // Chunks are read ahead of each other.
+    fs::write(folder.join("chunks.jfr"), fs::read(fixture("jfr/java.jfr")).unwrap().repeat(5)).unwrap();
     for arguments in [
         &["diff", "-f", "json", "old.folded", "new.folded"][..],
         &["diff", "--old", "old.folded", "old.folded", "--new", "new.folded", "new.folded"],
@@ -55,6 +57,9 @@ fn any_number_of_threads_prints_the_same() {
         &["info", "cpu.pb.gz"],
         &["top", "perf.data"],
         &["info", "app.jfr"],
+        &["info", "chunks.jfr"],
+        &["tree", "chunks.jfr", "-f", "json"],
+        &["labels", "chunks.jfr"],
     ] {
         let alone = printed(folder, "1", arguments);
         assert_eq!(printed(folder, "3", arguments), alone, "{arguments:?}");

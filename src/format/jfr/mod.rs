@@ -34,8 +34,9 @@ use std::collections::BTreeMap;
 use crate::format::jfr::chunk::{Chunk, MAGIC};
 use crate::format::jfr::kinds::{BY_WALL_CLOCK, EVENT_KINDS, Measure, Survey, settings_of_chunks};
 use crate::format::jfr::metadata::Class;
-use crate::format::jfr::samples::{JfrMetrics, Plans, TakenBy};
+use crate::format::jfr::samples::{JfrMetrics, Plans, SampleEvents, TakenBy};
 use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
+use crate::parallel;
 use crate::profile::{LoadOptions, Profile, ProfileBuilder};
 use crate::unit::plural;
 
@@ -52,19 +53,20 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
     let bytes = source.read_all()?;
     let mut builder = ProfileBuilder::new(NAME, options);
     let chunks = chunks(&bytes, &mut builder)?;
-    let mut surveys = Vec::new();
-    for chunk in &chunks {
-        surveys.push(Survey::read(chunk)?);
-    }
+    let surveys = parallel::ranges(chunks.len(), 1, |range| {
+        chunks[range].iter().map(Survey::read).collect::<Vec<Result<Survey, ParseError>>>()
+    });
+    let surveys = surveys.into_iter().flatten().collect::<Result<Vec<Survey>, ParseError>>()?;
     let mut plans = Vec::new();
     for ((chunk, survey), settings) in chunks.iter().zip(&surveys).zip(settings_of_chunks(&surveys)) {
         let taken_by = TakenBy::of(chunk, survey, &settings)?;
         plans.push(Plans { chunk, survey, settings, taken_by });
     }
     let mut metrics = declare(&mut builder, &plans);
-    for plan in &plans {
-        samples::add(&mut builder, &mut metrics, plan)?;
-    }
+    let sampled: Vec<_> = plans.iter().filter_map(|plan| plan.sample_events(&metrics)).collect();
+    parallel::ahead(&sampled, SampleEvents::constants, |events, constants| {
+        samples::add(&mut builder, &mut metrics, events, constants?)
+    })?;
     times(&mut builder, &chunks);
     builder.meta.default_metric =
         ["cpu", "wall"].iter().find_map(|name| builder.meta.metric_named(name)).unwrap_or(0);

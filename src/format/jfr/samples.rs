@@ -3,6 +3,7 @@
 use hashbrown::HashMap;
 
 use crate::format::ParseError;
+use crate::format::decimals::rounded;
 use crate::format::jfr::chunk::Chunk;
 use crate::format::jfr::constants::{Constants, RawFrame};
 use crate::format::jfr::cursor::Cursor;
@@ -76,7 +77,7 @@ pub(super) struct Plans<'a, 'c> {
     pub(super) taken_by: TakenBy,
 }
 
-impl Plans<'_, '_> {
+impl<'a, 'c> Plans<'a, 'c> {
     /// The kinds of samples that occur in the chunk.
     pub(super) fn kinds(&self) -> Vec<&'static EventKind> {
         let mut kinds = Vec::new();
@@ -101,6 +102,47 @@ impl Plans<'_, '_> {
     pub(super) fn has_field(&self, kind: &EventKind, name: &str) -> bool {
         let class = self.chunk.classes.named(kind.event).and_then(|id| self.chunk.classes.get(id));
         class.is_some_and(|class| class.field(name).is_some())
+    }
+
+    /// The classes of events that become samples; `None` if the chunk has no such events.
+    pub(super) fn sample_events(&self, metrics: &JfrMetrics) -> Option<SampleEvents<'a, 'c, '_>> {
+        let events = self.classes().into_iter().filter(|(_, kind)| !metrics.skips(kind));
+        let classes: HashMap<_, _> =
+            events.filter_map(|(id, kind)| Some((id, self.sample_event(id, kind, metrics)?))).collect();
+        (!classes.is_empty()).then_some(SampleEvents { plan: self, classes })
+    }
+
+    /// How events of the class `id` are read.
+    fn sample_event(
+        &self,
+        id: i64,
+        kind: &'static EventKind,
+        metrics: &JfrMetrics,
+    ) -> Option<SampleEvent<'c>> {
+        let class = self.chunk.classes.get(id)?;
+        let wanted = [
+            "startTime",
+            "duration",
+            END_TIME,
+            kind.thread,
+            "stackTrace",
+            "state",
+            kind.amount,
+            kind.class,
+            kind.method,
+        ];
+        let is_execution = kind.event == EXECUTION_SAMPLE;
+        let weight = Some(kind.weight).filter(|weight| !weight.is_empty());
+        Some(SampleEvent {
+            kind,
+            class,
+            plan: class.plan(&wanted),
+            weight: weight.map(|weight| class.plan(&[weight])),
+            unit: class.unit(kind.amount).unwrap_or(TimeUnit::Ticks),
+            has_state: class.field("state").is_some(),
+            measured: metrics.measured(kind),
+            measured_wall: if is_execution { metrics.measured(&BY_WALL_CLOCK) } else { Vec::new() },
+        })
     }
 
     /// The ids of classes whose events are samples and occur in the chunk.
@@ -160,42 +202,27 @@ struct SampleEvent<'c> {
     measured_wall: Vec<(usize, Measure)>,
 }
 
+/// The classes of events of a chunk that become samples, by their ids.
+pub(super) struct SampleEvents<'a, 'c, 'p> {
+    plan: &'p Plans<'a, 'c>,
+    classes: HashMap<i64, SampleEvent<'c>>,
+}
+
+impl<'a> SampleEvents<'a, '_, '_> {
+    /// Reads the constants of the chunk.
+    pub(super) fn constants(&self) -> Result<Constants<'a>, ParseError> {
+        self.plan.chunk.constants()
+    }
+}
+
 /// Adds the samples of a chunk.
-pub(super) fn add(
+pub(super) fn add<'a>(
     builder: &mut ProfileBuilder,
     metrics: &mut JfrMetrics,
-    plans: &Plans<'_, '_>,
+    events: &SampleEvents<'a, '_, '_>,
+    constants: Constants<'a>,
 ) -> Result<(), ParseError> {
-    let chunk = plans.chunk;
-    let mut events = HashMap::new();
-    for (id, kind) in plans.classes() {
-        let Some(class) = chunk.classes.get(id) else { continue };
-        if !metrics.skips(kind) {
-            let wanted = [
-                "startTime",
-                "duration",
-                END_TIME,
-                kind.thread,
-                "stackTrace",
-                "state",
-                kind.amount,
-                kind.class,
-                kind.method,
-            ];
-            let is_execution = kind.event == EXECUTION_SAMPLE;
-            let measured_wall = if is_execution { metrics.measured(&BY_WALL_CLOCK) } else { Vec::new() };
-            let (plan, measured) = (class.plan(&wanted), metrics.measured(kind));
-            let weight = Some(kind.weight).filter(|weight| !weight.is_empty());
-            let weight = weight.map(|weight| class.plan(&[weight]));
-            let unit = class.unit(kind.amount).unwrap_or(TimeUnit::Ticks);
-            let has_state = class.field("state").is_some();
-            let event = SampleEvent { kind, class, plan, weight, unit, has_state, measured, measured_wall };
-            events.insert(id, event);
-        }
-    }
-    if events.is_empty() {
-        return Ok(());
-    }
+    let Plans { chunk, settings, taken_by, .. } = *events.plan;
     if !builder.options().times {
         builder.skipped_times();
     }
@@ -204,16 +231,16 @@ pub(super) fn add(
         builder,
         metrics,
         chunk,
-        constants: chunk.constants()?,
-        settings: plans.settings,
-        taken_by: plans.taken_by,
+        constants,
+        settings,
+        taken_by,
         stacks: HashMap::new(),
         known_frames: HashMap::new(),
         functions: HashMap::new(),
         label_sets: HashMap::new(),
         frames: Vec::new(),
     };
-    chunk.events(|class, mut cursor| match events.get(&class) {
+    chunk.events(|class, mut cursor| match events.classes.get(&class) {
         Some(event) => adder.sample(event, &mut cursor),
         None => Ok(()),
     })
@@ -252,8 +279,8 @@ impl<'a> Adder<'a, '_> {
         let measured = if is_wall { &event.measured_wall } else { &event.measured };
         for &(metric, measure) in measured {
             self.values[metric] = match measure {
-                Measure::One if event.weight.is_some() => weight.round() as i64,
-                Measure::Amount if event.weight.is_some() => (weight * amount as f64).round() as i64,
+                Measure::One if event.weight.is_some() => rounded(weight),
+                Measure::Amount if event.weight.is_some() => rounded(weight * amount as f64),
                 Measure::One => 1,
                 Measure::Amount => amount,
                 Measure::AmountOfTime => self.chunk.time_span(amount, event.unit),

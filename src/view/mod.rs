@@ -15,6 +15,7 @@ mod page;
 mod per_event;
 mod sort;
 mod source;
+mod stack_order;
 mod top;
 mod traces;
 mod tree;

@@ -9,7 +9,7 @@ use crate::report::{ColorGroup, Name, Page, PageMetric, PageName, PagePlace};
 use crate::tree::{By, KeyId, Subject};
 use crate::view::flame::packages;
 use crate::view::groups::{Owned, groups};
-use crate::view::{Scope, metric_name, recording};
+use crate::view::{Scope, metric_name, recording, stack_order};
 
 /// Options for the page.
 #[derive(Clone, Debug, Default)]
@@ -219,6 +219,7 @@ struct PageTable {
     values: Vec<i64>,
 }
 
+#[derive(Clone, Copy)]
 struct PageRow {
     start: usize,
     end: usize,
@@ -263,7 +264,7 @@ impl PageTable {
     fn sorted(mut self, metrics: usize) -> (Vec<u32>, Vec<u32>, Vec<Vec<i64>>) {
         let all = &self.frames;
         let key = |row: &PageRow| (&all[row.start..row.end], row.negative);
-        self.rows.sort_by(|a, b| key(a).cmp(&key(b)));
+        stack_order::sort(&mut self.rows, |row| &all[row.start..row.end], |row| row.negative);
         let mut frames = Vec::new();
         let mut ends: Vec<u32> = Vec::new();
         let mut values = vec![Vec::new(); self.sides * metrics];

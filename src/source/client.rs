@@ -233,6 +233,9 @@ impl Answer {
         match self.status {
             401 | 403 => error.hint("send credentials with --header 'Authorization: …' or a .netrc file"),
             404 => error.hint("check the path of the address"),
+            500.. if line.contains("already in use") => {
+                error.hint("the program records a profile for someone else; try again when that is done")
+            }
             500.. => error.hint("the server failed; its own log may say why"),
             _ => error,
         }

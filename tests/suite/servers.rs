@@ -270,7 +270,7 @@ fn servers_that_fail_are_reported() {
     for (path, message, hint) in [
         ("/login", "answers with a web page, not with a profile", "--header"),
         ("/secret", "the server answers 403 Forbidden: who are you?", "credentials"),
-        ("/broken", "the server answers 500 Internal Server Error: profiling already in use", "log"),
+        ("/broken", "the server answers 500 Internal Server Error: profiling already in use", "try again"),
         ("/empty", "the server answers with nothing", ""),
         ("/cut", "after", "again"),
         ("/garbage", "format", ""),

@@ -83,6 +83,8 @@ impl Progress {
 
 impl Observer for Progress {
     fn recording(&self, time: Duration) {
+        // What arrived so far belongs to another answer, such as the list of profiles.
+        self.seen.bytes_fetched.store(0, Ordering::Relaxed);
         let end = Instant::now() + time;
         let mut recording = locked(&self.seen.recording);
         if recording.is_none_or(|(other, _)| other < end) {

@@ -290,10 +290,13 @@ impl<'a> MojoReader<'a> {
     }
 
     fn metadata(&mut self, key: &str, value: &str) {
-        if key == "map" {
-            self.map(value);
-        } else {
-            self.recording.metadata(key, value);
+        match key {
+            "map" => {
+                self.map(value);
+            }
+            // What samples have does not change after the first one.
+            "mode" if self.recording.has_samples() => {}
+            _ => self.recording.metadata(key, value),
         }
     }
 

@@ -48,8 +48,6 @@ impl Recording {
     /// Notes a property of the recording, such as `mode` with the value `wall`.
     pub(super) fn metadata(&mut self, key: &str, value: &str) {
         match (key, value) {
-            // What samples have does not change after the first one.
-            ("mode", _) if self.has_metrics => {}
             ("mode", "cpu") => self.mode = Mode::Cpu,
             ("mode", "memory") => self.mode = Mode::Memory,
             ("mode", "full") => self.mode = Mode::Full,

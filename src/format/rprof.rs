@@ -10,9 +10,13 @@
 //! it is where the innermost one was. With memory profiling, a line starts with the size of the heap: small and large vectors
 //! in units of 8 bytes, nodes in bytes, and calls of `duplicate`. `<GC>` is a frame of its own.
 
+use hashbrown::HashMap;
+
 use crate::format::text::{BadLines, decimal, lossy};
 use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
-use crate::profile::{Frame, FrameId, FunctionId, LabelSetId, LoadOptions, Period, Profile, ProfileBuilder};
+use crate::profile::{
+    Frame, FrameId, FunctionId, LabelSetId, LoadOptions, Period, Profile, ProfileBuilder, StackId,
+};
 
 /// The entry in the list of readable formats.
 pub(super) static RPROF: Format = Format { name: NAME, title: "Rprof", sniff, read };
@@ -65,8 +69,15 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
     if header.has_memory {
         builder.metric("alloc_space", "bytes");
     }
-    let mut reader =
-        RprofReader { builder, header, files: Vec::new(), heap: None, names: Vec::new(), frames: Vec::new() };
+    let mut reader = RprofReader {
+        builder,
+        header,
+        files: Vec::new(),
+        heap: None,
+        names: Vec::new(),
+        frames: Vec::new(),
+        stacks: HashMap::new(),
+    };
     let (mut bad, mut good, mut number) = (BadLines::default(), 0, 1);
     while let Some(line) = source.line()? {
         number += 1;
@@ -93,6 +104,8 @@ struct RprofReader {
     /// The functions of a stack, the leaf first, each with the line that it was executing.
     names: Vec<(FunctionId, u32)>,
     frames: Vec<FrameId>,
+    /// The stacks so far, by how they are written: most samples repeat one.
+    stacks: HashMap<String, StackId>,
 }
 
 impl RprofReader {
@@ -103,13 +116,21 @@ impl RprofReader {
             let number: usize = number.parse().ok().filter(|&number| number <= self.files.len() + 1)?;
             self.files.resize(self.files.len().max(number + 1), String::new());
             self.files[number] = name.to_string();
+            self.stacks.clear();
             return Some(());
         }
         let (heap, stack) = if self.header.has_memory { heap(line)? } else { (0, line) };
-        self.stack(stack)?;
+        let stack = match self.stacks.get(stack) {
+            Some(&known) => known,
+            None => {
+                self.stack(stack)?;
+                let new = self.builder.stack(&self.frames);
+                self.stacks.insert(stack.to_string(), new);
+                new
+            }
+        };
         // What was allocated since the previous sample; less after a garbage collection.
         let allocated = self.heap.replace(heap).map_or(0, |before| heap.saturating_sub(before).max(0));
-        let stack = self.builder.stack(&self.frames);
         let values = [1, self.header.interval, allocated];
         let metrics = if self.header.has_memory { 3 } else { 2 };
         self.builder.sample(stack, LabelSetId::default(), None, &values[..metrics]);

@@ -38,6 +38,7 @@ mod fixtures_binary;
 mod fixtures_json;
 mod fixtures_text;
 mod folding;
+mod format_list;
 mod help;
 mod hostile_names;
 mod kinds;

@@ -15,10 +15,12 @@
 //! Versions 4 and 5 consist of [`packets`].
 
 mod packets;
+mod paths;
 
 use hashbrown::HashMap;
 
 use packets::{Packet, Packets, Records, are_packets};
+use paths::{EMPTY, PathId, Paths};
 
 use crate::format::fields::Fields;
 use crate::format::text::{hex, lossy};
@@ -45,7 +47,7 @@ fn sniff(head: &[u8]) -> Confidence {
 
 fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError> {
     let bytes = source.read_all()?;
-    let mut reader = ArtTraceReader::new(options);
+    let mut reader = ArtTraceReader::new(bytes.len(), options);
     if bytes.starts_with(TEXT) {
         reader.read_whole(&bytes)?;
     } else {
@@ -151,8 +153,10 @@ impl Record {
 /// A thread, and the methods on its stack.
 #[derive(Default)]
 struct OpenStack {
-    /// The methods, and the stack down to each.
-    methods: Vec<(u64, StackId)>,
+    /// The path to the running method.
+    path: PathId,
+    /// How often each method is on the path, so that methods which are not need no search.
+    calls: HashMap<u64, u32>,
     /// The times of the last record.
     last: Option<[u64; 2]>,
 }
@@ -168,7 +172,7 @@ struct ArtTraceReader {
     tick: i64,
     threads: HashMap<u32, String>,
     methods: HashMap<u64, FrameId>,
-    stacks: HashMap<(Option<StackId>, u64), StackId>,
+    paths: Paths,
     open: HashMap<u32, OpenStack>,
     labels: HashMap<u32, LabelSetId>,
     values: Vec<i64>,
@@ -178,7 +182,7 @@ struct ArtTraceReader {
 }
 
 impl ArtTraceReader {
-    fn new(options: LoadOptions) -> Self {
+    fn new(bytes: usize, options: LoadOptions) -> Self {
         ArtTraceReader {
             builder: ProfileBuilder::new(NAME, options),
             summary: Summary::default(),
@@ -187,7 +191,7 @@ impl ArtTraceReader {
             tick: 1000,
             threads: HashMap::new(),
             methods: HashMap::new(),
-            stacks: HashMap::new(),
+            paths: Paths::new(bytes),
             open: HashMap::new(),
             labels: HashMap::new(),
             values: Vec::new(),
@@ -395,42 +399,49 @@ impl ArtTraceReader {
         self.records += 1;
         let thread = record.thread;
         let mut open = self.open.remove(&thread).unwrap_or_default();
-        if let (Some(last), Some(&(_, stack))) = (open.last, open.methods.last()) {
-            self.slice(thread, stack, last, record.times);
+        if let (Some(last), true) = (open.last, open.path != EMPTY) {
+            self.slice(thread, open.path, last, record.times);
         }
         open.last = Some(record.times);
         match record.action {
             0 => {
-                let caller = open.methods.last().map(|&(_, stack)| stack);
-                open.methods.push((record.method, self.stack(caller, record.method)));
+                open.path = self.paths.enter(open.path, record.method);
+                *open.calls.entry(record.method).or_default() += 1;
             }
-            _ => match open.methods.iter().rposition(|&(method, _)| method == record.method) {
-                Some(depth) => open.methods.truncate(depth),
-                // It was entered before the recording started.
-                None => self.unmatched += 1,
-            },
+            _ if open.calls.get(&record.method).is_some_and(|calls| *calls > 0) => {
+                self.leave(&mut open, record.method);
+            }
+            // It was entered before the recording started.
+            _ => self.unmatched += 1,
         }
         self.open.insert(thread, open);
     }
 
-    /// The stack of `method`, called from `caller`.
-    fn stack(&mut self, caller: Option<StackId>, method: u64) -> StackId {
-        if let Some(&known) = self.stacks.get(&(caller, method)) {
-            return known;
+    /// Leaves a method and all that it called.
+    fn leave(&self, open: &mut OpenStack, method: u64) {
+        while open.path != EMPTY {
+            let left = self.paths.method(open.path);
+            open.path = self.paths.parent(open.path);
+            if let Some(calls) = open.calls.get_mut(&left) {
+                *calls = calls.saturating_sub(1);
+            }
+            if left == method {
+                break;
+            }
         }
-        let frame = match self.methods.get(&method) {
+    }
+
+    /// The stack of a path.
+    fn stack(&mut self, path: PathId) -> StackId {
+        let methods = &self.methods;
+        self.paths.stack(path, &mut self.builder, |builder, method| match methods.get(&method) {
             Some(&frame) => frame,
-            None => self.builder.named_frame(&format!("<unknown method ID 0x{method:x}>")),
-        };
-        let mut frames = caller.map_or(Vec::new(), |caller| self.builder.stack_frames(caller).to_vec());
-        frames.push(frame);
-        let stack = self.builder.stack(&frames);
-        self.stacks.insert((caller, method), stack);
-        stack
+            None => builder.named_frame(&format!("<unknown method ID 0x{method:x}>")),
+        })
     }
 
     /// The time between two records of a thread.
-    fn slice(&mut self, thread: u32, stack: StackId, from: [u64; 2], to: [u64; 2]) {
+    fn slice(&mut self, thread: u32, path: PathId, from: [u64; 2], to: [u64; 2]) {
         let tick = self.tick;
         let nanoseconds = |ticks: u64| i64::try_from(ticks).unwrap_or(i64::MAX).saturating_mul(tick);
         // Clocks of 32 bits start again after 70 minutes; a step back is not time.
@@ -440,7 +451,12 @@ impl ArtTraceReader {
         };
         self.values.clear();
         self.values.extend(self.clocks.iter().map(|&clock| passed(clock)));
+        // Without time, a stack is not needed.
+        if self.values.iter().all(|value| *value == 0) {
+            return;
+        }
         let time = self.start.saturating_add(nanoseconds(from[self.clocks[0]]));
+        let stack = self.stack(path);
         let labels = self.labels(thread);
         self.builder.sample(stack, labels, Some(time), &self.values);
     }
@@ -464,6 +480,12 @@ impl ArtTraceReader {
         if self.summary.has_overflow {
             let message = "the buffer was full before the end of the recording; record with a larger one";
             self.builder.warn(message.into());
+        }
+        if let Some(depth) = self.paths.cut {
+            let message = format!(
+                "stacks of {depth} and more frames are cut: together they would need too much memory"
+            );
+            self.builder.warn(message);
         }
         if self.is_truncated {
             self.builder.warn("file is truncated: records are missing".into());

@@ -13,6 +13,7 @@
 mod commands;
 mod completion;
 mod go_pprof;
+mod hints;
 mod input;
 mod options;
 mod other_tools;

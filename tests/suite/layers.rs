@@ -30,6 +30,7 @@ const LAYERS: &[(&str, &[&[&str]])] = &[
             &["options"],
             &["input"],
             &["commands"],
+            &["hints"],
             &["completion", "go_pprof", "short_help"],
             &["other_tools"],
             &["usage"],

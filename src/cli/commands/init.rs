@@ -1,25 +1,40 @@
 //! `prof diff --init`: writes a budget file and a CI workflow for the project in the current folder.
 
-mod project;
-
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result};
+use serde::Deserialize;
 
-use crate::cli::commands::init::project::{PROJECTS, Project};
 use crate::cli::terminal::failure::hinted;
 use crate::cli::terminal::target::Target;
 
+const PROJECTS: &str = include_str!("init/projects.toml");
 const BUDGETS: &str = include_str!("init/prof.toml");
 const GITHUB: &str = include_str!("init/github.yml");
 const GITLAB: &str = include_str!("init/gitlab.yml");
 
-/// A file to write.
-struct Draft {
-    path: &'static str,
-    about: String,
-    text: String,
+/// The kinds of projects, the first of which found in a folder wins.
+#[derive(Deserialize)]
+struct Projects {
+    project: Vec<Project>,
+}
+
+/// A kind of project.
+#[derive(Deserialize)]
+struct Project {
+    /// The files that show that a folder holds such a project.
+    files: Vec<String>,
+    /// What replaces `{name}` and other marks in the templates.
+    #[serde(flatten)]
+    parts: BTreeMap<String, String>,
+}
+
+impl Project {
+    fn part(&self, name: &str) -> &str {
+        self.parts.get(name).map_or("", String::as_str)
+    }
 }
 
 /// Writes the files for the project in the current folder, and prints what to do with them. Existing files are only
@@ -28,43 +43,38 @@ pub(crate) fn run(force: bool) -> Result<()> {
     let folder = Path::new(".");
     let (project, file) = found(folder)?;
     let is_gitlab = folder.join(".gitlab-ci.yml").exists() && !folder.join(".github").exists();
-    let budgets = Draft {
-        path: "prof.toml",
-        about: "limits on the cost of functions".to_string(),
-        text: filled(BUDGETS, project),
+    let (workflow, template, request) = if is_gitlab {
+        (".gitlab/performance.yml", GITLAB, "merge request")
+    } else {
+        (".github/workflows/performance.yml", GITHUB, "pull request")
     };
-    let workflow = Draft {
-        path: if is_gitlab { ".gitlab/performance.yml" } else { ".github/workflows/performance.yml" },
-        about: format!(
-            "records and compares both sides of a {}",
-            if is_gitlab { "merge request" } else { "pull request" }
-        ),
-        text: filled(if is_gitlab { GITLAB } else { GITHUB }, project),
-    };
-    let next = next_steps(folder, is_gitlab, project, workflow.path);
-    let drafts = [budgets, workflow];
+    let about_workflow = format!("records and compares both sides of a {request}");
+    let drafts = [
+        ("prof.toml", BUDGETS, "limits on the cost of functions"),
+        (workflow, template, about_workflow.as_str()),
+    ];
     let existing: Vec<&str> =
-        drafts.iter().map(|draft| draft.path).filter(|path| fs::symlink_metadata(path).is_ok()).collect();
+        drafts.iter().map(|(path, ..)| *path).filter(|path| fs::symlink_metadata(path).is_ok()).collect();
     if !force && !existing.is_empty() {
         let (exist, them) =
             if existing.len() == 1 { ("already exists", "it") } else { ("already exist", "them") };
         let message = format!("{} {exist}", existing.join(" and "));
         return Err(hinted(message, format!("nothing was written; add --force to replace {them}")));
     }
-    for draft in &drafts {
-        let path = Path::new(draft.path);
+    for (path, template, _) in drafts {
+        let path = Path::new(path);
         if let Some(parent) = path.parent() {
             fs::create_dir_all(folder.join(parent)).with_context(|| parent.display().to_string())?;
         }
-        Target::Path(path.to_path_buf()).write(|out| Ok(out.write_all(draft.text.as_bytes())?))?;
+        Target::Path(path.to_path_buf()).write(|out| Ok(out.write_all(filled(template, &project).as_bytes())?))?;
     }
     Target::Stdout.write(|out| {
-        writeln!(out, "found {file}: {}", project.name)?;
-        for draft in &drafts {
-            writeln!(out, "wrote {}: {}", draft.path, draft.about)?;
+        writeln!(out, "found {file}: {}", project.part("name"))?;
+        for (path, _, about) in drafts {
+            writeln!(out, "wrote {path}: {about}")?;
         }
         writeln!(out, "\nNext:")?;
-        for (number, step) in next.iter().enumerate() {
+        for (number, step) in next_steps(folder, is_gitlab, &project, workflow).iter().enumerate() {
             writeln!(out, "{}. {step}", number + 1)?;
         }
         Ok(())
@@ -72,20 +82,23 @@ pub(crate) fn run(force: bool) -> Result<()> {
 }
 
 /// The project in a folder, and the file that shows it.
-fn found(folder: &Path) -> Result<(&'static Project, &'static str)> {
-    let files = || {
-        PROJECTS.iter().copied().flat_map(|project| project.files.iter().map(move |file| (project, *file)))
-    };
-    files().find(|(_, file)| folder.join(file).is_file()).ok_or_else(|| {
-        let names: Vec<&str> = files().map(|(_, file)| file).collect();
-        let hint = "run it in the folder of your project; for other languages, docs/diff-in-ci.md shows how to record";
-        hinted(format!("diff --init: this folder has none of {}", names.join(", ")), hint)
-    })
+fn found(folder: &Path) -> Result<(Project, String)> {
+    let Projects { project: projects } = toml::from_str(PROJECTS)?;
+    let mut looked_for = Vec::new();
+    for project in projects {
+        if let Some(file) = project.files.iter().find(|file| folder.join(file).is_file()) {
+            let file = file.clone();
+            return Ok((project, file));
+        }
+        looked_for.extend(project.files);
+    }
+    let hint = "run it in the folder of your project; for other languages, docs/diff-in-ci.md shows how to record";
+    Err(hinted(format!("diff --init: this folder has none of {}", looked_for.join(", ")), hint))
 }
 
 /// What is left to do by hand.
 fn next_steps(folder: &Path, is_gitlab: bool, project: &Project, workflow: &str) -> Vec<String> {
-    let mut steps = vec![format!("In {workflow}, set BENCHMARK: {}", lower_first(project.what))];
+    let mut steps = vec![format!("In {workflow}, set BENCHMARK: {}", lower_first(project.part("what")))];
     if is_gitlab {
         steps.push(format!("In .gitlab-ci.yml, add to include: - local: /{workflow}"));
         steps.push(format!("In {workflow}, set project to the repository of prof, and the CI/CD variable PROF_REPOSITORY to its URL"));
@@ -113,7 +126,8 @@ fn lower_first(sentence: &str) -> String {
 /// A template with the parts of a project filled in. A part on a line of its own may have several lines, which are
 /// indented like the line, or none.
 fn filled(template: &str, project: &Project) -> String {
-    let parts = project.parts();
+    let parts: Vec<(String, &str)> =
+        project.parts.iter().map(|(name, part)| (format!("{{{name}}}"), part.as_str())).collect();
     let mut text = String::new();
     for line in template.lines() {
         let own = line.trim_start();

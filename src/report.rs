@@ -49,14 +49,14 @@ pub use info::{Depth, Info, InfoInput, InfoLabel, InfoMetric, InfoPeriod};
 pub use labels::{LabelKey, LabelShare, LabelText, Labels};
 pub use matched::Matched;
 pub use message::{Message, MessageKind};
-pub use noise::{CountNoise, FunctionNoise, NoiseHistory};
+pub use noise::{CountNoise, FunctionNoise, NOISE_VERSION, NoiseHistory};
 pub use page::{Page, PageMetric, PageName, PagePlace};
 pub use source::{AnnotatedSource, Origin, SourceFunction, SourceLine};
 pub use top::{Top, TopRow};
 pub use traces::{Trace, Traces};
 pub use tree::{Direction, Tree, TreeRow};
 pub use types::{TypeRow, Types};
-pub use values::{ByMetric, Pair, Values};
+pub use values::{ByMetric, Pair, PairBySide, Values};
 
 use serde::Serialize;
 

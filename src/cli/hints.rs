@@ -52,7 +52,8 @@ mod tests {
         for (name, option, _) in hints("not in ") {
             let command = prof.find_subcommand(name).unwrap();
             let has = |argument: &clap::Arg| {
-                argument.get_long() == Some(option) || argument.get_short().is_some_and(|c| c.to_string() == option)
+                argument.get_long() == Some(option)
+                    || argument.get_short().is_some_and(|c| c.to_string() == option)
             };
             assert!(!command.get_arguments().any(has), "prof {name} --{option}");
         }

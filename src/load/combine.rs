@@ -29,11 +29,12 @@ pub struct Sampling {
 
 /// How several profiles become one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum Merge {
-    /// They are added up.
+    /// They are added up
     #[default]
     Sum,
-    /// They are averaged.
+    /// They are averaged
     Mean,
 }
 

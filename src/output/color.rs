@@ -4,19 +4,21 @@ use std::fmt;
 
 use crate::report::{ColorGroup, Tier};
 
-/// What the colour of a block stands for.
+/// What the colour of a block stands for. The command line offers these values, with these descriptions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum ColorBy {
-    /// The package, so that calls from one package to another are visible.
+    /// The package, or else the binary or the folder
     #[default]
     Package,
-    /// The source file.
+    /// The source file
     File,
-    /// Self, as a share of what is shown: functions that do much work themselves are red.
+    /// The function's self value, as a share
+    #[cfg_attr(feature = "cli", value(name = "self"))]
     SelfValue,
-    /// Total, as a share of what is shown.
+    /// The function's total, as a share
     Total,
-    /// The change between two profiles: red for growth, blue for shrinkage.
+    /// The change between two profiles
     Delta,
 }
 
@@ -38,22 +40,22 @@ impl fmt::Display for Color {
 }
 
 /// Highlighted functions.
-pub(super) const MATCHED: Color = Color { red: 0xff, green: 0x80, blue: 0xff };
+pub(super) const MATCHED: Color = Color::new(0xff_80ff);
 /// Functions without a known package or file.
-pub(super) const GREY: Color = Color { red: 0xd8, green: 0xd8, blue: 0xd8 };
+pub(super) const GREY: Color = Color::new(0xd8_d8d8);
 
 /// No colour.
-pub(super) const WHITE: Color = Color { red: 0xff, green: 0xff, blue: 0xff };
+pub(super) const WHITE: Color = Color::new(0xff_ffff);
 
 /// A share of 0%.
-pub(super) const PALE: Color = Color { red: 0xfd, green: 0xf3, blue: 0xd7 };
+pub(super) const PALE: Color = Color::new(0xfd_f3d7);
 /// A share of 100%.
-pub(super) const HOT: Color = Color { red: 0xf4, green: 0x7c, blue: 0x5c };
+pub(super) const HOT: Color = Color::new(0xf4_7c5c);
 /// No change.
-pub(super) const SAME: Color = Color { red: 0xec, green: 0xec, blue: 0xec };
+pub(super) const SAME: Color = Color::new(0xec_ecec);
 // A red and a blue of this lightness can be distinguished by colour-blind readers.
-pub(super) const GREW: Color = Color { red: 0xf2, green: 0x77, blue: 0x66 };
-pub(super) const SHRANK: Color = Color { red: 0x6f, green: 0xae, blue: 0xe6 };
+pub(super) const GREW: Color = Color::new(0xf2_7766);
+pub(super) const SHRANK: Color = Color::new(0x6f_aee6);
 
 /// The colour of a name. Its hash selects a hue and one of a few shades.
 pub(super) fn of_name(name: &str) -> Color {
@@ -142,7 +144,7 @@ impl Theme {
 
 impl Color {
     /// A colour written as `0xrr_ggbb`.
-    const fn new(code: u32) -> Self {
+    pub(super) const fn new(code: u32) -> Self {
         Color { red: (code >> 16) as u8, green: (code >> 8) as u8, blue: code as u8 }
     }
 }
@@ -173,7 +175,7 @@ fn hash(name: &str) -> u64 {
     hash ^ (hash >> 29)
 }
 
-fn mix(from: Color, to: Color, part: f64) -> Color {
+pub(super) fn mix(from: Color, to: Color, part: f64) -> Color {
     let part = part.clamp(0.0, 1.0);
     let channel =
         |from: u8, to: u8| (f64::from(from) + (f64::from(to) - f64::from(from)) * part).round() as u8;

@@ -21,11 +21,12 @@ pub fn dot(graph: &Graph, unit: Option<&Unit>, color_by: ColorBy, out: &mut dyn 
     let scale = crate::output::scale(metric, header.shown, unit)?;
     let names: Vec<&str> = graph.nodes.iter().map(|node| &*node.name).collect();
     let shade = |node: &GraphNode| match color_by {
-        ColorBy::SelfValue => node.self_value.saturating_abs(),
-        _ => node.total.saturating_abs(),
+        ColorBy::SelfValue => node.values.new.self_value.saturating_abs(),
+        _ => node.values.new.total.saturating_abs(),
     };
     let darkest = graph.nodes.iter().map(shade).max().unwrap_or(0);
-    let deltas = graph.nodes.iter().filter_map(|node| node.delta).map(|delta| delta.total.saturating_abs());
+    let deltas =
+        graph.nodes.iter().filter_map(|node| node.values.delta).map(|delta| delta.total.saturating_abs());
     let largest_delta = deltas.max().unwrap_or(0);
     let drawing = Drawing { graph, scale, short: short_names(&names), color_by, darkest, largest_delta };
     Ok(drawing.write(out)?)
@@ -53,7 +54,8 @@ impl Drawing<'_> {
             "  legend [shape=note fillcolor=white color=\"#888888\" fontsize=14 label=\"{}\" tooltip=\" \"];",
             self.legend()
         )?;
-        let largest = self.graph.nodes.iter().map(|node| node.self_value.unsigned_abs()).max().unwrap_or(0);
+        let largest =
+            self.graph.nodes.iter().map(|node| node.values.new.self_value.unsigned_abs()).max().unwrap_or(0);
         for (index, node) in self.graph.nodes.iter().enumerate() {
             self.write_node(out, index, node, largest)?;
         }
@@ -123,21 +125,23 @@ impl Drawing<'_> {
         largest: u64,
     ) -> io::Result<()> {
         let name = lines_of(&clean(&self.short[index])).iter().map(|line| escape(line)).collect::<Vec<_>>();
-        let numbers = match (node.self_value, node.total) {
+        let numbers = match (node.values.new.self_value, node.values.new.total) {
             (0, total) => self.value(total),
             (own, total) if own == total => format!("self {}", self.value(own)),
             (own, total) => format!("self {}\\nof {}", self.value(own), self.value(total)),
         };
-        let change = match (node.old, node.delta) {
+        let change = match (node.values.old, node.values.delta) {
             (Some(old), Some(delta)) => self.change(old.total, delta.total),
             _ => String::new(),
         };
         let fill = match self.color_by {
             ColorBy::Package => color::of_name(&node.package),
             ColorBy::File => color::of_name(node.file.as_deref().unwrap_or_default()),
-            ColorBy::SelfValue => color::of_share(node.self_value, self.darkest),
-            ColorBy::Total => color::of_share(node.total, self.darkest),
-            ColorBy::Delta => color::of_delta(node.delta.map_or(0, |delta| delta.total), self.largest_delta),
+            ColorBy::SelfValue => color::of_share(node.values.new.self_value, self.darkest),
+            ColorBy::Total => color::of_share(node.values.new.total, self.darkest),
+            ColorBy::Delta => {
+                color::of_delta(node.values.delta.map_or(0, |delta| delta.total), self.largest_delta)
+            }
         };
         let (border, width) =
             if self.graph.header.is_highlighted(&node.name) { (HIGHLIGHT, 4) } else { (BORDER, 1) };
@@ -146,9 +150,9 @@ impl Drawing<'_> {
             "  n{index} [label=\"{}\\n{numbers}{change}\" fontsize={} fillcolor=\"{fill}\" color=\"{border}\" \
              penwidth={width} tooltip=\"{} {}\"];",
             name.join("\\n"),
-            font_size(node.self_value, largest),
+            font_size(node.values.new.self_value, largest),
             escape(&node.name),
-            self.value(node.total),
+            self.value(node.values.new.total),
         )
     }
 
@@ -182,21 +186,19 @@ impl Drawing<'_> {
 }
 
 const FONT: &str = "Helvetica,Arial,sans-serif";
-const BORDER: Color = Color { red: 0x8a, green: 0x7a, blue: 0x60 };
-const HIGHLIGHT: Color = Color { red: 0x1f, green: 0x5f, blue: 0xd0 };
+const LINE: Color = Color::new(0x96_9696);
+const BORDER: Color = Color::new(0x8a_7a60);
+const HIGHLIGHT: Color = Color::new(0x1f_5fd0);
 
 /// The colour of an edge: grey for a small share, red for a large one.
 fn darker(share: f64) -> Color {
-    let mix = |from: f64, to: f64| (from + (to - from) * share.sqrt()).round() as u8;
-    Color { red: mix(150.0, 190.0), green: mix(150.0, 40.0), blue: mix(150.0, 20.0) }
+    color::mix(LINE, Color::new(0xbe_2814), share.sqrt())
 }
 
 /// The colour of an edge in a comparison, from grey to red or blue. Darker than boxes, because lines are thin.
 fn changed(delta: i64, largest: i64) -> Color {
-    let (red, green, blue) = if delta > 0 { (200.0, 50.0, 40.0) } else { (40.0, 100.0, 200.0) };
-    let part = share(delta, largest).sqrt();
-    let mix = |to: f64| (150.0 + (to - 150.0) * part).round() as u8;
-    Color { red: mix(red), green: mix(green), blue: mix(blue) }
+    let full = if delta > 0 { Color::new(0xc8_3228) } else { Color::new(0x28_64c8) };
+    color::mix(LINE, full, share(delta, largest).sqrt())
 }
 
 /// The absolute share, from 0 to 1.

@@ -30,7 +30,7 @@ pub(crate) use headline::combined;
 pub use html::{HtmlOptions, html};
 pub use json::json;
 pub use markdown::markdown;
-pub use noise::{NOISE_VERSION, noise_file};
+pub use noise::noise_file;
 pub use style::{Explain, Glyphs, Style, TextColumn};
 pub use svg::{CLASSIC_PIXELS, SvgOptions, classic, svg};
 pub use text::text;

@@ -6,6 +6,7 @@ use hashbrown::{HashMap, HashSet};
 
 use crate::name::{NAMELESS, clean, short_names, split_shown};
 use crate::output::style::Style;
+use crate::output::table::Form;
 use crate::pattern::is_own;
 use crate::report::{Header, Name};
 
@@ -32,15 +33,27 @@ impl DisplayNames {
         DisplayNames { shown, own: RefCell::default() }
     }
 
-    /// The names of a report, with a mark after the profiler artefacts that its header lists.
-    pub(super) fn of<'n>(header: &Header, names: impl Iterator<Item = &'n Name>, style: &Style) -> Self {
-        let mut all = DisplayNames::new(names, style);
+    /// The names of a report, with a mark after the profiler artefacts that its header lists; none for programs, which get
+    /// names as they are.
+    pub(super) fn of<'n>(
+        header: &Header,
+        names: impl Iterator<Item = &'n Name>,
+        form: Form,
+        style: &Style,
+    ) -> Self {
+        let mut all = DisplayNames::new(names.filter(|_| form != Form::Csv), style);
         if !header.artefacts.is_empty() {
             for (_, shown) in all.shown.iter_mut().filter(|(name, _)| header.is_artefact(name)) {
                 shown.push_str(style.glyphs.artefact);
             }
         }
         all
+    }
+
+    /// A name, with a mark before it if it is highlighted.
+    pub(super) fn marked(&self, header: &Header, name: &Name, style: &Style) -> String {
+        let mark = if header.is_highlighted(name) { style.glyphs.marked } else { "" };
+        format!("{mark}{}", self.get(name))
     }
 
     pub(super) fn get<'s>(&'s self, name: &'s str) -> &'s str {

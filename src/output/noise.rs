@@ -4,9 +4,6 @@ use std::io::{self, Write};
 
 use crate::report::{CountNoise, NoiseHistory};
 
-/// The version of the file.
-pub const NOISE_VERSION: u32 = 1;
-
 /// Writes what earlier runs say about noise as TOML. Fails if `out` does.
 pub fn noise_file(noise: &NoiseHistory, out: &mut dyn Write) -> io::Result<()> {
     writeln!(
@@ -18,7 +15,7 @@ pub fn noise_file(noise: &NoiseHistory, out: &mut dyn Write) -> io::Result<()> {
         "# from {} runs. To judge a single new run: prof diff --noise THIS_FILE OLD NEW",
         noise.runs
     )?;
-    writeln!(out, "version = {NOISE_VERSION}")?;
+    writeln!(out, "version = {}", noise.version)?;
     writeln!(out, "metric = {}", quoted(&noise.metric))?;
     writeln!(out, "unit = {}", quoted(&noise.unit))?;
     writeln!(out, "by = {}", quoted(&noise.by))?;

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::report::{Header, Name, Pair};
+use crate::report::{Header, Name, PairBySide};
 
 /// One function, or several counted as one, with its callers and callees.
 #[derive(Clone, Debug, Serialize)]
@@ -13,17 +13,9 @@ pub struct Focus {
     pub header: Header,
     /// The unique name; the pattern as typed if several functions are counted as one.
     pub name: Name,
-    /// The value of the samples whose leaf the function is.
-    #[serde(rename = "self")]
-    pub self_value: i64,
-    /// The value of the samples with the function on their stack.
-    pub total: i64,
-    /// The old side of a comparison.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub old: Option<Pair>,
-    /// New − old.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub delta: Option<Pair>,
+    /// Self and total.
+    #[serde(flatten)]
+    pub values: PairBySide,
     /// Its callers, anywhere on the stack. The rows that are not functions come last: `(itself)`
     /// and `(root)`.
     pub callers: Vec<Neighbour>,
@@ -48,15 +40,6 @@ pub struct Focus {
     pub counts_calls: bool,
     /// What callers and callees were counted from, which explains sums that differ from `total`.
     pub counted_from: CountedFrom,
-}
-
-impl Focus {
-    /// Marks the callers and callees that the header lists as profiler artefacts.
-    pub(crate) fn mark_artefacts(&mut self) {
-        for neighbour in self.callers.iter_mut().chain(&mut self.callees) {
-            neighbour.artefact = self.header.is_artefact(&neighbour.name);
-        }
-    }
 }
 
 /// A caller or a callee.

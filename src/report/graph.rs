@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::report::{Header, Name, Pair};
+use crate::report::{Header, Name, PairBySide};
 
 /// The call graph, or its heaviest part.
 #[derive(Clone, Debug, Serialize)]
@@ -21,32 +21,15 @@ pub struct Graph {
     pub min_edge: f64,
 }
 
-impl Graph {
-    /// Marks the nodes that the header lists as profiler artefacts.
-    pub(crate) fn mark_artefacts(&mut self) {
-        for node in &mut self.nodes {
-            node.artefact = self.header.is_artefact(&node.name);
-        }
-    }
-}
-
 /// A function.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct GraphNode {
     /// The unique name.
     pub name: Name,
-    /// Self.
-    #[serde(rename = "self")]
-    pub self_value: i64,
-    /// Total.
-    pub total: i64,
-    /// The old side of a comparison.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub old: Option<Pair>,
-    /// New − old.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub delta: Option<Pair>,
+    /// Self and total.
+    #[serde(flatten)]
+    pub values: PairBySide,
     /// Whether it is a profiler artefact, whose self belongs to its callers.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub artefact: bool,

@@ -78,13 +78,17 @@ pub struct Artefact {
     pub self_value: i64,
 }
 
+impl Artefact {
+    /// Whether a row with this name, with or without its place, stands for it.
+    pub fn is_named(&self, name: &str) -> bool {
+        name.strip_prefix(&*self.name).is_some_and(|place| place.is_empty() || place.starts_with(' '))
+    }
+}
+
 impl Header {
     /// Whether the row with this name, with or without its place, is a profiler artefact.
     pub fn is_artefact(&self, name: &str) -> bool {
-        let is = |artefact: &Artefact| {
-            name.strip_prefix(&*artefact.name).is_some_and(|place| place.is_empty() || place.starts_with(' '))
-        };
-        self.artefacts.iter().any(is)
+        self.artefacts.iter().any(|artefact| artefact.is_named(name))
     }
 
     /// Σ value of the old side of a comparison after filtering, rescaled to the new side; 0 without an old side.

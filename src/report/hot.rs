@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::report::{Header, Name, Neighbour, Pair};
+use crate::report::{Header, Name, Neighbour, Pair, PairBySide};
 
 /// The heaviest path, and the repeated call sequences.
 #[derive(Clone, Debug, Serialize)]
@@ -24,35 +24,15 @@ pub struct Hot {
     pub min_share: f64,
 }
 
-impl Hot {
-    /// Marks the steps and callers that the header lists as profiler artefacts.
-    pub(crate) fn mark_artefacts(&mut self) {
-        for step in &mut self.path {
-            step.artefact = self.header.is_artefact(&step.name);
-        }
-        for caller in self.sequences.iter_mut().flat_map(|sequence| &mut sequence.callers) {
-            caller.artefact = self.header.is_artefact(&caller.name);
-        }
-    }
-}
-
 /// A node of the heaviest path.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct PathStep {
     /// The unique name.
     pub name: Name,
-    /// The value of the samples that end here.
-    #[serde(rename = "self")]
-    pub self_value: i64,
-    /// The value of the samples whose stacks start with the path up to here.
-    pub total: i64,
-    /// The old side of a comparison.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub old: Option<Pair>,
-    /// New − old.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub delta: Option<Pair>,
+    /// Self and total.
+    #[serde(flatten)]
+    pub values: PairBySide,
     /// Whether it is a profiler artefact, whose self belongs to its callers.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub artefact: bool,

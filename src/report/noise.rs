@@ -1,10 +1,18 @@
 //! How much the cost of functions varies between runs of one build.
 
+use serde::Deserialize;
+
 use crate::report::Name;
 
-/// What earlier runs say about the noise of a program.
-#[derive(Clone, Debug, PartialEq)]
+/// The version of the file.
+pub const NOISE_VERSION: u32 = 1;
+
+/// What earlier runs say about the noise of a program, and the file that holds it.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct NoiseHistory {
+    /// The version of the file.
+    pub version: u32,
     /// The metric.
     pub metric: String,
     /// Its unit.
@@ -24,24 +32,28 @@ pub struct NoiseHistory {
     /// The variation of functions that are not listed, in percent.
     pub unlisted: f64,
     /// The functions, the heaviest first.
+    #[serde(default, rename = "function")]
     pub functions: Vec<FunctionNoise>,
 }
 
 /// How much the cost of a function varies between runs.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct FunctionNoise {
     /// The unique name.
     pub name: Name,
     /// In how many runs it has samples.
     pub runs: usize,
     /// Its own code, if it has enough samples to tell.
+    #[serde(rename = "self")]
     pub own: Option<CountNoise>,
     /// All of it, callees included.
     pub total: Option<CountNoise>,
 }
 
 /// How much a cost varies between runs.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct CountNoise {
     /// The share of all samples, in percent.
     pub share: f64,

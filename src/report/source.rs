@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::report::{Header, Name, Pair};
+use crate::report::{Header, Name, PairBySide};
 
 /// Source lines with their values.
 #[derive(Clone, Debug, Serialize)]
@@ -23,17 +23,9 @@ pub struct SourceFunction {
     pub name: Name,
     /// The source file as named in the profile; null if unknown.
     pub file: Option<Name>,
-    /// The value of the samples whose leaf the function is.
-    #[serde(rename = "self")]
-    pub self_value: i64,
-    /// The value of the samples with the function on their stack.
-    pub total: i64,
-    /// The old side of a comparison.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub old: Option<Pair>,
-    /// New − old.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub delta: Option<Pair>,
+    /// Self and total.
+    #[serde(flatten)]
+    pub values: PairBySide,
     /// Its lines in order: those with a value and, if the source was found, the lines around them.
     pub lines: Vec<SourceLine>,
     /// The file that was read, or the paths that were tried.
@@ -56,17 +48,9 @@ pub enum Origin {
 pub struct SourceLine {
     /// Its number, from 1; 0 stands for samples whose line is unknown.
     pub line: u32,
-    /// The value of the samples whose leaf is at this line.
-    #[serde(rename = "self")]
-    pub self_value: i64,
-    /// The value of the samples with this line on their stack, each counted once.
-    pub total: i64,
-    /// The old side of a comparison. Its line numbers refer to the old source.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub old: Option<Pair>,
-    /// New − old.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub delta: Option<Pair>,
+    /// Self and total.
+    #[serde(flatten)]
+    pub values: PairBySide,
     /// The text; null if the source was not found.
     pub text: Option<String>,
 }

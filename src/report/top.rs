@@ -15,17 +15,6 @@ pub struct Top {
     pub rows: Vec<TopRow>,
 }
 
-impl Top {
-    /// Marks the rows that the header lists as profiler artefacts.
-    pub(crate) fn mark_artefacts(&mut self) {
-        for row in &mut self.rows {
-            row.artefact = self.header.is_artefact(&row.name);
-            // An artefact does no work of its own.
-            row.candidate &= !row.artefact;
-        }
-    }
-}
-
 /// A function of the flat view.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]

@@ -1,9 +1,9 @@
 //! The report of `traces`.
 
 use serde::Serialize;
-use serde::ser::{SerializeMap, Serializer};
 
 use crate::report::labels::LabelText;
+use crate::report::values::as_map;
 use crate::report::{Header, Name};
 
 /// Distinct stacks with their values.
@@ -35,12 +35,4 @@ pub struct Trace {
     /// The labels that its samples carry.
     #[serde(serialize_with = "as_map")]
     pub labels: Vec<(Name, LabelText)>,
-}
-
-fn as_map<S: Serializer, V: Serialize>(pairs: &[(Name, V)], serializer: S) -> Result<S::Ok, S::Error> {
-    let mut map = serializer.serialize_map(Some(pairs.len()))?;
-    for (name, value) in pairs {
-        map.serialize_entry(&**name, value)?;
-    }
-    map.end()
 }

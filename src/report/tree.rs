@@ -32,15 +32,6 @@ pub struct Tree {
     pub min_share: f64,
 }
 
-impl Tree {
-    /// Marks the rows that the header lists as profiler artefacts.
-    pub(crate) fn mark_artefacts(&mut self) {
-        for row in &mut self.rows {
-            row.artefact = self.header.is_artefact(&row.name);
-        }
-    }
-}
-
 /// A node of a tree.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]

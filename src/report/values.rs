@@ -23,6 +23,27 @@ impl Pair {
     }
 }
 
+/// Self and total of a row, and those of the old side in a comparison.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct PairBySide {
+    /// The new side, or the only one.
+    #[serde(flatten)]
+    pub new: Pair,
+    /// The old side of a comparison.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub old: Option<Pair>,
+    /// New − old.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delta: Option<Pair>,
+}
+
+impl PairBySide {
+    /// Both sides, or one.
+    pub fn new(new: Pair, old: Option<Pair>) -> Self {
+        PairBySide { new, old, delta: old.map(|old| new.minus(old)) }
+    }
+}
+
 /// The values of one row: those of the first metric, and of the further metrics.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Values {
@@ -50,10 +71,18 @@ pub struct ByMetric(pub Vec<(Name, Pair)>);
 
 impl Serialize for ByMetric {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(self.0.len()))?;
-        for (name, pair) in &self.0 {
-            map.serialize_entry(&**name, pair)?;
-        }
-        map.end()
+        as_map(&self.0, serializer)
     }
+}
+
+/// Serialises pairs as an object, in their order.
+pub(super) fn as_map<S: Serializer, V: Serialize>(
+    pairs: &[(Name, V)],
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    let mut map = serializer.serialize_map(Some(pairs.len()))?;
+    for (name, value) in pairs {
+        map.serialize_entry(&**name, value)?;
+    }
+    map.end()
 }

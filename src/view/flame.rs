@@ -26,13 +26,16 @@ pub struct FlameOptions {
     pub pixels: u32,
 }
 
-/// The order of siblings in a flame graph.
+/// The order of siblings in a flame graph. Sorted by name, a function has the same position in every picture. The command
+/// line offers these values, with these descriptions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum SiblingOrder {
-    /// By name, so that a function has the same position in every picture.
+    /// By name
     #[default]
+    #[cfg_attr(feature = "cli", value(name = "alpha"))]
     Alphabetical,
-    /// The widest first.
+    /// The widest first
     Weight,
 }
 

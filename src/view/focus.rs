@@ -3,6 +3,7 @@
 use crate::profile::{Column, Id, Profile};
 use crate::report::{
     CountedFrom, CutRows, Focus, FocusMatch, Message, Name, Neighbour, NeighbourKind, Overlap, Pair,
+    PairBySide,
 };
 use crate::tree::{KeyCalls, KeyId, Neighbours, Subject, flat, neighbours};
 use crate::view::find::find;
@@ -44,11 +45,8 @@ impl FocusOptions {
 /// functions are counted as one, and calls among them are the row `(itself)`. Fails if no function matches,
 /// or if no matching function has a value.
 pub fn focus(profile: &Profile, options: &FocusOptions) -> Result<Focus, NotFound> {
-    let subject = options.scope.subject(profile);
+    let (subject, mut header) = options.scope.open(profile, "prof.focus.v1");
     let found = find(&subject, &options.scope.by, &options.function, options.fixed)?;
-    let mut header = options.scope.header(profile, "prof.focus.v1");
-    header.no_stack = subject.no_stack()[0];
-    header.highlight = options.scope.highlight(&subject);
     header.warnings.extend(found.note.map(Message::note));
 
     let counted = neighbours(&subject, &found.wanted, 0);
@@ -80,13 +78,11 @@ pub fn focus(profile: &Profile, options: &FocusOptions) -> Result<Focus, NotFoun
         [one] => (subject.keys.name(one).clone(), subject.keys.get(one).file.clone()),
         _ => (Name::from(options.function.as_str()), None),
     };
-    let mut focus = Focus {
+    let new = Pair { self_value: counted.self_value, total: counted.total };
+    Ok(Focus {
         header,
         name,
-        self_value: counted.self_value,
-        total: counted.total,
-        old: old_pair,
-        delta: old_pair.map(|old| Pair { self_value: counted.self_value, total: counted.total }.minus(old)),
+        values: PairBySide::new(new, old_pair),
         callers,
         callees,
         more_callers,
@@ -97,9 +93,7 @@ pub fn focus(profile: &Profile, options: &FocusOptions) -> Result<Focus, NotFoun
         counted_from: counted_from(&subject, &counted),
         matches: matches(&subject, &keys),
         file,
-    };
-    focus.mark_artefacts();
-    Ok(focus)
+    })
 }
 
 /// What the lists of callers and callees have in common.
@@ -167,7 +161,8 @@ impl NeighbourLists<'_, '_> {
 
     fn row(&self, kind: NeighbourKind, name: Name, value: i64, old: Option<i64>) -> Neighbour {
         let old = old.map(|old| self.scaled_value(old));
-        Neighbour { name, kind, value, old, delta: old.map(|old| value - old), artefact: false }
+        let artefact = self.row_values.is_artefact(&name);
+        Neighbour { name, kind, value, old, delta: old.map(|old| value - old), artefact }
     }
 
     /// A value of the old side, rescaled for the comparison.

@@ -4,10 +4,10 @@ use std::cmp::Reverse;
 
 use crate::profile::{Column, Profile};
 use crate::report::{Graph, GraphEdge, GraphNode, Pair};
-use crate::tree::{CallEdge, KeyId, Subject, call_edges, flat};
+use crate::tree::{CallEdge, KeyId, Subject, call_edges};
 use crate::view::flame::packages;
-use crate::view::values::RowValues;
-use crate::view::{Scope, Sort, SortKey, SortRow, threshold};
+use crate::view::values::{CountedKeys, RowValues};
+use crate::view::{Scope, Sort, SortKey, threshold};
 
 /// Options for `graph`.
 #[derive(Clone, Debug)]
@@ -40,21 +40,15 @@ impl GraphOptions {
 /// The heaviest nodes of the call graph, and the edges between them. If two of them are connected only
 /// through nodes that were left out, a bridging edge connects them.
 pub fn graph(profile: &Profile, options: &GraphOptions) -> Graph {
-    let subject = options.scope.subject(profile);
-    let mut header = options.scope.header(profile, "prof.graph.v1");
-    header.no_stack = subject.no_stack()[0];
+    let (subject, mut header) = options.scope.open(profile, "prof.graph.v1");
     header.warnings.extend(options.scope.note_of_bounds(&subject));
-    let counted = flat(&subject);
-    let pair = |key: KeyId| Pair { self_value: counted.self_value[0][key], total: counted.total[0][key] };
     let row_values = RowValues::new(&header);
-    let last = |columns: &[Column<KeyId, i64>], key| columns.last().map(|column| column[key]);
-    let old = |key: KeyId| row_values.old(last(&counted.self_value, key), last(&counted.total, key));
-    let row = |key| SortRow { new: pair(key), old: old(key), name: subject.keys.name(key) };
-    let has_value = |&key: &KeyId| pair(key) != Pair::default() || old(key) != Pair::default();
+    let counted = CountedKeys::new(&subject, &row_values);
+    let has_value = |&key: &KeyId| [counted.new_pair(key), counted.old_pair(key)] != [Pair::default(); 2];
     let mut keys: Vec<KeyId> = subject.keys.ids().filter(has_value).collect();
-    keys.sort_by(|&a, &b| options.sort.compare(row(a), row(b)));
+    keys.sort_by(|&a, &b| options.sort.compare(counted.sort_row(a), counted.sort_row(b)));
     let cut = keys.split_off(keys.len().min(options.max_nodes.unwrap_or(usize::MAX)));
-    header.elided = cut.iter().map(|&key| pair(key).self_value).sum();
+    header.elided = cut.iter().map(|&key| counted.new_pair(key).self_value).sum();
     header.elided_rows = cut.len() as u64;
 
     let mut kept = Column::filled(false, subject.keys.len());
@@ -68,17 +62,13 @@ pub fn graph(profile: &Profile, options: &GraphOptions) -> Graph {
     let edges_elided = (between - heavy.len()) as u64;
     let edges = without_detours(heavy, subject.keys.len());
 
-    header.highlight = options.scope.highlight(&subject);
     let package_of = packages(&subject);
     let node = |&key: &KeyId| GraphNode {
         file: subject.keys.get(key).file.clone(),
         package: package_of[key].clone(),
         name: subject.keys.name(key).clone(),
-        self_value: pair(key).self_value,
-        total: pair(key).total,
-        old: row_values.compares().then(|| old(key)),
-        delta: row_values.compares().then(|| pair(key).minus(old(key))),
-        artefact: false,
+        values: counted.pairs(key),
+        artefact: row_values.is_artefact(subject.keys.name(key)),
     };
     let edge = |edge: &CallEdge| {
         let old = row_values.compares().then(|| row_values.old(Some(0), Some(old_value(edge))).total);
@@ -91,15 +81,13 @@ pub fn graph(profile: &Profile, options: &GraphOptions) -> Graph {
             bridged: edge.bridged,
         }
     };
-    let mut graph = Graph {
+    Graph {
         header,
         nodes: keys.iter().map(node).collect(),
         edges: edges.iter().map(edge).collect(),
         edges_elided,
         min_edge: options.min_edge,
-    };
-    graph.mark_artefacts();
-    graph
+    }
 }
 
 /// The edges between the kept nodes, the heaviest first.

@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use hashbrown::HashSet;
 
 use crate::profile::Profile;
-use crate::report::{Header, Hot, HotSequence, Name, Neighbour, NeighbourKind, Pair, PathStep};
+use crate::report::{Hot, HotSequence, Name, Neighbour, NeighbourKind, Pair, PairBySide, PathStep};
 use crate::tree::{
     Fraction, KeyId, PathRow, Sequence, SequenceSearch, Subject, along_path, count_chains, heaviest_path,
     sequences, whole,
@@ -62,35 +62,29 @@ impl HotOptions {
 /// recur on the old side.
 pub fn hot(profile: &Profile, options: &HotOptions) -> Hot {
     let scope = &options.scope;
-    let subject = scope.subject(profile);
-    let mut header = scope.header(profile, "prof.hot.v1");
-    header.no_stack = subject.no_stack()[0];
-    header.highlight = scope.highlight(&subject);
-    let mut found = found(&subject, options, header.shown);
+    let (subject, mut header) = scope.open(profile, "prof.hot.v1");
+    let rows = HotRows { subject: &subject, row_values: RowValues::new(&header) };
+    let mut found = rows.found(options, header.shown);
     if let Some(base) = &scope.base {
         let old = Scope { metrics: vec![base.metric], base: None, ..scope.clone() };
-        found = compared(
-            &subject,
-            &header,
-            found,
-            self::found(&old.subject(profile), options, profile.shown_total(base.metric)),
-        );
+        let old = old.subject(profile);
+        let old = HotRows { subject: &old, row_values: RowValues::new(&header) };
+        let gone = old.found(options, profile.shown_total(base.metric));
+        found = rows.compared(found, gone);
     }
     let limit = options.limit.unwrap_or(usize::MAX);
     header.elided_rows = found.len().saturating_sub(limit) as u64;
     let path = heaviest_path(&subject);
     let steps: Vec<PathRow> = path.rows.iter().chain(&path.next).copied().collect();
-    let mut steps = steps_of(&subject, &header, &steps);
+    let mut steps = rows.steps(&steps);
     let next = path.next.and_then(|_| steps.pop());
-    let mut hot = Hot {
+    Hot {
         header,
         path: steps,
         next,
         sequences: found.into_iter().take(limit).map(|chain| chain.row).collect(),
         min_share: options.min_share,
-    };
-    hot.mark_artefacts();
-    hot
+    }
 }
 
 /// A sequence and its keys.
@@ -99,91 +93,93 @@ struct HotChain {
     row: HotSequence,
 }
 
-/// The sequences of the first series, the heaviest first.
-fn found(subject: &Subject<'_>, options: &HotOptions, shown: i64) -> Vec<HotChain> {
-    let search = SequenceSearch {
-        min_total: threshold(shown, options.min_share).max(1),
-        min_length: options.min_length.max(2),
-        max_length: options.max_length.unwrap_or(usize::MAX),
-        contexts: options.contexts.max(1),
-        context_share: Fraction::percent(options.context_share),
-        tolerance: Fraction::percent(options.tolerance),
-    };
-    let sequences = sequences(subject, search);
-    let caller = |&(key, value): &(KeyId, i64)| caller(subject, key, value, None);
-    let chain = |sequence: &Sequence| {
-        let keys = sequences.keys(sequence);
-        let row = HotSequence {
-            frames: keys.iter().map(|&key| name(subject, key)).collect(),
-            total: sequence.total,
-            self_value: sequence.self_value,
-            old: None,
-            delta: None,
-            contexts: sequence.contexts,
-            callers: sequence.callers.iter().map(caller).collect(),
-        };
-        HotChain { keys, row }
-    };
-    sequences.found.iter().map(chain).collect()
+/// Makes the rows of the report.
+struct HotRows<'s, 'p> {
+    subject: &'s Subject<'p>,
+    row_values: RowValues,
 }
 
-/// The sequences of both sides with the values of both, the largest change first.
-fn compared(subject: &Subject<'_>, header: &Header, new: Vec<HotChain>, old: Vec<HotChain>) -> Vec<HotChain> {
-    let known: HashSet<Vec<KeyId>> = new.iter().map(|chain| chain.keys.clone()).collect();
-    let gone = old.into_iter().filter(|chain| !known.contains(&chain.keys));
-    let mut chains: Vec<HotChain> = new.into_iter().chain(gone).collect();
-    let keys: Vec<Vec<KeyId>> = chains.iter().map(|chain| chain.keys.clone()).collect();
-    let row_values = RowValues::new(header);
-    for (chain, count) in chains.iter_mut().zip(count_chains(subject, &keys)) {
-        let values = row_values.values(count.self_value.into_iter(), count.total.into_iter());
-        let row = &mut chain.row;
-        (row.self_value, row.total) = (values.self_value, values.total);
-        (row.old, row.delta) = (values.old, values.delta);
-        let caller = |(&key, values): (&KeyId, &Vec<i64>)| {
-            let old = row_values.old(Some(0), values.get(1).copied()).total;
-            caller(subject, key, values[0], Some(old))
+impl HotRows<'_, '_> {
+    /// The sequences of the first series, the heaviest first.
+    fn found(&self, options: &HotOptions, shown: i64) -> Vec<HotChain> {
+        let search = SequenceSearch {
+            min_total: threshold(shown, options.min_share).max(1),
+            min_length: options.min_length.max(2),
+            max_length: options.max_length.unwrap_or(usize::MAX),
+            contexts: options.contexts.max(1),
+            context_share: Fraction::percent(options.context_share),
+            tolerance: Fraction::percent(options.tolerance),
         };
-        row.callers = count.callers.iter().map(caller).collect();
-        row.callers.sort_by(|a, b| {
-            let weight =
-                |row: &Neighbour| Reverse((row.value.unsigned_abs(), row.old.map(i64::unsigned_abs)));
-            weight(a).cmp(&weight(b)).then_with(|| a.name.cmp(&b.name))
-        });
+        let sequences = sequences(self.subject, search);
+        let caller = |&(key, value): &(KeyId, i64)| self.caller(key, value, None);
+        let chain = |sequence: &Sequence| {
+            let keys = sequences.keys(sequence);
+            let row = HotSequence {
+                frames: keys.iter().map(|&key| self.name(key)).collect(),
+                total: sequence.total,
+                self_value: sequence.self_value,
+                old: None,
+                delta: None,
+                contexts: sequence.contexts,
+                callers: sequence.callers.iter().map(caller).collect(),
+            };
+            HotChain { keys, row }
+        };
+        sequences.found.iter().map(chain).collect()
     }
-    // Ties keep their order: the heaviest on the new side first.
-    chains.sort_by_key(|chain| Reverse(chain.row.delta.map_or(0, |delta| delta.total.unsigned_abs())));
-    chains
-}
 
-fn steps_of(subject: &Subject<'_>, header: &Header, rows: &[PathRow]) -> Vec<PathStep> {
-    let row_values = RowValues::new(header);
-    // Callees that are not on the path are left out like any other.
-    let keys: Vec<KeyId> = rows.iter().map(|row| row.key).collect();
-    let olds = if row_values.compares() { along_path(subject, &keys, 1) } else { Vec::new() };
-    let step = |(index, row): (usize, &PathRow)| {
-        let old = olds.get(index).map(|old| row_values.old(Some(old.self_value), Some(old.total)));
-        let new = Pair { self_value: row.self_value, total: row.total };
-        PathStep {
-            name: name(subject, row.key),
-            self_value: new.self_value,
-            total: new.total,
-            old,
-            delta: old.map(|old| new.minus(old)),
-            artefact: false,
+    /// The sequences of both sides with the values of both, the largest change first.
+    fn compared(&self, new: Vec<HotChain>, old: Vec<HotChain>) -> Vec<HotChain> {
+        let known: HashSet<Vec<KeyId>> = new.iter().map(|chain| chain.keys.clone()).collect();
+        let gone = old.into_iter().filter(|chain| !known.contains(&chain.keys));
+        let mut chains: Vec<HotChain> = new.into_iter().chain(gone).collect();
+        let keys: Vec<Vec<KeyId>> = chains.iter().map(|chain| chain.keys.clone()).collect();
+        for (chain, count) in chains.iter_mut().zip(count_chains(self.subject, &keys)) {
+            let values = self.row_values.values(count.self_value.into_iter(), count.total.into_iter());
+            let row = &mut chain.row;
+            (row.self_value, row.total) = (values.self_value, values.total);
+            (row.old, row.delta) = (values.old, values.delta);
+            let caller = |(&key, values): (&KeyId, &Vec<i64>)| {
+                let old = self.row_values.old(Some(0), values.get(1).copied()).total;
+                self.caller(key, values[0], Some(old))
+            };
+            row.callers = count.callers.iter().map(caller).collect();
+            row.callers.sort_by(|a, b| {
+                let weight =
+                    |row: &Neighbour| Reverse((row.value.unsigned_abs(), row.old.map(i64::unsigned_abs)));
+                weight(a).cmp(&weight(b)).then_with(|| a.name.cmp(&b.name))
+            });
         }
-    };
-    rows.iter().enumerate().map(step).collect()
-}
+        // Ties keep their order: the heaviest on the new side first.
+        chains.sort_by_key(|chain| Reverse(chain.row.delta.map_or(0, |delta| delta.total.unsigned_abs())));
+        chains
+    }
 
-/// Who calls the first function of a sequence.
-fn caller(subject: &Subject<'_>, key: KeyId, value: i64, old: Option<i64>) -> Neighbour {
-    let kind = if key == whole() { NeighbourKind::Root } else { NeighbourKind::Function };
-    let delta = old.map(|old| value - old);
-    Neighbour { name: name(subject, key), kind, value, old, delta, artefact: false }
-}
+    /// The rows of a path.
+    fn steps(&self, rows: &[PathRow]) -> Vec<PathStep> {
+        // Callees that are not on the path are left out like any other.
+        let keys: Vec<KeyId> = rows.iter().map(|row| row.key).collect();
+        let olds = if self.row_values.compares() { along_path(self.subject, &keys, 1) } else { Vec::new() };
+        let step = |(index, row): (usize, &PathRow)| {
+            let old = olds.get(index).map(|old| self.row_values.old(Some(old.self_value), Some(old.total)));
+            let new = Pair { self_value: row.self_value, total: row.total };
+            let name = self.name(row.key);
+            PathStep { artefact: self.row_values.is_artefact(&name), name, values: PairBySide::new(new, old) }
+        };
+        rows.iter().enumerate().map(step).collect()
+    }
 
-fn name(subject: &Subject<'_>, key: KeyId) -> Name {
-    if key == whole() { Name::from("(root)") } else { subject.keys.name(key).clone() }
+    /// Who calls the first function of a sequence.
+    fn caller(&self, key: KeyId, value: i64, old: Option<i64>) -> Neighbour {
+        let kind = if key == whole() { NeighbourKind::Root } else { NeighbourKind::Function };
+        let delta = old.map(|old| value - old);
+        let name = self.name(key);
+        Neighbour { artefact: self.row_values.is_artefact(&name), name, kind, value, old, delta }
+    }
+
+    fn name(&self, key: KeyId) -> Name {
+        if key == whole() { Name::from("(root)") } else { self.subject.keys.name(key).clone() }
+    }
 }
 
 #[cfg(test)]

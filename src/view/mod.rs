@@ -150,6 +150,15 @@ impl Scope {
         Subject::new(profile, &self.by, &series)
     }
 
+    /// The counted profile, and the header of a report on it.
+    fn open<'p>(&self, profile: &'p Profile, schema: &'static str) -> (Subject<'p>, Header) {
+        let subject = self.subject(profile);
+        let mut header = self.header(profile, schema);
+        header.no_stack = subject.no_stack()[0];
+        header.highlight = self.highlight(&subject);
+        (subject, header)
+    }
+
     /// A note on rows whose total is only an upper bound, for profiles of calls.
     fn note_of_bounds(&self, subject: &Subject<'_>) -> Option<Message> {
         let bounds = subject.calls.as_ref().map_or(0, KeyCalls::upper_bounds);

@@ -55,11 +55,9 @@ impl Sort {
         self.keys.iter().any(|(key, _)| is_of_sides(key))
     }
 
-    /// Makes old, new and delta compare self instead of total.
-    #[must_use]
-    pub fn of_self(mut self, by_self: bool) -> Self {
-        self.by_self = by_self;
-        self
+    /// Sorts by the change of one key between two sides: that of self, otherwise that of total.
+    pub fn by_change_of(key: SortKey) -> Self {
+        Sort { keys: vec![(SortKey::Delta, false)], by_self: key == SortKey::SelfValue }
     }
 
     /// The order of two rows. Ties in self are broken by total, ties in total by self, and remaining ties by

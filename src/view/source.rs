@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use hashbrown::HashMap;
 
 use crate::profile::{CallTable, FrameId, FunctionId, Profile};
-use crate::report::{AnnotatedSource, Message, Name, Origin, Pair, SourceFunction, SourceLine};
-use crate::tree::{By, Flat, KeyId, Subject, flat};
+use crate::report::{AnnotatedSource, Message, Name, Origin, Pair, PairBySide, SourceFunction, SourceLine};
+use crate::tree::{By, KeyId, Subject};
 use crate::view::find::find;
-use crate::view::values::RowValues;
-use crate::view::{NotFound, Scope, Sort, SortKey, SortRow};
+use crate::view::values::{CountedKeys, RowValues};
+use crate::view::{NotFound, Scope, Sort, SortKey};
 
 /// Options for `source`.
 #[derive(Clone, Debug)]
@@ -58,10 +58,9 @@ pub fn source(
     let wanted = |key| found.wanted[key];
     let metrics: Vec<usize> =
         scope.metrics[..1].iter().copied().chain(scope.base.iter().map(|base| base.metric)).collect();
+    let row_values = RowValues::new(&header);
     let view = SourceView {
-        subject: &subject,
-        row_values: RowValues::new(&header),
-        counted: flat(&subject),
+        counted: CountedKeys::new(&subject, &row_values),
         lines: match &profile.calls {
             Some(calls) => lines_of_calls(&subject, calls, &metrics, &wanted),
             None => count_lines(&subject, &wanted),
@@ -70,7 +69,7 @@ pub fn source(
     };
     let sort = Sort::by(if scope.base.is_some() { SortKey::Delta } else { SortKey::Total });
     let mut keys: Vec<KeyId> = subject.keys.ids().filter(|&key| found.wanted[key]).collect();
-    keys.sort_by(|&a, &b| sort.compare(view.row(a), view.row(b)));
+    keys.sort_by(|&a, &b| sort.compare(view.counted.sort_row(a), view.counted.sort_row(b)));
     let rest = keys.split_off(keys.len().min(options.limit.unwrap_or(usize::MAX)));
     header.elided_rows = rest.len() as u64;
     let functions = keys.into_iter().flat_map(|key| view.functions(key)).collect();
@@ -78,12 +77,12 @@ pub fn source(
 }
 
 /// Self and total of a line, on the new side and on the old one.
-type PairBySide = [Pair; 2];
+type CountedSides = [Pair; 2];
 
 /// Values by line number.
 #[derive(Default)]
 struct LineValues {
-    lines: BTreeMap<u32, PairBySide>,
+    lines: BTreeMap<u32, CountedSides>,
     /// The line where the function starts; 0 if unknown.
     start: u32,
 }
@@ -167,33 +166,12 @@ fn lines_of_calls<'s>(
 
 /// The counted lines and the source of their files.
 struct SourceView<'s, 'p> {
-    subject: &'s Subject<'p>,
-    row_values: RowValues,
-    counted: Flat,
+    counted: CountedKeys<'s, 'p>,
     lines: LinesByFile<'s>,
     text_of: &'s dyn Fn(&str) -> SourceText,
 }
 
 impl SourceView<'_, '_> {
-    /// The values of a function on both sides.
-    fn sides(&self, key: KeyId) -> PairBySide {
-        let mut sides = PairBySide::default();
-        let columns = self.counted.self_value.iter().zip(&self.counted.total);
-        for (side, (own, total)) in sides.iter_mut().zip(columns) {
-            *side = Pair { self_value: own[key], total: total[key] };
-        }
-        sides
-    }
-
-    fn row(&self, key: KeyId) -> SortRow<'_> {
-        let [new, old] = self.sides(key);
-        SortRow {
-            new,
-            old: self.row_values.old_pair(old).unwrap_or_default(),
-            name: self.subject.keys.name(key),
-        }
-    }
-
     /// The report of a function, one per file with lines of it.
     fn functions(&self, key: KeyId) -> Vec<SourceFunction> {
         let files = self.lines.get(&key).into_iter().flatten();
@@ -201,10 +179,9 @@ impl SourceView<'_, '_> {
     }
 
     /// The report of a line with its values on both sides.
-    fn line(&self, number: u32, [new, old]: PairBySide, text: Option<String>) -> SourceLine {
-        let old = self.row_values.old_pair(old);
-        let (self_value, total) = (new.self_value, new.total);
-        SourceLine { line: number, self_value, total, old, delta: old.map(|old| new.minus(old)), text }
+    fn line(&self, number: u32, [new, old]: CountedSides, text: Option<String>) -> SourceLine {
+        let old = self.counted.row_values.old_pair(old);
+        SourceLine { line: number, values: PairBySide::new(new, old), text }
     }
 
     fn function(&self, key: KeyId, file: &str, values: &LineValues) -> SourceFunction {
@@ -212,8 +189,6 @@ impl SourceView<'_, '_> {
         let line = |number: u32, text: Option<String>| {
             self.line(number, values.lines.get(&number).copied().unwrap_or_default(), text)
         };
-        let [new, old] = self.sides(key);
-        let old = self.row_values.old_pair(old);
         let (lines, origin) = match found {
             SourceText::Missing(places) => {
                 (values.lines.keys().map(|&n| line(n, None)).collect(), Origin::Missing(places))
@@ -237,12 +212,9 @@ impl SourceView<'_, '_> {
             }
         };
         SourceFunction {
-            name: self.subject.keys.name(key).clone(),
+            name: self.counted.subject.keys.name(key).clone(),
             file: (!file.is_empty()).then(|| Name::from(file)),
-            self_value: new.self_value,
-            total: new.total,
-            old,
-            delta: old.map(|old| new.minus(old)),
+            values: self.counted.pairs(key),
             lines,
             origin,
         }

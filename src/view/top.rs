@@ -2,10 +2,10 @@
 
 use crate::pattern::waits;
 use crate::profile::{Column, FunctionId, Profile};
-use crate::report::{Pair, Top, TopRow};
+use crate::report::{Top, TopRow};
 use crate::transform::idle_stacks;
-use crate::tree::{Flat, KeyCalls, KeyId, Subject, flat};
-use crate::view::values::RowValues;
+use crate::tree::{Flat, KeyCalls, KeyId, Subject};
+use crate::view::values::{CountedKeys, RowValues};
 use crate::view::{Scope, Sort, SortKey, SortRow, threshold};
 
 /// Options for `top`.
@@ -37,25 +37,19 @@ impl TopOptions {
 
 /// The flat view: self and total of every function.
 pub fn top(profile: &Profile, options: &TopOptions) -> Top {
-    let subject = options.scope.subject(profile);
-    let counted = flat(&subject);
-    let mut header = options.scope.header(profile, "prof.top.v1");
-    header.no_stack = subject.no_stack()[0];
-    header.highlight = options.scope.highlight(&subject);
+    let (subject, mut header) = options.scope.open(profile, "prof.top.v1");
     header.warnings.extend(options.scope.note_of_bounds(&subject));
     let row_values = RowValues::new(&header);
+    let counted = CountedKeys::new(&subject, &row_values);
+    let flat = &counted.flat;
     let smallest = threshold(header.shown, options.min_share);
     let mut heavy: Vec<(SortRow<'_>, KeyId)> = Vec::new();
-    for key in subject.keys.ids().filter(|&key| has_value(&counted, key)) {
-        if counted
-            .total
-            .iter()
-            .take(row_values.weighed_series())
-            .any(|total| total[key].unsigned_abs() >= smallest)
-        {
-            heavy.push((row(&subject, &counted, &row_values, key), key));
+    for key in subject.keys.ids().filter(|&key| has_value(flat, key)) {
+        let mut totals = flat.total.iter().take(row_values.weighed_series());
+        if totals.any(|total| total[key].unsigned_abs() >= smallest) {
+            heavy.push((counted.sort_row(key), key));
         } else {
-            header.elided += counted.self_value[0][key];
+            header.elided += flat.self_value[0][key];
             header.elided_rows += 1;
         }
     }
@@ -64,53 +58,40 @@ pub fn top(profile: &Profile, options: &TopOptions) -> Top {
     if let Some(limit) = options.limit.filter(|&limit| limit < heavy.len()) {
         heavy.select_nth_unstable_by(limit, order);
         for (_, key) in heavy.drain(limit..) {
-            header.elided += counted.self_value[0][key];
+            header.elided += flat.self_value[0][key];
             header.elided_rows += 1;
         }
     }
     heavy.sort_by(order);
     let keys: Vec<KeyId> = heavy.iter().map(|&(_, key)| key).collect();
-    let report = |&key: &KeyId| report_row(&subject, &counted, &row_values, key, header.total);
+    let report = |&key: &KeyId| report_row(&counted, key, header.total);
     let mut rows: Vec<TopRow> = keys.iter().map(report).collect();
     unmark_idle(&subject, options.scope.metrics[0], &keys, &mut rows, header.total);
-    let mut top = Top { header, rows };
-    top.mark_artefacts();
-    top
+    Top { header, rows }
 }
 
 fn has_value(counted: &Flat, key: KeyId) -> bool {
     counted.total.iter().chain(&counted.self_value).any(|column| column[key] != 0)
 }
 
-fn row<'s>(subject: &'s Subject<'_>, counted: &Flat, row_values: &RowValues, key: KeyId) -> SortRow<'s> {
-    let new = Pair { self_value: counted.self_value[0][key], total: counted.total[0][key] };
-    let last = |columns: &[Column<KeyId, i64>]| columns.last().map(|column| column[key]);
-    let old = row_values.old(last(&counted.self_value), last(&counted.total));
-    SortRow { new, old, name: subject.keys.name(key) }
-}
-
-fn report_row(
-    subject: &Subject<'_>,
-    counted: &Flat,
-    row_values: &RowValues,
-    key: KeyId,
-    whole: i64,
-) -> TopRow {
+fn report_row(counted: &CountedKeys<'_, '_>, key: KeyId, whole: i64) -> TopRow {
+    let CountedKeys { subject, row_values, flat } = counted;
     let this = subject.keys.get(key);
     // A call of a function is not a call of its callees, so self and total are equal.
     let counts_calls = subject.calls.as_ref().is_some_and(KeyCalls::counts_calls);
     let values = row_values.values(
-        counted.self_value.iter().map(|column| column[key]),
-        counted.total.iter().map(|column| column[key]),
+        flat.self_value.iter().map(|column| column[key]),
+        flat.total.iter().map(|column| column[key]),
     );
+    let artefact = row_values.is_artefact(&this.name);
     TopRow {
         name: this.name.clone(),
         function: this.function.clone(),
         file: this.file.clone(),
         line: this.line,
-        candidate: !counts_calls && is_candidate(values.self_value, values.total, whole),
+        candidate: !counts_calls && !artefact && is_candidate(values.self_value, values.total, whole),
         values,
-        artefact: false,
+        artefact,
         events: None,
         calls: None,
         per_call: None,

@@ -22,10 +22,7 @@ pub struct TracesOptions {
 /// The distinct stacks, the heaviest first. Stacks with different labels are separate rows if the
 /// profile was loaded with labels.
 pub fn traces(profile: &Profile, options: &TracesOptions) -> Traces {
-    let subject = options.scope.subject(profile);
-    let mut header = options.scope.header(profile, "prof.traces.v1");
-    header.no_stack = subject.no_stack()[0];
-    header.highlight = options.scope.highlight(&subject);
+    let (subject, mut header) = options.scope.open(profile, "prof.traces.v1");
     let row_values = RowValues::new(&header);
     let base = options.scope.base.iter().map(|base| base.metric);
     let metrics: Vec<usize> = options.scope.metrics.iter().copied().chain(base).collect();

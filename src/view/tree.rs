@@ -3,9 +3,9 @@
 use crate::profile::{Budget, Column, Id, Profile, TooLarge};
 use crate::report::{Direction, Name, Pair, Tree, TreeRow};
 use crate::tree::{
-    CallTree, KeyId, NodeId, Shape, Subject, TreeNode, call_tree, caller_tree, flat, occurrences, whole,
+    CallTree, KeyId, NodeId, Shape, Subject, TreeNode, call_tree, caller_tree, occurrences, whole,
 };
-use crate::view::values::RowValues;
+use crate::view::values::{CountedKeys, RowValues};
 use crate::view::{Scope, Sort, SortKey, SortRow, approximate, threshold};
 
 /// Options for `tree`.
@@ -54,8 +54,7 @@ impl TreeOptions {
 
 /// The top-down call tree.
 pub fn tree(profile: &Profile, options: &TreeOptions) -> Tree {
-    let subject = options.scope.subject(profile);
-    let mut header = options.scope.header(profile, "prof.tree.v1");
+    let (subject, mut header) = options.scope.open(profile, "prof.tree.v1");
     approximate(&mut header, profile);
     let smallest = threshold(header.shown, options.min_share);
     let row_values = RowValues::new(&header);
@@ -63,10 +62,8 @@ pub fn tree(profile: &Profile, options: &TreeOptions) -> Tree {
         &subject,
         &Shape {
             keep: &|node| {
-                node.total
-                    .iter()
-                    .take(row_values.weighed_series())
-                    .any(|total| total.unsigned_abs() >= smallest)
+                let mut totals = node.total.iter().take(row_values.weighed_series());
+                totals.any(|total| total.unsigned_abs() >= smallest)
             },
             order: &|a, b| {
                 options.sort.compare(sort_row(&subject, &row_values, a), sort_row(&subject, &row_values, b))
@@ -80,7 +77,6 @@ pub fn tree(profile: &Profile, options: &TreeOptions) -> Tree {
 
     let root = NodeId::default();
     header.no_stack = tree.self_value[0][root];
-    header.highlight = options.scope.highlight(&subject);
     header.elided = tree.total[0][root] - tree.self_value[0][root];
     let mut rows: Vec<TreeRow> = Vec::new();
     let mut cut_at_root = tree.cut[root];
@@ -107,25 +103,16 @@ pub fn tree(profile: &Profile, options: &TreeOptions) -> Tree {
     }
     header.elided_rows = u64::from(cut_at_root) + rows.iter().map(|row| u64::from(row.cut)).sum::<u64>();
     let (cut, min_share) = (u64::from(cut_at_root), options.min_share);
-    let mut tree = Tree { header, direction: Direction::TopDown, rows, cut, min_share };
-    tree.mark_artefacts();
-    tree
+    Tree { header, direction: Direction::TopDown, rows, cut, min_share }
 }
 
 /// The functions and, below each, its callers. Fails if the rows exceed the memory limit.
 pub fn bottom_up(profile: &Profile, options: &TreeOptions) -> Result<Tree, TooLarge> {
-    let subject = options.scope.subject(profile);
-    let counted = flat(&subject);
-    let mut header = options.scope.header(profile, "prof.tree.v1");
+    let (subject, mut header) = options.scope.open(profile, "prof.tree.v1");
     approximate(&mut header, profile);
-    header.no_stack = subject.no_stack()[0];
-    header.highlight = options.scope.highlight(&subject);
-    let pair = |key: KeyId| Pair { self_value: counted.self_value[0][key], total: counted.total[0][key] };
     let row_values = RowValues::new(&header);
-    let last = |columns: &[Column<KeyId, i64>], key: KeyId| columns.last().map(|column| column[key]);
-    let old = |key: KeyId| row_values.old(last(&counted.self_value, key), last(&counted.total, key));
-    let row = |key| SortRow { new: pair(key), old: old(key), name: subject.keys.name(key) };
-    let has_value = |key: &KeyId| counted.total.iter().any(|column| column[*key] != 0);
+    let counted = CountedKeys::new(&subject, &row_values);
+    let has_value = |key: &KeyId| counted.flat.total.iter().any(|column| column[*key] != 0);
     let mut tops: Vec<KeyId> = subject.keys.ids().filter(has_value).collect();
     if let Some(focus) = &options.scope.focus {
         let mut is_match = Column::<KeyId, bool>::filled(false, subject.keys.len());
@@ -134,9 +121,9 @@ pub fn bottom_up(profile: &Profile, options: &TreeOptions) -> Result<Tree, TooLa
         }
         tops.retain(|&key| is_match[key]);
     }
-    tops.sort_by(|&a, &b| options.sort.compare(row(a), row(b)));
+    tops.sort_by(|&a, &b| options.sort.compare(counted.sort_row(a), counted.sort_row(b)));
     let cut = tops.split_off(tops.len().min(options.limit.unwrap_or(usize::MAX)));
-    header.elided = cut.iter().map(|&key| counted.self_value[0][key]).sum();
+    header.elided = cut.iter().map(|&key| counted.new_pair(key).self_value).sum();
     header.elided_rows = cut.len() as u64;
 
     let callers_by = Sort::by(if row_values.compares() { SortKey::Delta } else { SortKey::Total });
@@ -145,8 +132,8 @@ pub fn bottom_up(profile: &Profile, options: &TreeOptions) -> Result<Tree, TooLa
     let mut reservation = options.budget.reservation();
     for top in tops {
         let places = places.remove(&top).unwrap_or_default();
-        let heavier = pair(top).total.saturating_abs().max(old(top).total.saturating_abs());
-        let smallest = threshold(heavier, options.min_share);
+        let (new, old) = (counted.new_pair(top).total, counted.old_pair(top).total);
+        let smallest = threshold(new.saturating_abs().max(old.saturating_abs()), options.min_share);
         let shape = Shape {
             keep: &|node| {
                 let mut totals = node.total.iter().take(row_values.weighed_series());
@@ -163,9 +150,7 @@ pub fn bottom_up(profile: &Profile, options: &TreeOptions) -> Result<Tree, TooLa
     }
     let min_share = options.min_share;
     let cut = cut.len() as u64;
-    let mut tree = Tree { header, direction: Direction::BottomUp, rows, cut, min_share };
-    tree.mark_artefacts();
-    Ok(tree)
+    Ok(Tree { header, direction: Direction::BottomUp, rows, cut, min_share })
 }
 
 fn append_callers(
@@ -207,7 +192,7 @@ fn tree_row(
         file: key.file.clone(),
         values: row_values
             .values(self_value.iter().map(|column| column[node]), total.iter().map(|column| column[node])),
-        artefact: false,
+        artefact: row_values.is_artefact(&key.name),
         events: None,
         cut: 0,
     }

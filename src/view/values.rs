@@ -1,12 +1,16 @@
 //! Turning series of counted values into the values of report rows.
 
-use crate::report::{ByMetric, Header, Name, Pair, Values};
+use crate::profile::Column;
+use crate::report::{Artefact, ByMetric, Header, Name, Pair, PairBySide, Values};
+use crate::tree::{Flat, KeyId, Subject, flat};
+use crate::view::SortRow;
 
 /// Computes the values of rows: for one metric, for several, or for the two sides of a comparison.
 pub(super) struct RowValues {
     names: Vec<Name>,
     /// The factor for the values of the old side, which is the last series; `None` without an old side.
     old_ratio: Option<f64>,
+    artefacts: Vec<Artefact>,
 }
 
 impl RowValues {
@@ -14,7 +18,13 @@ impl RowValues {
     pub(super) fn new(header: &Header) -> Self {
         let names = header.metrics.iter().map(|metric| metric.metric.name.as_str().into()).collect();
         let ratio = || header.normalize.as_ref().map_or(1.0, |normalize| normalize.ratio);
-        RowValues { names, old_ratio: header.base.as_ref().map(|_| ratio()) }
+        let artefacts = header.artefacts.clone();
+        RowValues { names, old_ratio: header.base.as_ref().map(|_| ratio()), artefacts }
+    }
+
+    /// Whether a row stands for a profiler artefact, which the header lists.
+    pub(super) fn is_artefact(&self, name: &str) -> bool {
+        self.artefacts.iter().any(|artefact| artefact.is_named(name))
     }
 
     /// The values of a row, given self and total for each series.
@@ -56,6 +66,41 @@ impl RowValues {
             (Some(ratio), Some(self_value), Some(total)) => scaled_pair(Pair { self_value, total }, ratio),
             _ => Pair::default(),
         }
+    }
+}
+
+/// What keys cost, and what they cost on the old side, if there is one.
+pub(super) struct CountedKeys<'s, 'p> {
+    pub(super) subject: &'s Subject<'p>,
+    pub(super) row_values: &'s RowValues,
+    pub(super) flat: Flat,
+}
+
+impl<'s, 'p> CountedKeys<'s, 'p> {
+    pub(super) fn new(subject: &'s Subject<'p>, row_values: &'s RowValues) -> Self {
+        CountedKeys { subject, row_values, flat: flat(subject) }
+    }
+
+    /// Self and total of a key.
+    pub(super) fn new_pair(&self, key: KeyId) -> Pair {
+        Pair { self_value: self.flat.self_value[0][key], total: self.flat.total[0][key] }
+    }
+
+    /// The same on the old side; zero without one.
+    pub(super) fn old_pair(&self, key: KeyId) -> Pair {
+        let last = |columns: &[Column<KeyId, i64>]| columns.last().map(|column| column[key]);
+        self.row_values.old(last(&self.flat.self_value), last(&self.flat.total))
+    }
+
+    /// Both sides of a key.
+    pub(super) fn pairs(&self, key: KeyId) -> PairBySide {
+        let old = self.row_values.compares().then(|| self.old_pair(key));
+        PairBySide::new(self.new_pair(key), old)
+    }
+
+    /// What a key is sorted by.
+    pub(super) fn sort_row(&self, key: KeyId) -> SortRow<'s> {
+        SortRow { new: self.new_pair(key), old: self.old_pair(key), name: self.subject.keys.name(key) }
     }
 }
 

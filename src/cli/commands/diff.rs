@@ -90,7 +90,7 @@ pub(crate) struct DiffCommand {
     limit: Option<usize>,
     /// Sort rows by this column instead of by verdict
     #[arg(long, value_name = "COLUMN", value_enum)]
-    sort: Option<SortColumn>,
+    sort: Option<DiffSort>,
     /// Hide rows below this share on both sides, in percent
     #[arg(long, value_name = "P", value_parser = percent)]
     min_share: Option<f64>,
@@ -132,33 +132,6 @@ fn every_format() -> impl TypedValueParser<Value = OutputFormat> {
     let formats = OutputFormat::value_variants().iter();
     let values = formats.filter_map(|format| Some(format.to_possible_value()?.hide(false)));
     PossibleValuesParser::new(values).try_map(|name| OutputFormat::from_str(&name, false))
-}
-
-/// The columns of `--sort`.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum SortColumn {
-    /// The largest change first, whether up or down
-    Delta,
-    /// The largest cost ratio first
-    Ratio,
-    /// The most significant first
-    Q,
-    /// The most expensive on the old side first
-    Old,
-    /// The most expensive on the new side first
-    New,
-}
-
-impl From<SortColumn> for DiffSort {
-    fn from(column: SortColumn) -> Self {
-        match column {
-            SortColumn::Delta => DiffSort::Delta,
-            SortColumn::Ratio => DiffSort::Ratio,
-            SortColumn::Q => DiffSort::Q,
-            SortColumn::Old => DiffSort::Old,
-            SortColumn::New => DiffSort::New,
-        }
-    }
 }
 
 /// The default number of rows in text.
@@ -333,7 +306,7 @@ impl DiffCommand {
             explain: !self.no_explain,
             limit,
             others,
-            sort: self.sort.map(DiffSort::from),
+            sort: self.sort,
             min_share,
             budgets,
             ..usual

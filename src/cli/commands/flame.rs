@@ -70,7 +70,7 @@ pub(crate) struct FlameCommand {
     bottom_up: bool,
     /// Order of frames with the same caller [default: weight in a page, alpha in a picture]
     #[arg(long, value_name = "HOW")]
-    order: Option<OrderChoice>,
+    order: Option<SiblingOrder>,
     /// Style of an SVG [default: prof]
     #[arg(long, value_name = "STYLE")]
     style: Option<StyleChoice>,
@@ -85,15 +85,6 @@ pub(crate) struct FlameCommand {
     highlight: HighlightArgs,
     #[command(flatten)]
     _ignored: IgnoredArgs,
-}
-
-/// Values of `--order`.
-#[derive(ValueEnum, Clone, Copy, Debug)]
-enum OrderChoice {
-    /// By name
-    Alpha,
-    /// The widest first
-    Weight,
 }
 
 /// Values of `--style`.
@@ -130,11 +121,8 @@ impl FlameCommand {
         let direction = if self.bottom_up { Direction::BottomUp } else { Direction::TopDown };
         let focus_part = self.focus_part(is_page);
         // A page opens with the root at the top and the widest first, as a table is read.
-        let order = match self.order {
-            Some(OrderChoice::Weight) => SiblingOrder::Weight,
-            None if is_page => SiblingOrder::Weight,
-            Some(OrderChoice::Alpha) | None => SiblingOrder::Alphabetical,
-        };
+        let usual_order = if is_page { SiblingOrder::Weight } else { SiblingOrder::Alphabetical };
+        let order = self.order.unwrap_or(usual_order);
         let color_by = self.coloring.color_by(&self.base, ColorBy::Package)?;
         let svg_options = SvgOptions {
             icicle: self.icicle || is_page,
@@ -149,8 +137,8 @@ impl FlameCommand {
             filters: &self.filters,
             focus_part,
             by: self.node.by(),
-            base: Some(&self.base),
-            highlight: Some(&self.highlight),
+            base: &self.base,
+            highlight: &self.highlight,
             requirement: if is_page { PAGE } else { Requirement::Paths },
             needs: LoadOptions::LEAST,
             limit: None,

@@ -9,11 +9,9 @@ use clap_complete::engine::ArgValueCompleter;
 use crate::cli::commands::requirement::Requirement;
 use crate::cli::commands::show::{Show, one_metric};
 use crate::cli::options::args::{RowArgs, ViewArgs};
-use crate::cli::options::base::BaseArgs;
 use crate::cli::options::completion::functions;
-use crate::cli::options::highlight::HighlightArgs;
 use crate::cli::terminal::failure::{hinted, with_hint};
-use crate::view::{FocusOptions, NotFound, Sort, SortKey, focus};
+use crate::view::{FocusOptions, NotFound, SortKey, focus};
 
 /// Callers and callees of one function
 #[derive(Args, Debug)]
@@ -29,11 +27,7 @@ pub(crate) struct FocusCommand {
     #[command(flatten)]
     view: ViewArgs,
     #[command(flatten)]
-    base: BaseArgs,
-    #[command(flatten)]
     rows: RowArgs,
-    #[command(flatten)]
-    highlight: HighlightArgs,
 }
 
 /// The default number of callers and of callees in text.
@@ -43,12 +37,9 @@ impl FocusCommand {
     pub(crate) fn run(self) -> Result<()> {
         check_order("focus", &self.function, &self.view.input.profiles)?;
         let output = self.view.output()?;
-        let sort = Sort::by(if self.base.is_given() { SortKey::Delta } else { SortKey::Total });
-        let sort = self.base.order(self.rows.sort.as_ref(), sort)?;
+        let sort = self.view.base.order(self.rows.sort.as_ref(), SortKey::Total)?;
         let min_share = self.rows.cut.min_share_or(output.format, 0.0);
         let show = Show {
-            base: Some(&self.base),
-            highlight: Some(&self.highlight),
             limit: Some(self.rows.cut.most.or(ROWS)),
             ..Show::new(&self.view, &output, Requirement::Calls)
         };

@@ -11,9 +11,7 @@ use clap::Args;
 use crate::cli::commands::requirement::Requirement;
 use crate::cli::commands::show::{Show, one_metric, write_timed};
 use crate::cli::options::args::{RowLimit, ViewArgs, percent};
-use crate::cli::options::base::BaseArgs;
 use crate::cli::options::color_by::ColorByArgs;
-use crate::cli::options::highlight::HighlightArgs;
 use crate::cli::options::layout::{Output, OutputFormat};
 use crate::cli::options::pictures::Drawing;
 use crate::cli::terminal::clock::Clock;
@@ -38,8 +36,6 @@ use crate::view::{GraphOptions, Sort, SortKey, graph};
 pub(crate) struct GraphCommand {
     #[command(flatten)]
     view: ViewArgs,
-    #[command(flatten)]
-    base: BaseArgs,
     /// Show at most the N heaviest functions (or the first N by --sort); 0 for all [default: 80; JSON and CSV: all]
     #[arg(short = 'n', long, value_name = "N", visible_alias = "max-nodes")]
     limit: Option<usize>,
@@ -48,8 +44,6 @@ pub(crate) struct GraphCommand {
     min_edge: Option<f64>,
     #[command(flatten)]
     coloring: ColorByArgs,
-    #[command(flatten)]
-    highlight: HighlightArgs,
     /// Sort functions by comma-separated keys; --limit keeps the first ones. A leading - reverses (-total). Keys: self, total, children, name, delta, old, new
     #[arg(short, long, value_name = "KEYS", allow_hyphen_values = true)]
     sort: Option<Sort>,
@@ -81,18 +75,15 @@ impl GraphCommand {
             let hint = "prof graph OUT.svg draws a picture, prof graph OUT.dot writes one for Graphviz";
             return Err(hinted("graph --color-by: only pictures have colours", hint));
         }
-        let color_by = self.coloring.color_by(&self.base, ColorBy::Total)?;
+        let color_by = self.coloring.color_by(&self.view.base, ColorBy::Total)?;
         let output = match (&out, picture) {
             (Some(out), Some(_)) => Output::picture(out, self.view.layout.force),
             _ => self.view.output()?,
         };
-        let sort = Sort::by(if self.base.is_given() { SortKey::Delta } else { SortKey::Total });
-        let sort = self.base.order(self.sort.as_ref(), sort)?;
+        let sort = self.view.base.order(self.sort.as_ref(), SortKey::Total)?;
         let usual = if output.format.is_for_people() { MIN_EDGE } else { 0.0 };
         let min_edge = self.min_edge.unwrap_or(usual);
         let show = Show {
-            base: Some(&self.base),
-            highlight: Some(&self.highlight),
             limit: Some(RowLimit { given: self.limit, text: NODES }),
             ..Show::new(&self.view, &output, Requirement::Calls)
         };

@@ -6,9 +6,7 @@ use clap::Args;
 use crate::cli::commands::requirement::Requirement;
 use crate::cli::commands::show::{Show, one_metric};
 use crate::cli::options::args::{RowLimit, ViewArgs, percent};
-use crate::cli::options::base::BaseArgs;
 use crate::cli::options::chains::ChainArgs;
-use crate::cli::options::highlight::HighlightArgs;
 use crate::view::{HotOptions, hot};
 
 /// The heaviest call path, and call sequences that recur in several places
@@ -20,10 +18,6 @@ use crate::view::{HotOptions, hot};
 pub(crate) struct HotCommand {
     #[command(flatten)]
     view: ViewArgs,
-    #[command(flatten)]
-    base: BaseArgs,
-    #[command(flatten)]
-    highlight: HighlightArgs,
     #[command(flatten)]
     chains: ChainArgs,
     /// Shortest sequence to list, in functions
@@ -75,8 +69,6 @@ impl HotCommand {
         let mut output = self.view.output()?;
         output.style.full_chains = self.chains.is_full();
         let show = Show {
-            base: Some(&self.base),
-            highlight: Some(&self.highlight),
             limit: Some(RowLimit { given: self.limit, text: SEQUENCES }),
             ..Show::new(&self.view, &output, REQUIREMENT)
         };

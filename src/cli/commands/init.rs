@@ -66,7 +66,8 @@ pub(crate) fn run(force: bool) -> Result<()> {
         if let Some(parent) = path.parent() {
             fs::create_dir_all(folder.join(parent)).with_context(|| parent.display().to_string())?;
         }
-        Target::Path(path.to_path_buf()).write(|out| Ok(out.write_all(filled(template, &project).as_bytes())?))?;
+        Target::Path(path.to_path_buf())
+            .write(|out| Ok(out.write_all(filled(template, &project).as_bytes())?))?;
     }
     Target::Stdout.write(|out| {
         writeln!(out, "found {file}: {}", project.part("name"))?;
@@ -92,7 +93,8 @@ fn found(folder: &Path) -> Result<(Project, String)> {
         }
         looked_for.extend(project.files);
     }
-    let hint = "run it in the folder of your project; for other languages, docs/diff-in-ci.md shows how to record";
+    let hint =
+        "run it in the folder of your project; for other languages, docs/diff-in-ci.md shows how to record";
     Err(hinted(format!("diff --init: this folder has none of {}", looked_for.join(", ")), hint))
 }
 

@@ -33,8 +33,8 @@ pub(crate) struct Show<'a> {
     pub(crate) focus_part: FocusPart,
     /// What a row stands for.
     pub(crate) by: By,
-    pub(crate) base: Option<&'a BaseArgs>,
-    pub(crate) highlight: Option<&'a HighlightArgs>,
+    pub(crate) base: &'a BaseArgs,
+    pub(crate) highlight: &'a HighlightArgs,
     pub(crate) requirement: Requirement,
     /// What the view needs of the profile.
     pub(crate) needs: LoadOptions,
@@ -44,7 +44,7 @@ pub(crate) struct Show<'a> {
 }
 
 impl<'a> Show<'a> {
-    /// A view of whole stacks without a baseline, highlighted functions, or a limit on rows.
+    /// A view of whole stacks without a limit on rows.
     pub(crate) fn new(view: &'a ViewArgs, output: &'a Output, requirement: Requirement) -> Self {
         Show {
             input: &view.input,
@@ -52,8 +52,8 @@ impl<'a> Show<'a> {
             filters: &view.filters,
             focus_part: FocusPart::All,
             by: view.node.by(),
-            base: None,
-            highlight: None,
+            base: &view.base,
+            highlight: &view.highlight,
             requirement,
             needs: LoadOptions::LEAST,
             limit: None,
@@ -77,9 +77,7 @@ impl<'a> Show<'a> {
         let mut clock = Clock::new(self.input.verbose);
         let mut prepared = prepare(loaded, &filters, self.by, self.input)?;
         clock.step("filter");
-        if let Some(highlight) = self.highlight {
-            highlight.apply(&prepared.profile, &filters, &mut prepared.scope)?;
-        }
+        self.highlight.apply(&prepared.profile, &filters, &mut prepared.scope)?;
         let Output { format, lines, style, .. } = self.output;
         let make = |fitting: Option<usize>| {
             let rows = self.limit.and_then(|limit| limit.rows(*format, fitting));
@@ -102,9 +100,7 @@ impl<'a> Show<'a> {
 
     /// Loads the profile, and the old side if there is one.
     fn load(&self, filters: &Filters) -> Result<Loaded> {
-        let base = self.base.filter(|base| base.is_given());
-        let old = base.map(BaseArgs::files).unwrap_or_default();
-        self.output.check(&[self.input.files()?, old].concat())?;
+        self.output.check(&[self.input.files()?, self.base.files()].concat())?;
         let needs = self.needs.clone().or(needs(filters, &self.by));
         let request = self.input.given(self.many, needs.clone(), self.filters.all_frames)?;
         if let Some(base) = base {
@@ -114,9 +110,11 @@ impl<'a> Show<'a> {
         let loaded = load(&request)?;
         self.requirement.check(&loaded.profile, &self.by, &loaded.metrics)?;
         note(self.requirement.note([&loaded.profile].into_iter(), &self.by).as_slice(), self.input);
-        let Some(base) = base else { return Ok(loaded) };
+        if !self.base.is_given() {
+            return Ok(loaded);
+        }
         let mut clock = Clock::new(self.input.verbose);
-        let loaded = base.add_old_side(loaded, &request, needs, &self.by, self.input)?;
+        let loaded = self.base.add_old_side(loaded, &request, needs, &self.by, self.input)?;
         clock.step("load the old side");
         Ok(loaded)
     }

@@ -12,9 +12,7 @@ use crate::cli::commands::requirement::Requirement;
 use crate::cli::commands::show::{Show, one_metric};
 use crate::cli::input::sources::Sources;
 use crate::cli::options::args::{LimitArgs, ViewArgs};
-use crate::cli::options::base::BaseArgs;
 use crate::cli::options::completion::functions;
-use crate::cli::options::highlight::HighlightArgs;
 use crate::cli::options::layout::Output;
 use crate::cli::terminal::failure::hinted;
 use crate::load::{CodeError, code};
@@ -35,10 +33,6 @@ pub(crate) struct SourceCommand {
     function: String,
     #[command(flatten)]
     view: ViewArgs,
-    #[command(flatten)]
-    base: BaseArgs,
-    #[command(flatten)]
-    highlight: HighlightArgs,
     #[command(flatten)]
     rows: LimitArgs,
     /// Show the instructions of the function, with source lines between them
@@ -68,8 +62,6 @@ impl SourceCommand {
             return self.show_assembly(&output, &sources);
         }
         let show = Show {
-            base: Some(&self.base),
-            highlight: Some(&self.highlight),
             limit: Some(self.rows.or(FUNCTIONS)),
             ..Show::new(&self.view, &output, Requirement::Lines)
         };

@@ -6,12 +6,10 @@ use clap::Args;
 use crate::cli::commands::requirement::Requirement;
 use crate::cli::commands::show::{Show, one_metric};
 use crate::cli::options::args::{RowArgs, ViewArgs};
-use crate::cli::options::base::BaseArgs;
 use crate::cli::options::columns::ColumnArgs;
-use crate::cli::options::highlight::HighlightArgs;
 use crate::cli::terminal::failure::hinted;
 use crate::profile::Profile;
-use crate::view::{Scope, Sort, SortKey, TopOptions, companion, top_per_event, top_with_calls};
+use crate::view::{Scope, SortKey, TopOptions, companion, top_per_event, top_with_calls};
 
 /// Flat view: self and total of every function
 #[derive(Args, Debug)]
@@ -27,11 +25,7 @@ pub(crate) struct TopCommand {
     #[command(flatten)]
     view: ViewArgs,
     #[command(flatten)]
-    base: BaseArgs,
-    #[command(flatten)]
     rows: RowArgs,
-    #[command(flatten)]
-    highlight: HighlightArgs,
     #[command(flatten)]
     columns: ColumnArgs,
     /// Show averages per event: delay per contention, space per object, CPU per sample, other metrics per call
@@ -46,21 +40,14 @@ impl TopCommand {
     pub(crate) fn run(self) -> Result<()> {
         let mut output = self.view.output()?;
         output.style.columns = self.columns.columns();
-        let sort = if self.base.is_given() {
-            Sort::by(SortKey::Delta).of_self(true)
-        } else {
-            Sort::by(SortKey::SelfValue)
-        };
-        let sort = self.base.order(self.rows.sort.as_ref(), sort)?;
+        let sort = self.view.base.order(self.rows.sort.as_ref(), SortKey::SelfValue)?;
         let min_share = self.rows.cut.min_share_or(output.format, 0.0);
         let show = Show {
-            base: Some(&self.base),
-            highlight: Some(&self.highlight),
             limit: Some(self.rows.cut.most.or(ROWS)),
             ..Show::new(&self.view, &output, Requirement::Costs)
         };
         show.run(|profile, scope, limit| {
-            self.columns.check(self.base.is_given(), scope.metrics.len(), "top")?;
+            self.columns.check(self.view.base.is_given(), scope.metrics.len(), "top")?;
             let options = TopOptions { scope, sort: sort.clone(), limit, min_share };
             if !self.per_event {
                 return Ok(top_with_calls(profile, &options).into());

@@ -6,8 +6,6 @@ use clap::Args;
 use crate::cli::commands::requirement::Requirement;
 use crate::cli::commands::show::Show;
 use crate::cli::options::args::{CutArgs, ViewArgs};
-use crate::cli::options::base::BaseArgs;
-use crate::cli::options::highlight::HighlightArgs;
 use crate::profile::LoadOptions;
 use crate::view::{TracesOptions, traces};
 
@@ -23,10 +21,6 @@ pub(crate) struct TracesCommand {
     #[command(flatten)]
     view: ViewArgs,
     #[command(flatten)]
-    base: BaseArgs,
-    #[command(flatten)]
-    highlight: HighlightArgs,
-    #[command(flatten)]
     rows: CutArgs,
 }
 
@@ -40,8 +34,6 @@ impl TracesCommand {
         let output = self.view.output()?;
         let min_share = self.rows.min_share_or(output.format, 0.0);
         let show = Show {
-            base: Some(&self.base),
-            highlight: Some(&self.highlight),
             limit: Some(self.rows.most.or(0)),
             needs: LoadOptions { labels: true, ..LoadOptions::LEAST },
             ..Show::new(&self.view, &output, REQUIREMENT)

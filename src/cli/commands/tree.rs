@@ -7,15 +7,13 @@ use crate::cli::commands::requirement::Requirement;
 use crate::cli::commands::show::Show;
 use crate::cli::commands::top::events_of;
 use crate::cli::options::args::{RowArgs, ViewArgs};
-use crate::cli::options::base::BaseArgs;
 use crate::cli::options::chains::ChainArgs;
 use crate::cli::options::columns::ColumnArgs;
-use crate::cli::options::highlight::HighlightArgs;
 use crate::cli::options::layout::OutputFormat;
 use crate::cli::options::memory;
 use crate::cli::terminal::failure::hinted;
 use crate::filter::FocusPart;
-use crate::view::{Sort, SortKey, TreeOptions, bottom_up, tree, tree_per_event, with_events};
+use crate::view::{SortKey, TreeOptions, bottom_up, tree, tree_per_event, with_events};
 
 /// Call tree: callees below their callers, or callers below each function
 #[derive(Args, Debug)]
@@ -35,11 +33,7 @@ pub(crate) struct TreeCommand {
     #[arg(long, value_name = "N")]
     depth: Option<usize>,
     #[command(flatten)]
-    base: BaseArgs,
-    #[command(flatten)]
     rows: RowArgs,
-    #[command(flatten)]
-    highlight: HighlightArgs,
     #[command(flatten)]
     chains: ChainArgs,
     #[command(flatten)]
@@ -72,22 +66,15 @@ impl TreeCommand {
         } else {
             (SortKey::Total, ROWS, MIN_SHARE, FocusPart::Callees)
         };
-        let sort = if self.base.is_given() {
-            Sort::by(SortKey::Delta).of_self(self.bottom_up)
-        } else {
-            Sort::by(sort)
-        };
-        let sort = self.base.order(self.rows.sort.as_ref(), sort)?;
+        let sort = self.view.base.order(self.rows.sort.as_ref(), sort)?;
         let min_share = self.rows.cut.min_share_or(output.format, min_share);
         let show = Show {
             focus_part,
-            base: Some(&self.base),
-            highlight: Some(&self.highlight),
             limit: Some(self.rows.cut.most.or(rows)),
             ..Show::new(&self.view, &output, Requirement::Paths)
         };
         show.run(|profile, scope, limit| {
-            self.columns.check(self.base.is_given(), scope.metrics.len(), "tree")?;
+            self.columns.check(self.view.base.is_given(), scope.metrics.len(), "tree")?;
             let events =
                 self.per_event.then(|| events_of(profile, &scope, "tree --per-event")).transpose()?;
             let options = TreeOptions {

@@ -27,47 +27,10 @@ use anyhow::{Context, Result};
 use serde::Deserialize;
 
 use crate::cli::terminal::failure::hinted;
-use crate::output::NOISE_VERSION;
-use crate::report::{CountNoise, FunctionNoise, NoiseHistory};
+use crate::report::{NOISE_VERSION, NoiseHistory};
 
 /// Fewer runs than this say nothing about noise.
 pub(crate) const FEWEST_RUNS: usize = 3;
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct NoiseFile {
-    /// Read before all else, by [`Version`].
-    #[serde(rename = "version")]
-    _version: u32,
-    metric: String,
-    unit: String,
-    by: String,
-    normalize: String,
-    runs: usize,
-    samples_per_run: f64,
-    dispersion: f64,
-    freedom: f64,
-    unlisted: f64,
-    #[serde(default)]
-    function: Vec<Function>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Function {
-    name: String,
-    runs: usize,
-    #[serde(rename = "self")]
-    own: Option<Count>,
-    total: Option<Count>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Count {
-    share: f64,
-    variation: f64,
-}
 
 /// The only part of the file that later versions have for sure.
 #[derive(Deserialize)]
@@ -89,31 +52,13 @@ pub(crate) fn read(path: &Path) -> Result<NoiseHistory> {
             "version {version} of this file is not known, only version {NOISE_VERSION}"
         )));
     }
-    let file: NoiseFile = toml::from_str(&text).map_err(|error| wrong(&error))?;
-    check(&file).map_err(|error| wrong(&error))?;
-    let count = |count: Count| CountNoise { share: count.share, variation: count.variation };
-    let function = |function: Function| FunctionNoise {
-        name: function.name.into(),
-        runs: function.runs,
-        own: function.own.map(count),
-        total: function.total.map(count),
-    };
-    Ok(NoiseHistory {
-        metric: file.metric,
-        unit: file.unit,
-        by: file.by,
-        normalize: file.normalize,
-        runs: file.runs,
-        samples_per_run: file.samples_per_run,
-        dispersion: file.dispersion,
-        freedom: file.freedom,
-        unlisted: file.unlisted,
-        functions: file.function.into_iter().map(function).collect(),
-    })
+    let history = toml::from_str(&text).map_err(|error| wrong(&error))?;
+    check(&history).map_err(|error| wrong(&error))?;
+    Ok(history)
 }
 
 /// Checks that all numbers are possible.
-fn check(file: &NoiseFile) -> Result<(), String> {
+fn check(file: &NoiseHistory) -> Result<(), String> {
     if file.runs < FEWEST_RUNS {
         return Err(format!("runs = {}: at least {FEWEST_RUNS} runs are needed", file.runs));
     }
@@ -122,7 +67,7 @@ fn check(file: &NoiseFile) -> Result<(), String> {
     within("freedom", file.freedom, 1.0, 1e6)?;
     within("unlisted", file.unlisted, 0.0, 1000.0)?;
     let mut seen = HashSet::new();
-    for function in &file.function {
+    for function in &file.functions {
         let name = &function.name;
         if !seen.insert(name) {
             return Err(format!("{name}: listed twice"));

@@ -5,7 +5,9 @@ use std::num::NonZero;
 use clap::{Args, ValueHint};
 use clap_complete::engine::ArgValueCompleter;
 
+use crate::cli::options::base::BaseArgs;
 use crate::cli::options::filters::FilterArgs;
+use crate::cli::options::highlight::HighlightArgs;
 use crate::cli::options::layout::{LayoutArgs, Output, OutputFormat, WordingArgs};
 use crate::cli::options::many::ManyArgs;
 use crate::cli::options::network::NetworkArgs;
@@ -14,7 +16,6 @@ use crate::cli::options::{completion, memory};
 use crate::cli::terminal::messages::print_messages;
 use crate::profile::LoadOptions;
 use crate::report::Message;
-use crate::stats::Normalization;
 use crate::tree::By;
 use crate::view::Sort;
 
@@ -33,6 +34,10 @@ pub(crate) struct ViewArgs {
     pub(crate) layout: LayoutArgs,
     #[command(flatten)]
     pub(crate) wording: WordingArgs,
+    #[command(flatten)]
+    pub(crate) base: BaseArgs,
+    #[command(flatten)]
+    pub(crate) highlight: HighlightArgs,
 }
 
 impl ViewArgs {
@@ -190,28 +195,6 @@ pub(crate) fn percent(text: &str) -> Result<f64, String> {
         // `-0` would be printed with its sign.
         Ok(share) if (0.0..=100.0).contains(&share) => Ok(share.abs()),
         _ => Err("expected a percentage from 0 to 100".to_string()),
-    }
-}
-
-/// Parses the value of `--normalize`.
-pub(crate) fn normalize(text: &str) -> Result<Normalization, String> {
-    let wrong = || "expected core, total, none, or per=OLD,NEW such as per=1000,1200".to_string();
-    match text {
-        "core" => Ok(Normalization::Core),
-        "total" => Ok(Normalization::Total),
-        "none" => Ok(Normalization::Run),
-        _ => {
-            let (old, new) =
-                text.strip_prefix("per=").and_then(|work| work.split_once(',')).ok_or_else(wrong)?;
-            let work = |text: &str| {
-                text.trim()
-                    .parse::<f64>()
-                    .ok()
-                    .filter(|work| *work > 0.0 && work.is_finite())
-                    .ok_or_else(wrong)
-            };
-            Ok(Normalization::Per { old: work(old)?, new: work(new)? })
-        }
     }
 }
 

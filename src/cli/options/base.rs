@@ -5,11 +5,10 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::{Args, ValueHint};
 
-use crate::cli::options::args::normalize;
 use crate::cli::options::match_args::MatchArgs;
 use crate::cli::terminal::failure::hinted;
 use crate::stats::Normalization;
-use crate::view::Sort;
+use crate::view::{Sort, SortKey};
 
 /// Options for comparing a view with a baseline.
 #[derive(Args, Clone, Debug)]
@@ -36,12 +35,36 @@ impl BaseArgs {
         self.base.iter().map(PathBuf::from).collect()
     }
 
-    /// The order given, or `default`. An order that compares two sides needs an old side.
-    pub(crate) fn order(&self, asked: Option<&Sort>, default: Sort) -> Result<Sort> {
+    /// The order given; otherwise by this key, or by its change if there is an old side. An order that compares two sides
+    /// needs one.
+    pub(crate) fn order(&self, asked: Option<&Sort>, key: SortKey) -> Result<Sort> {
         if !self.is_given() && asked.is_some_and(Sort::compares_sides) {
             let hint = "name the old side with --base OLD";
             return Err(hinted("--sort: delta, old and new need two sides to compare", hint));
         }
-        Ok(asked.cloned().unwrap_or(default))
+        let usual = if self.is_given() { Sort::by_change_of(key) } else { Sort::by(key) };
+        Ok(asked.cloned().unwrap_or(usual))
+    }
+}
+
+/// Parses the value of `--normalize`.
+pub(crate) fn normalize(text: &str) -> Result<Normalization, String> {
+    let wrong = || "expected core, total, none, or per=OLD,NEW such as per=1000,1200".to_string();
+    match text {
+        "core" => Ok(Normalization::Core),
+        "total" => Ok(Normalization::Total),
+        "none" => Ok(Normalization::Run),
+        _ => {
+            let (old, new) =
+                text.strip_prefix("per=").and_then(|work| work.split_once(',')).ok_or_else(wrong)?;
+            let work = |text: &str| {
+                text.trim()
+                    .parse::<f64>()
+                    .ok()
+                    .filter(|work| *work > 0.0 && work.is_finite())
+                    .ok_or_else(wrong)
+            };
+            Ok(Normalization::Per { old: work(old)?, new: work(new)? })
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! `--color-by`: what the colours of a picture mean.
 
 use anyhow::Result;
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use crate::cli::options::base::BaseArgs;
 use crate::cli::terminal::failure::hinted;
@@ -13,23 +13,7 @@ use crate::output::ColorBy;
 pub(crate) struct ColorByArgs {
     /// What the colours show [default: package; with --base: delta]
     #[arg(long, value_name = "WHAT", alias = "colors")]
-    color_by: Option<ColorByChoice>,
-}
-
-/// Values of `--color-by`.
-#[derive(ValueEnum, Clone, Copy, Debug)]
-enum ColorByChoice {
-    /// The package, or else the binary or the folder
-    Package,
-    /// The source file
-    File,
-    /// The function's self value, as a share
-    #[value(name = "self")]
-    SelfValue,
-    /// The function's total, as a share
-    Total,
-    /// The change between two profiles
-    Delta,
+    color_by: Option<ColorBy>,
 }
 
 impl ColorByArgs {
@@ -41,18 +25,11 @@ impl ColorByArgs {
     /// The choice given; otherwise the change if two sides are compared, and `default` if not. Colouring by the
     /// change needs two sides.
     pub(crate) fn color_by(&self, base: &BaseArgs, default: ColorBy) -> Result<ColorBy> {
-        Ok(match self.color_by {
-            Some(ColorByChoice::Package) => ColorBy::Package,
-            Some(ColorByChoice::File) => ColorBy::File,
-            Some(ColorByChoice::SelfValue) => ColorBy::SelfValue,
-            Some(ColorByChoice::Total) => ColorBy::Total,
-            Some(ColorByChoice::Delta) if !base.is_given() => {
-                let hint = "name the old side with --base OLD";
-                return Err(hinted("--color-by delta needs two sides to compare", hint));
-            }
-            Some(ColorByChoice::Delta) => ColorBy::Delta,
-            None if base.is_given() => ColorBy::Delta,
-            None => default,
-        })
+        if self.color_by == Some(ColorBy::Delta) && !base.is_given() {
+            let hint = "name the old side with --base OLD";
+            return Err(hinted("--color-by delta needs two sides to compare", hint));
+        }
+        let usual = if base.is_given() { ColorBy::Delta } else { default };
+        Ok(self.color_by.unwrap_or(usual))
     }
 }

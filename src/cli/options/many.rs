@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 
-use crate::load::{self, Combine, Sampling};
+use crate::load::{Combine, Merge, Sampling};
 
 /// Options for combining several profiles into one.
 #[derive(Args, Clone, Debug)]
@@ -30,13 +30,6 @@ pub(crate) struct SamplingArgs {
     seed: u64,
 }
 
-/// Values of `--merge`.
-#[derive(ValueEnum, Clone, Copy, Debug)]
-enum Merge {
-    Sum,
-    Mean,
-}
-
 /// Values of `--weight`.
 #[derive(ValueEnum, Clone, Copy, Debug)]
 enum Weight {
@@ -58,10 +51,6 @@ impl SamplingArgs {
 impl ManyArgs {
     /// What was asked for.
     pub(crate) fn combine(&self) -> Combine {
-        let merge = match self.merge {
-            Merge::Sum => load::Merge::Sum,
-            Merge::Mean => load::Merge::Mean,
-        };
-        Combine { merge, sampling: self.sampling.sampling(), heaviest: self.weight as usize }
+        Combine { merge: self.merge, sampling: self.sampling.sampling(), heaviest: self.weight as usize }
     }
 }

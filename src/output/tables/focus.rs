@@ -5,7 +5,9 @@ use crate::output::label::Label;
 use crate::output::names::{DisplayNames, short_file};
 use crate::output::style::Style;
 use crate::output::table::{Cell, Columns, Emphasis, Form, Kind, Note, Rank, Table};
-use crate::output::tables::values::{HasValues, RowSides, ValueColumns, Which, artefact_note, more};
+use crate::output::tables::values::{
+    HasValues, RowSides, ValueColumns, Which, artefact_note, more, side_only,
+};
 use crate::output::width::wrap;
 use crate::report::{
     CountedFrom, CutRows, Focus, FocusMatch, Grouping, Neighbour, NeighbourKind, Overlap, Pair,
@@ -45,21 +47,18 @@ pub(super) fn tables<'r>(
     style: &'r Style,
 ) -> Result<Vec<Table<'r>>, IncompatibleUnits> {
     let header = &focus.header;
-    let values = ValueColumns::new(header, focus.total.max(old(focus).total), style)?;
+    let values = ValueColumns::new(header, focus.values.new.total.max(old(focus).total), style)?;
     let neighbours = || focus.callers.iter().chain(&focus.callees).map(|row| &row.name);
     let mut columns = Columns::new();
     columns.add("role", Kind::Text, |line: &FocusLine| line.role);
-    if form == Form::Csv {
-        columns.add("name", Kind::Name, |line: &FocusLine| match line.what {
-            What::Neighbour(row) => &*row.name,
-            _ => &*focus.name,
-        });
-    } else {
-        let names =
-            DisplayNames::of(header, neighbours().chain(focus.matches.iter().map(|row| &row.name)), style);
-        let label = move |line: &FocusLine| label(focus, line, &names, style).branch(line.branch);
-        columns.show("CALLERS, FUNCTION, CALLEES", Kind::Name, label);
-    }
+    columns.add("name", Kind::Name, |line: &FocusLine| match line.what {
+        What::Neighbour(row) => &*row.name,
+        _ => &*focus.name,
+    });
+    let names = neighbours().chain(focus.matches.iter().map(|row| &row.name));
+    let names = DisplayNames::of(header, names, form, style);
+    let label = move |line: &FocusLine| label(focus, line, &names, style).branch(line.branch);
+    columns.show("CALLERS, FUNCTION, CALLEES", Kind::Name, label);
     let kind = Kind::Value(values.scale.clone());
     let title = if focus.counts_calls { "CALLS" } else { "TOTAL" };
     columns.add("value", kind, |line| line.value).titled(title);
@@ -95,7 +94,7 @@ pub(super) fn tables<'r>(
 
 /// The value as a share of the function, and of all.
 fn add_all_shares<'r>(columns: &mut Columns<'r, FocusLine<'r>>, focus: &'r Focus) {
-    let whole = focus.total;
+    let whole = focus.values.new.total;
     // The calls that a function makes are no part of the calls to it: 4 calls to `report` may make 48 to `round`.
     let is_part = move |line: &&FocusLine| !focus.counts_calls || line.role != "callee";
     let share = move |line: &FocusLine| {
@@ -127,15 +126,16 @@ fn lines<'r>(focus: &'r Focus, form: Form, style: &Style) -> Vec<FocusLine<'r>> 
         let others = rows.iter().filter(|row| !is_function(row)).map(neighbour);
         functions.chain(more).chain(others).collect()
     };
-    let old = focus.old;
+    let Pair { self_value, total } = focus.values.new;
+    let old = focus.values.old;
     let mut lines = side("caller", &focus.callers, focus.more_callers);
     if let Some(first) = lines.first_mut() {
         first.branch = glyphs.first;
     }
-    let function = line("function", What::Function, focus.total, old.map(|old| old.total));
+    let function = line("function", What::Function, total, old.map(|old| old.total));
     lines.push(FocusLine { branch: glyphs.focus, ..function });
     if !focus.counts_calls || form == Form::Csv {
-        lines.push(line("self", What::Own, focus.self_value, old.map(|old| old.self_value)));
+        lines.push(line("self", What::Own, self_value, old.map(|old| old.self_value)));
     }
     lines.extend(side("callee", &focus.callees, focus.more_callees));
     if let Some(last) = lines.last_mut().filter(|last| !matches!(last.what, What::Function)) {
@@ -147,13 +147,7 @@ fn lines<'r>(focus: &'r Focus, form: Form, style: &Style) -> Vec<FocusLine<'r>> 
 fn label<'r>(focus: &Focus, line: &FocusLine, names: &DisplayNames, style: &Style) -> Label<'r> {
     match line.what {
         What::Neighbour(row) => {
-            let mark = if focus.header.is_highlighted(&row.name) { style.glyphs.marked } else { "" };
-            let side = match (row.value, row.old) {
-                (0, Some(_)) => " (removed)",
-                (_, Some(0)) => " (new)",
-                _ => "",
-            };
-            Label::new(format!("{mark}{}{side}", names.get(&row.name)))
+            Label::new(names.marked(&focus.header, &row.name, style) + side_only(row.value, row.old))
         }
         What::Own => Label::new("(self)"),
         What::More(count) => {
@@ -188,7 +182,7 @@ fn matches<'r>(focus: &'r Focus, values: &ValueColumns<'r>, form: Form, style: &
     let shown = &focus.matches[..focus.matches.len().min(MOST_MATCHES)];
     let hidden = (focus.matches.len() - shown.len()) as u64;
     let by = &focus.header.by;
-    let names = DisplayNames::of(&focus.header, shown.iter().map(|row| &row.name), style);
+    let names = DisplayNames::of(&focus.header, shown.iter().map(|row| &row.name), form, style);
     let kind = Kind::Value(values.scale.clone());
     let mut columns = Columns::new();
     columns.show("TOTAL", kind.clone(), |row: &MatchRow| Some(row.0?.total));
@@ -219,7 +213,7 @@ fn overlap_note(focus: &Focus) -> Option<String> {
     let (overlap, total, of_old) = if is_of_old {
         (focus.old_overlap.unwrap_or_default(), old(focus).total, " on the old side")
     } else {
-        (focus.overlap, focus.total, "")
+        (focus.overlap, focus.values.new.total, "")
     };
     let sides = [("callers", overlap.callers), ("self and callees", overlap.callees)];
     let uneven = sides.iter().filter(|(_, excess)| *excess != 0).enumerate();
@@ -261,5 +255,5 @@ fn sum_share(excess: i64, total: i64) -> String {
 
 /// The old side of the function.
 fn old(focus: &Focus) -> Pair {
-    focus.old.unwrap_or_default()
+    focus.values.old.unwrap_or_default()
 }

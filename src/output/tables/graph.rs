@@ -7,9 +7,9 @@ use crate::output::names::DisplayNames;
 use crate::output::style::Style;
 use crate::output::table::{Columns, Emphasis, Form, Group, Kind, Note, Table};
 use crate::output::tables::values::{
-    HasValues, Measured, RowSides, ValueColumns, Which, Wholes, add_shares, artefact_note, side_only,
+    HasValues, RowSides, ValueColumns, Which, Wholes, add_shares, artefact_note, side_only,
 };
-use crate::report::{Graph, GraphEdge, GraphNode, Pair};
+use crate::report::{Graph, GraphEdge, GraphNode};
 use crate::unit::{self, IncompatibleUnits};
 
 /// A function, or a call.
@@ -39,12 +39,12 @@ impl<'r> GraphLine<'r> {
 
     /// The total of a function, or the value of a call.
     fn value(&self) -> Option<i64> {
-        self.node().map(|node| node.total).or_else(|| Some(self.edge()?.value))
+        self.node().map(|node| node.values.new.total).or_else(|| Some(self.edge()?.value))
     }
 
     fn old(&self) -> Option<i64> {
         match self.node() {
-            Some(node) => Some(node.old?.total),
+            Some(node) => Some(node.values.old?.total),
             None => self.edge()?.old,
         }
     }
@@ -53,9 +53,7 @@ impl<'r> GraphLine<'r> {
 /// The values of functions; those of calls have other keys.
 impl HasValues for GraphLine<'_> {
     fn sides(&self) -> RowSides {
-        let Some(node) = self.node() else { return RowSides::default() };
-        let new = Pair { self_value: node.self_value, total: node.total };
-        RowSides { new: new.into(), old: node.old.map_or_else(Measured::default, Measured::from) }
+        self.node().map_or_else(RowSides::default, |node| node.values.into())
     }
 }
 
@@ -69,14 +67,10 @@ pub(super) fn table<'r>(
     let values = ValueColumns::new(header, header.shown.max(header.old_sum()), style)?;
     let mut columns = Columns::new();
     let names = || graph.nodes.iter().map(|node| &node.name);
-    if form == Form::Csv {
-        columns.add("name", Kind::Name, |line: &GraphLine| line.node().map(|node| &*node.name));
-    } else {
-        let shown = DisplayNames::of(header, names(), style);
-        let glyphs = style.glyphs;
-        let title = format!("FUNCTION{}CALLERS{}CALLEES", glyphs.called_by, glyphs.calls);
-        columns.show(title, Kind::Name, move |line: &GraphLine| label(graph, line, &shown, style));
-    }
+    columns.add("name", Kind::Name, |line: &GraphLine| line.node().map(|node| &*node.name));
+    let shown = DisplayNames::of(header, names(), form, style);
+    let title = format!("FUNCTION{}CALLERS{}CALLEES", style.glyphs.called_by, style.glyphs.calls);
+    columns.show(title, Kind::Name, move |line: &GraphLine| label(graph, line, &shown, style));
     let kind = Kind::Value(values.scale.clone());
     columns.show("TOTAL", kind.clone(), GraphLine::value);
     values.add_side(&mut columns, ["", ""], GraphLine::value, GraphLine::old);
@@ -135,8 +129,7 @@ fn label<'r>(graph: &Graph, line: &GraphLine, names: &DisplayNames, style: &Styl
     let (edge, arrow, other) = match line {
         GraphLine::Node(node) => {
             let mark = if graph.header.is_highlighted(&node.name) { glyphs.marked } else { "" };
-            let new = Pair { self_value: node.self_value, total: node.total };
-            let side = node.old.map_or("", |old| side_only(new, old));
+            let side = side_only(node.values.new, node.values.old);
             return Label::new(names.get(&node.name)).prefix(mark).suffix(side);
         }
         GraphLine::Caller(edge) => (edge, glyphs.called_by, &edge.caller),
@@ -144,9 +137,7 @@ fn label<'r>(graph: &Graph, line: &GraphLine, names: &DisplayNames, style: &Styl
     };
     let between = if edge.bridged { format!("{}{arrow}", glyphs.ellipsis) } else { String::new() };
     let prefix = format!("  {}{between}", arrow.trim_start());
-    let pair = |total| Pair { self_value: 0, total };
-    let side = edge.old.map_or("", |old| side_only(pair(edge.value), pair(old)));
-    Label::new(names.get(other)).prefix(prefix).suffix(side)
+    Label::new(names.get(other)).prefix(prefix).suffix(side_only(edge.value, edge.old))
 }
 
 /// What was left out: `80 of 1,071 functions (the heaviest), 143 edges (each at least 0.1%)`.

@@ -43,8 +43,7 @@ impl<'r> HotLine<'r> {
     }
 
     fn chain(names: Vec<&'r Name>, is_continued: bool, new: Pair, old: Option<Pair>) -> Self {
-        let side = old.map_or("", |old| side_only(new, old));
-        let what = What::Chain { names, is_continued, side };
+        let what = What::Chain { names, is_continued, side: side_only(new, old) };
         HotLine { what, sequence: None, new: new.into(), old: old.unwrap_or_default().into() }
     }
 }
@@ -57,16 +56,16 @@ pub(super) fn tables<'r>(
 ) -> Result<Vec<Table<'r>>, IncompatibleUnits> {
     let header = &hot.header;
     let values = ValueColumns::new(header, header.shown.max(header.old_sum()), style)?;
-    if form == Form::Csv {
-        return Ok(vec![sequences(hot, &values, None, form)]);
-    }
-    let names = DisplayNames::of(header, all_names(hot), style);
+    let names = DisplayNames::of(header, all_names(hot), form, style);
     let view = Rc::new(HotView { hot, style, names });
+    let mut sequences = sequences(&view, &values, form);
+    if form == Form::Csv {
+        return Ok(vec![sequences]);
+    }
     let mut path = path(&view, &values, form);
     if form == Form::Text {
         path.below.push(Note::default());
     }
-    let mut sequences = sequences(hot, &values, Some(&view), form);
     sequences.below.extend(values.highlight_note(style));
     sequences.below.extend(artefact_note(header, all_names(hot), style));
     Ok(vec![path, sequences])
@@ -99,7 +98,7 @@ fn path<'r>(view: &Rc<HotView<'r>>, values: &ValueColumns<'r>, form: Form) -> Ta
     table.above.push(Note::title("heaviest path: each row has at least half the total of the row above"));
     table.below.push(Note::faint(match &hot.next {
         Some(next) => {
-            let (name, value) = (view.names.get(&next.name), values.scale.format(next.total));
+            let (name, value) = (view.names.get(&next.name), values.scale.format(next.values.new.total));
             format!("the path ends here: the heaviest callee, {name}, has only {value}, less than half")
         }
         None => "the path ends here: the last function calls nothing".to_string(),
@@ -121,8 +120,7 @@ fn path_lines(path: &[PathStep]) -> Vec<HotLine<'_>> {
             && (index < head || index >= head + cut)
         {
             let names = group.iter().map(|step| &step.name).collect();
-            let new = Pair { self_value: last.self_value, total: last.total };
-            lines.push(HotLine::chain(names, false, new, last.old));
+            lines.push(HotLine::chain(names, false, last.values.new, last.values.old));
         }
     }
     lines
@@ -130,20 +128,17 @@ fn path_lines(path: &[PathStep]) -> Vec<HotLine<'_>> {
 
 /// Whether a step shares a line with the next because its numbers are the same.
 fn passes_on(a: &PathStep, b: &PathStep) -> bool {
-    let old = |step: &PathStep| step.old.map_or((0, 0), |old| (old.self_value, old.total));
-    a.self_value == 0 && a.total == b.total && old(a).0 == 0 && old(a).1 == old(b).1
+    let passes = |a: Pair, b: Pair| a.self_value == 0 && a.total == b.total;
+    let old = |step: &PathStep| step.values.old.unwrap_or_default();
+    passes(a.values.new, b.values.new) && passes(old(a), old(b))
 }
 
 /// A path with more rows is cut in the middle.
 const MOST_PATH: usize = 60;
 
-/// The sequences; for people (`view`) with the callers of the first function.
-fn sequences<'r>(
-    hot: &'r Hot,
-    values: &ValueColumns<'r>,
-    view: Option<&Rc<HotView<'r>>>,
-    form: Form,
-) -> Table<'r> {
+/// The sequences; for people with the callers of the first function.
+fn sequences<'r>(view: &Rc<HotView<'r>>, values: &ValueColumns<'r>, form: Form) -> Table<'r> {
+    let hot = view.hot;
     let mut columns = Columns::new();
     columns.add("frames", Kind::Text, |line: &HotLine| line.sequence.map(|found| found.frames.join(";")));
     add_values(&mut columns, values);
@@ -153,9 +148,7 @@ fn sequences<'r>(
         let caller = |caller: &Neighbour| format!("{} {}", caller.name, caller.value);
         Some(line.sequence?.callers.iter().map(caller).collect::<Vec<_>>().join(";"))
     });
-    if let Some(view) = view {
-        view.add_names(&mut columns, "SEQUENCE".to_string());
-    }
+    view.add_names(&mut columns, "SEQUENCE".to_string());
     let groups = [Which::Total.group(), Which::Own.group()];
     let rows = move || sequence_lines(&hot.sequences, form);
     let mut table = columns.table(form, &groups, rows, []);
@@ -231,7 +224,10 @@ impl<'r> HotView<'r> {
                 let full = self.style.full_chains;
                 let chain = Joined { arrow: glyphs.calls.into(), anchor: Anchor::Last, is_own, full };
                 Label {
-                    names: names.iter().map(|name| self.shown(name)).collect(),
+                    names: names
+                        .iter()
+                        .map(|name| self.names.marked(&self.hot.header, name, self.style))
+                        .collect(),
                     below: prefix.clone(),
                     prefix,
                     suffix: (*side).to_string(),
@@ -245,11 +241,6 @@ impl<'r> HotView<'r> {
                 Label::new(format!("{} {count} more rows", glyphs.ellipsis))
             }
         }
-    }
-
-    fn shown(&self, name: &Name) -> String {
-        let mark = if self.hot.header.is_highlighted(name) { self.style.glyphs.marked } else { "" };
-        format!("{mark}{}", self.names.get(name))
     }
 
     /// `77% gob.(*Decoder).recvType · 23% .DecodeValue`: two callers if both fit whole, else one, and how many more

@@ -4,7 +4,9 @@ use crate::name::clean;
 use crate::output::label::Label;
 use crate::output::style::Style;
 use crate::output::table::{Cell, Columns, Emphasis, Form, Group, Kind, Note, Table};
-use crate::output::tables::values::{HasValues, RowSides, ValueColumns, Which, Wholes, add_shares};
+use crate::output::tables::values::{
+    HasValues, RowSides, ValueColumns, Which, Wholes, add_shares, side_only,
+};
 use crate::report::{LabelKey, LabelShare, LabelText, Labels};
 use crate::unit::{self, IncompatibleUnits, Unit};
 
@@ -52,11 +54,7 @@ pub(super) fn table<'r>(
     }
     values.side(&mut columns, Which::Total);
     let label = |line: &LabelLine| {
-        let side = match (line.share.map(|share| share.total), line.old) {
-            (Some(0), Some(_)) => " (removed)",
-            (Some(_), Some(0)) => " (new)",
-            _ => "",
-        };
+        let side = line.share.map_or("", |share| side_only(share.total, line.old));
         Label::new(line.text.clone()).prefix(line.branch).suffix(side)
     };
     columns.show("LABEL", Kind::Name, label);

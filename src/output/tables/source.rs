@@ -8,7 +8,7 @@ use crate::output::table::{Cell, Columns, Emphasis, Form, Kind, Note, Table};
 use crate::output::tables::values::{
     HasValues, RowSides, ValueColumns, Which, Wholes, add_shares, artefact_note, more, side_only,
 };
-use crate::report::{AnnotatedSource, Grouping, Origin, Pair, SourceFunction, SourceLine};
+use crate::report::{AnnotatedSource, Grouping, Origin, Pair, PairBySide, SourceFunction, SourceLine};
 use crate::unit::{self, IncompatibleUnits};
 
 /// A line of a function.
@@ -21,9 +21,7 @@ struct SourceRow<'r> {
 
 impl HasValues for SourceRow<'_> {
     fn sides(&self) -> RowSides {
-        let new = Pair { self_value: self.line.self_value, total: self.line.total };
-        let sides = RowSides { new: new.into(), old: self.line.old.unwrap_or_default().into() };
-        if self.is_blank { RowSides::default() } else { sides }
+        if self.is_blank { RowSides::default() } else { self.line.values.into() }
     }
 }
 
@@ -39,7 +37,7 @@ pub(super) fn tables<'r>(
         let rows = move || source.functions.iter().flat_map(move |function| lines(function, form));
         return Ok(vec![columns(source, &values, form).table(form, &[], rows, [])]);
     }
-    let names = DisplayNames::of(header, source.functions.iter().map(|function| &function.name), style);
+    let names = DisplayNames::of(header, source.functions.iter().map(|function| &function.name), form, style);
     let groups = match header.base {
         Some(_) => [Which::Total.group(), Which::Own.group()],
         None => [Which::Own.group(), Which::Total.group()],
@@ -49,8 +47,7 @@ pub(super) fn tables<'r>(
         let rows = move || lines(function, form);
         let mut table = columns(source, &values, form).table(form, &groups, rows, []);
         let is_marked = header.is_highlighted(&function.name);
-        let mark = if is_marked { style.glyphs.marked } else { "" };
-        let name = format!("{mark}{}", names.get(&function.name));
+        let name = names.marked(header, &function.name, style);
         let emphasis = if is_marked { Emphasis::Marked } else { Emphasis::Bold };
         table.above.push(Note { text: title(&name, function, &values, source, style), emphasis });
         table.above.extend(where_from(function));
@@ -68,8 +65,7 @@ pub(super) fn tables<'r>(
 
 fn lines(function: &SourceFunction, form: Form) -> impl Iterator<Item = SourceRow<'_>> {
     function.lines.iter().map(move |line| {
-        let has_value =
-            (line.self_value, line.total) != (0, 0) || line.old.is_some_and(|old| old != Pair::default());
+        let has_value = [line.values.new, line.values.old.unwrap_or_default()] != [Pair::default(); 2];
         SourceRow { function, line, is_blank: form != Form::Csv && !has_value }
     })
 }
@@ -101,7 +97,10 @@ fn columns<'r>(
     };
     columns.show("SOURCE", Kind::Name, text);
     columns.emphasis(|row| {
-        let (own, whole) = (row.line.self_value.unsigned_abs(), row.function.self_value.unsigned_abs());
+        let (own, whole) = (
+            row.line.values.new.self_value.unsigned_abs(),
+            row.function.values.new.self_value.unsigned_abs(),
+        );
         if own != 0 && own * 2 >= whole { Emphasis::Strong } else { Emphasis::None }
     });
     columns
@@ -116,17 +115,17 @@ fn title(
     style: &Style,
 ) -> String {
     let dot = style.glyphs.dot;
-    let [own, total] = [function.self_value, function.total].map(|value| values.scale.format(value));
-    if let (Some(base), Some(old)) = (&source.header.base, function.old) {
-        let new = Pair { self_value: function.self_value, total: function.total };
-        let delta = new.total - old.total;
+    let PairBySide { new, old, delta } = function.values;
+    let [own, total] = [new.self_value, new.total].map(|value| values.scale.format(value));
+    if let (Some(base), Some(delta)) = (&source.header.base, delta) {
+        let delta = delta.total;
         let signed = |number: String| style.glyphs.signed(number);
         let change = signed(values.scale.format_signed(delta));
         let points = signed(unit::signed_share(delta, base.total));
         let side = side_only(new, old);
         return fitted(name, &format!("{side}{dot}self {own}, total {total}, {change}, {points}"), style);
     }
-    let share = unit::share(function.total, source.header.total);
+    let share = unit::share(new.total, source.header.total);
     fitted(name, &format!("{dot}self {own}, total {total}, {share}"), style)
 }
 

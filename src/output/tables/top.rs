@@ -126,11 +126,8 @@ fn groups(header: &Header, form: Form, style: &Style) -> Vec<Group> {
 
 fn add_names<'r>(columns: &mut Columns<'r, TopLine<'r>>, top: &'r Top, form: Form, style: &'r Style) {
     let header = &top.header;
-    if form == Form::Csv {
-        columns.add("name", Kind::Name, |line| line.row().map(|row| &*row.name));
-        return;
-    }
-    let names = DisplayNames::of(header, top.rows.iter().map(|row| &row.name), style);
+    columns.add("name", Kind::Name, |line| line.row().map(|row| &*row.name));
+    let names = DisplayNames::of(header, top.rows.iter().map(|row| &row.name), form, style);
     let is_plain = is_plain(header);
     let indent = if is_plain { "  " } else { "" };
     let label = move |line: &TopLine| match line {
@@ -144,14 +141,14 @@ fn add_names<'r>(columns: &mut Columns<'r, TopLine<'r>>, top: &'r Top, form: For
             } else {
                 indent.into()
             };
-            let side = row.values.old.map_or("", |old| side_only(new(row), old));
+            let side = side_only(new(row), row.values.old);
             let placeless = split_shown(name).filter(|_| !style.full_names);
             let placeless = placeless.map(|(function, _)| format!("{marked}{function}{files}"));
             Label { placeless, ..Label::new(format!("{marked}{name}{files}")).prefix(prefix).suffix(side) }
         }
     };
     let noun = header.by.one.to_uppercase();
-    columns.add("name", Kind::Name, label).titled(format!("{indent}{noun}"));
+    columns.show(format!("{indent}{noun}"), Kind::Name, label);
 }
 
 /// Where the function is: file, line and package.

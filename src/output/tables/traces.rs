@@ -7,7 +7,7 @@ use crate::output::scale;
 use crate::output::style::Style;
 use crate::output::table::{Columns, Emphasis, Form, Group, Kind, Table};
 use crate::output::tables::values::{
-    HasValues, Measured, RowSides, ValueColumns, Which, Wholes, add_shares, artefact_note,
+    HasValues, Measured, RowSides, ValueColumns, Which, Wholes, add_shares, artefact_note, side_only,
 };
 use crate::report::{LabelText, Name, Trace, Traces};
 use crate::unit::{self, IncompatibleUnits};
@@ -99,22 +99,12 @@ fn add_stacks<'r>(
     form: Form,
     style: &'r Style,
 ) {
-    if form == Form::Csv {
-        columns.add("frames", Kind::Name, |line| line.trace.map(|trace| trace.frames.join(";")));
-        return;
-    }
+    columns.add("frames", Kind::Name, |line| line.trace.map(|trace| trace.frames.join(";")));
     let header = &traces.header;
-    let names = DisplayNames::of(header, traces.traces.iter().flat_map(|trace| &trace.frames), style);
-    let shown = move |name: &Name| {
-        let mark = if header.is_highlighted(name) { style.glyphs.marked } else { "" };
-        format!("{mark}{}", names.get(name))
-    };
+    let names = DisplayNames::of(header, traces.traces.iter().flat_map(|trace| &trace.frames), form, style);
+    let shown = move |name: &Name| names.marked(header, name, style);
     let label = move |line: &TraceLine| {
-        let side = match (line.trace, line.new.total, line.old.total) {
-            (Some(_), Some(0), Some(_)) => " (removed)",
-            (Some(_), _, Some(0)) => " (new)",
-            _ => "",
-        };
+        let side = line.trace.map_or("", |_| side_only(line.new.total.unwrap_or(0), line.old.total));
         let label = match line.what {
             What::Stack(trace) if !trace.frames.is_empty() => {
                 Label::new(trace.frames.iter().map(&shown).collect::<Vec<_>>().join(style.glyphs.calls))

@@ -71,16 +71,13 @@ fn groups(tree: &Tree, style: &Style) -> Vec<Group> {
 }
 
 fn add_names<'r>(columns: &mut Columns<'r, TreeLine<'r>>, drawing: &Rc<Drawing<'r>>) {
-    if drawing.form == Form::Csv {
-        columns.add("name", Kind::Name, |line| line.row.map(|row| &*row.name));
-        return;
-    }
+    columns.add("name", Kind::Name, |line| line.row.map(|row| &*row.name));
     let title = match drawing.tree.direction {
         Direction::TopDown => format!("FUNCTION{}CALLEES", drawing.style.glyphs.calls),
         Direction::BottomUp => format!("FUNCTION{}CALLERS", drawing.style.glyphs.called_by),
     };
     let drawing = drawing.clone();
-    columns.add("name", Kind::Name, move |line: &TreeLine<'r>| drawing.label(line)).titled(title);
+    columns.show(title, Kind::Name, move |line: &TreeLine<'r>| drawing.label(line));
 }
 
 /// Whether the values are those of one metric.

@@ -4,7 +4,7 @@ use crate::name::clean;
 use crate::output::scale;
 use crate::output::style::{Style, TextColumn};
 use crate::output::table::{Cell, Columns, Entry, Group, Kind, Note, Rank};
-use crate::report::{Artefact, Grouping, Header, MetricName, Name, Pair};
+use crate::report::{Artefact, Grouping, Header, MetricName, Name, Pair, PairBySide};
 use crate::unit::{self, IncompatibleUnits, Scale, share};
 
 /// What a row has of a metric. A row that closes a table may have only one of the values.
@@ -25,6 +25,12 @@ impl From<Pair> for Measured {
 pub(super) struct RowSides {
     pub(super) new: Measured,
     pub(super) old: Measured,
+}
+
+impl From<PairBySide> for RowSides {
+    fn from(values: PairBySide) -> Self {
+        RowSides { new: values.new.into(), old: values.old.map_or_else(Measured::default, Measured::from) }
+    }
 }
 
 impl RowSides {
@@ -249,11 +255,11 @@ pub(super) fn more(count: u64, by: &Grouping, style: &Style) -> String {
     format!("{ellipsis} {} more {noun}", unit::group_thousands(count.into()))
 }
 
-/// The suffix of a name that is on one side of a comparison only: ` (new)` or ` (removed)`.
-pub(super) fn side_only(new: Pair, old: Pair) -> &'static str {
-    match ((new.self_value, new.total), (old.self_value, old.total)) {
-        ((0, 0), _) => " (removed)",
-        (_, (0, 0)) => " (new)",
+/// What to add to the name of a row that is on one side of a comparison only.
+pub(super) fn side_only<V: Default + PartialEq>(new: V, old: Option<V>) -> &'static str {
+    match old {
+        Some(_) if new == V::default() => " (removed)",
+        Some(old) if old == V::default() => " (new)",
         _ => "",
     }
 }

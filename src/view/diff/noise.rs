@@ -1,7 +1,7 @@
 //! Learning the noise of a program from runs of one build.
 
 use crate::profile::{Id, Profile};
-use crate::report::{CountNoise, DiffSide, FunctionNoise, NoiseHistory};
+use crate::report::{CountNoise, DiffSide, FunctionNoise, NOISE_VERSION, NoiseHistory};
 use crate::stats::learned::{Variation, learn};
 use crate::stats::{Incomparable, Normalization};
 use crate::tree::{By, KeyId, Subject, flat};
@@ -46,6 +46,7 @@ pub fn learn_noise(
     });
     let metric = metric_name(profile, 0);
     Ok(NoiseHistory {
+        version: NOISE_VERSION,
         metric: metric.name.clone(),
         unit: metric.unit.clone(),
         by: grouping_name(by),

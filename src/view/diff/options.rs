@@ -38,18 +38,20 @@ pub struct DiffOptions {
     pub budgets: Vec<BudgetRule>,
 }
 
-/// A column of a comparison to sort by.
+/// A column of a comparison to sort by. Rows that have no value in it are last. The command line offers these values, with
+/// these descriptions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum DiffSort {
-    /// The largest change first, whether up or down.
+    /// The largest change first, whether up or down
     Delta,
-    /// The largest cost ratio first. Functions without one are last.
+    /// The largest cost ratio first
     Ratio,
-    /// The most significant first.
+    /// The most significant first
     Q,
-    /// The most expensive on the old side first.
+    /// The most expensive on the old side first
     Old,
-    /// The most expensive on the new side first.
+    /// The most expensive on the new side first
     New,
 }
 

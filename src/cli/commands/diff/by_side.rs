@@ -13,7 +13,7 @@ use crate::output::evidence_notes;
 use crate::profile::LoadOptions;
 use crate::report::Diff;
 use crate::stats::Normalization;
-use crate::view::{BySideOptions, DiffSort, by_side};
+use crate::view::{BySideOptions, by_side};
 
 /// Compares the builds and writes the table. If any build fails the check, so does the program.
 pub(super) fn run(command: &DiffCommand, mut output: Output) -> Result<Outcome> {
@@ -32,8 +32,7 @@ pub(super) fn run(command: &DiffCommand, mut output: Output) -> Result<Outcome> 
         command.tell_evidence(diff, &notes, &output);
     }
     let Cut { limit, others, min_share } = command.cut(output.format);
-    let sort = command.sort.map(DiffSort::from);
-    let options = BySideOptions { alpha: command.test.alpha, limit, others, sort, min_share };
+    let options = BySideOptions { alpha: command.test.alpha, limit, others, sort: command.sort, min_share };
     let all = by_side(diffs, &options);
     let code = exit_code(all.outcome());
     output.style.exit_code = Some(code);

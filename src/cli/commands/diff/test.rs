@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, ValueHint};
 use clap_complete::engine::ArgValueCompleter;
 
-use crate::cli::options::args::{normalize, percent};
+use crate::cli::options::args::percent;
+use crate::cli::options::base::normalize;
 use crate::cli::options::completion::functions;
 use crate::stats::{Noise, Normalization, TestOptions};
 

@@ -14,10 +14,10 @@ use crate::view::DiffOptions;
 /// Compares the runs of both sides, which the page shows added up. `None` if they cannot be tested, or not be read once
 /// more.
 pub(super) fn comparison(show: &Show<'_>) -> Option<Diff> {
-    let base = show.base.filter(|base| base.is_given())?;
+    let base = show.base;
     let inputs = names(&show.input.profiles).ok()?;
     let is_piped = inputs.iter().chain(&base.base).any(|name| name == "-");
-    if is_piped || show.many.combine().chooses() {
+    if !base.is_given() || is_piped || show.many.combine().chooses() {
         return None;
     }
     compared(show, base, inputs).ok()

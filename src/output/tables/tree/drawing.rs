@@ -99,12 +99,8 @@ pub(super) struct Drawing<'r> {
 
 impl<'r> Drawing<'r> {
     pub(super) fn new(tree: &'r Tree, form: Form, style: &'r Style) -> Self {
-        let (names, groups) = match form {
-            Form::Csv => (Vec::new(), Vec::new()),
-            Form::Markdown => (tree.rows.iter().collect(), Vec::new()),
-            Form::Text => (tree.rows.iter().collect::<Vec<_>>(), groups(tree)),
-        };
-        let names = DisplayNames::of(&tree.header, names.iter().map(|row| &row.name), style);
+        let groups = if form == Form::Text { groups(tree) } else { Vec::new() };
+        let names = DisplayNames::of(&tree.header, tree.rows.iter().map(|row| &row.name), form, style);
         // In a bottom-up tree the rows of callers repeat the value of the function, so that the sum may be too large.
         let own = tree.rows.iter().map(|row| row.values.self_value);
         let whole = own.chain([tree.header.elided, tree.header.no_stack]).fold(0, i64::saturating_add);
@@ -218,10 +214,8 @@ impl<'r> Drawing<'r> {
             let noun = if cut == 1 { "caller" } else { "callers" };
             names.push(format!("{} {noun}", unit::group_thousands(cut.into())));
         }
-        if let (Some(name), Some(row)) = (names.last_mut(), rows.last())
-            && self.tree.header.base.is_some()
-        {
-            name.push_str(side_only(new(row), old(row)));
+        if let (Some(name), Some(row)) = (names.last_mut(), rows.last()) {
+            name.push_str(side_only(new(row), row.values.old));
         }
         let glyphs = self.style.glyphs;
         let (arrow, anchor) =
@@ -236,8 +230,7 @@ impl<'r> Drawing<'r> {
     }
 
     fn shown_name(&self, row: &TreeRow) -> String {
-        let mark = if self.tree.header.is_highlighted(&row.name) { self.style.glyphs.marked } else { "" };
-        format!("{mark}{}", self.names.get(&row.name))
+        self.names.marked(&self.tree.header, &row.name, self.style)
     }
 
     /// The file or package after a name, if requested.

@@ -55,16 +55,6 @@ const CIRCLES: &[&[&str]] = &[
         "format::speedscope_write",
         "format::write",
     ],
-    &[
-        "format::jfr",
-        "format::jfr::chunk",
-        "format::jfr::constants",
-        "format::jfr::cursor",
-        "format::jfr::kinds",
-        "format::jfr::metadata",
-        "format::jfr::old",
-        "format::jfr::samples",
-    ],
     &["format::perf_data", "format::perf_data::header", "format::perf_data::record"],
     &[
         "format::pprof::collect",

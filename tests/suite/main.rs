@@ -12,6 +12,7 @@ mod cli;
 mod columns;
 mod compiled_code;
 mod completion;
+mod contributing;
 mod corpus;
 mod corpus_binary;
 mod corpus_calls;

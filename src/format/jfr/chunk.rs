@@ -5,9 +5,8 @@
 //! ```
 
 use crate::format::ParseError;
-use crate::format::jfr::NAME;
 use crate::format::jfr::constants::Constants;
-use crate::format::jfr::cursor::Cursor;
+use crate::format::jfr::cursor::{Cursor, NAME};
 use crate::format::jfr::metadata::{self, Classes, TimeUnit};
 use crate::format::jfr::old::{self, OldMetadata};
 

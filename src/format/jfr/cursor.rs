@@ -3,7 +3,9 @@
 use std::borrow::Cow;
 
 use crate::format::ParseError;
-use crate::format::jfr::NAME;
+
+/// The name of the format.
+pub(super) const NAME: &str = "jfr";
 
 /// A position in a chunk. All reads are checked against the chunk's end.
 #[derive(Clone, Debug)]

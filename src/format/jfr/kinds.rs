@@ -4,6 +4,7 @@ use crate::format::ParseError;
 use crate::format::jfr::chunk::Chunk;
 use crate::format::jfr::cursor::PooledText;
 use crate::format::jfr::metadata::{Class, Classes, FieldValue, Plan, TimeUnit};
+use crate::format::jfr::old::OLD_SETTING;
 use hashbrown::{HashMap, HashSet};
 
 /// A kind of event that is a sample.
@@ -180,9 +181,6 @@ pub(super) struct Survey {
 
 /// The settings of Datadog's profiler.
 const DATADOG_SETTINGS: &str = "datadog.DatadogProfilerConfig";
-
-/// A setting of version 0.9.
-pub(super) const OLD_SETTING: &str = "recordings/recording_setting";
 
 impl Survey {
     pub(super) fn read(chunk: &Chunk<'_>) -> Result<Survey, ParseError> {

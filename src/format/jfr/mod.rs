@@ -32,6 +32,7 @@ mod samples;
 use std::collections::BTreeMap;
 
 use crate::format::jfr::chunk::{Chunk, MAGIC};
+use crate::format::jfr::cursor::NAME;
 use crate::format::jfr::kinds::{BY_WALL_CLOCK, EVENT_KINDS, Measure, Survey, settings_of_chunks};
 use crate::format::jfr::metadata::Class;
 use crate::format::jfr::samples::{JfrMetrics, Plans, SampleEvents, TakenBy};
@@ -42,8 +43,6 @@ use crate::unit::plural;
 
 /// The entry in the list of readable formats.
 pub(super) static JFR: Format = Format { name: NAME, title: "Java Flight Recorder", sniff, read };
-
-const NAME: &str = "jfr";
 
 fn sniff(head: &[u8]) -> Confidence {
     if head.starts_with(MAGIC) { Confidence::Certain } else { Confidence::No }

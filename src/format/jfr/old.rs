@@ -10,9 +10,13 @@ use hashbrown::HashMap;
 use crate::format::ParseError;
 use crate::format::jfr::constants::Constants;
 use crate::format::jfr::cursor::{Cursor, PooledText};
-use crate::format::jfr::kinds::OLD_SETTING;
 use crate::format::jfr::metadata::{Class, ClassField, Classes, FieldKind};
-use crate::format::jfr::samples::END_TIME;
+
+/// A kind of event: a setting of the recording.
+pub(super) const OLD_SETTING: &str = "recordings/recording_setting";
+
+/// The field with the end of an event.
+pub(super) const END_TIME: &str = "endTime";
 
 /// Kinds of events: their path and their name in later versions.
 const EVENTS: [(&str, &str); 14] = [

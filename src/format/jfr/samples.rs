@@ -11,12 +11,10 @@ use crate::format::jfr::kinds::{
     BY_WALL_CLOCK, EVENT_KINDS, EXECUTION_SAMPLE, EventKind, Measure, Settings, Survey,
 };
 use crate::format::jfr::metadata::{Class, FieldValue, Plan, TimeUnit};
+use crate::format::jfr::old::END_TIME;
 use crate::format::labels::label_set;
 use crate::name::demangle;
 use crate::profile::{Frame, FrameId, FunctionId, LabelSetId, ProfileBuilder, StackId};
-
-/// The field with the end of an event, in version 0.9.
-pub(super) const END_TIME: &str = "endTime";
 
 /// The metrics of a recording, and counts of problems with its samples.
 #[derive(Debug, Default)]

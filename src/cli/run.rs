@@ -24,14 +24,12 @@ pub fn main() -> ExitCode {
         Ok(true) => return ExitCode::SUCCESS,
         Err(_) => return ExitCode::from(FAILURE),
     }
-    let mut words = env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
-    if let (Some("help"), Some(topic)) =
-        (words.next().as_deref(), words.next().as_deref().and_then(short_help::topic))
-    {
-        usage::print_help(&topic);
+    let words: Vec<OsString> = env::args_os().collect();
+    if let Some(text) = known_answer(words.get(1..).unwrap_or_default()) {
+        usage::print_help(&text);
         return ExitCode::SUCCESS;
     }
-    let result = match with_command(env::args_os().collect()) {
+    let result = match with_command(words) {
         Ok(words) => match Command::parse_alone(&words).map_or_else(|| parse(&words), Ok) {
             Err(error) => return usage::explain(error, &words),
             Ok(command) => command.run(),
@@ -46,6 +44,18 @@ pub fn main() -> ExitCode {
             let _ = writeln!(std::io::stderr(), "{}", wrapped(&describe(&explained(error))));
             ExitCode::from(FAILURE)
         }
+    }
+}
+
+/// The answer to `help TOPIC` and `--version`. Clap does not know topics, and would set up the options of all commands to tell
+/// the version.
+fn known_answer(words: &[OsString]) -> Option<String> {
+    match words {
+        [help, topic, ..] if help == "help" => short_help::topic(&topic.to_string_lossy()),
+        [option] if option == "-V" || option == "--version" => {
+            Some(concat!("prof ", env!("CARGO_PKG_VERSION"), "\n").to_string())
+        }
+        _ => None,
     }
 }
 

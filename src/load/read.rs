@@ -248,6 +248,9 @@ impl Reader<'_> {
         let reader = path.origin.open()?;
         let start = Instant::now();
         let watched = Watched { input: reader, observer: observer.clone() };
+        // Starting a thread takes longer than decompressing a small file.
+        let inflate =
+            if (2..=SMALL_FILE).contains(&self.paths[number].size()) { Inflate::Here } else { inflate };
         let mut source = Source::open_with(Box::new(watched), inflate, needs.budget.clone())?;
         let name = &*path.name;
         source.set_name(name);
@@ -268,6 +271,9 @@ impl Reader<'_> {
         FilesOfRecording::new(&self.request.symbols, name, &self.request.needs.budget)
     }
 }
+
+/// The size of a small file, in bytes.
+const SMALL_FILE: u64 = 32 << 10;
 
 /// An input whose bytes are counted while they are read.
 struct Watched {

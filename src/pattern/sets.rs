@@ -17,15 +17,25 @@ pub(super) struct Set {
     words: Option<Words>,
     /// Functions and the ends of their files, for names as common as `wait`.
     functions_in_files: &'static [(&'static str, &'static str)],
-    compiled: LazyLock<Compiled>,
+    functions: &'static [&'static Patterns],
+    /// Names of C functions; in files of other languages, these are different functions.
+    c_functions: &'static [&'static Patterns],
+    files: &'static [&'static Patterns],
 }
 
+/// Regular expressions of one language, which take up to a millisecond to compile. A profile of Go does not need those of Java.
 #[derive(Debug)]
-struct Compiled {
-    functions: Option<Regex>,
-    /// Names of C functions; in files of other languages, these are different functions.
-    c_functions: Option<Regex>,
-    files: Option<Regex>,
+struct Patterns {
+    /// Every name that matches contains one of these words; none if any name may match.
+    words: &'static [&'static str],
+    regex: LazyLock<Option<Regex>>,
+}
+
+impl Patterns {
+    fn match_name(&self, name: &str) -> bool {
+        let may_match = self.words.is_empty() || self.words.iter().any(|word| name.contains(word));
+        may_match && is_match(self.regex.as_ref(), name)
+    }
 }
 
 /// The names of all sets, as written in patterns.
@@ -61,9 +71,10 @@ impl Set {
         if self.words.as_ref().is_some_and(|words| !words.any_in(function)) {
             return false;
         }
-        is_match(self.compiled.functions.as_ref(), function)
-            || is_match(self.compiled.files.as_ref(), file)
-            || (is_match(self.compiled.c_functions.as_ref(), function) && of_c())
+        let any = |patterns: &[&Patterns], name: &str| patterns.iter().any(|one| one.match_name(name));
+        any(self.functions, function)
+            || any(self.files, file)
+            || (!self.c_functions.is_empty() && of_c() && any(self.c_functions, function))
     }
 }
 
@@ -95,7 +106,7 @@ pub fn waits(function: &str, file: &str) -> bool {
 /// Whether the processor itself has nothing to do in this function: `(idle)` of V8, the idle loop of
 /// Linux. Unlike other waiting, this is not CPU time of any thread, whatever recorded it.
 pub fn is_idle_processor(function: &str) -> bool {
-    IDLE_PROCESSOR_WORDS.any_in(function) && is_match(IDLE_PROCESSOR.as_ref(), bare(function))
+    IDLE_PROCESSOR_WORDS.any_in(function) && IDLE_PROCESSOR.match_name(bare(function))
 }
 
 /// Compiles a list of alternatives; `None` for an empty list. A test makes sure that all lists compile. Most
@@ -108,7 +119,7 @@ fn any_of(list: &[&str]) -> Option<Regex> {
     compiled.ok().filter(|_| !list.is_empty())
 }
 
-/// The words of [`IDLE_FUNCTIONS`], [`IDLE_C_FUNCTIONS`] and [`IDLE_PROCESSOR_FUNCTIONS`].
+/// The words of all lists of idle functions below.
 const IDLE_WORDS: &[&str] = &[
     "park",
     "stopm",
@@ -137,7 +148,7 @@ const IDLE_WORDS: &[&str] = &[
     "cpu_startup",
 ];
 
-static IDLE_PROCESSOR_WORDS: Words = Words::new(&["idle", "halt", "swapper", "cpu_startup"]);
+static IDLE_PROCESSOR_WORDS: Words = Words::new(IDLE_PROCESSOR.words);
 
 static IDLE: Set = Set {
     name: "@idle",
@@ -153,23 +164,51 @@ static IDLE: Set = Set {
         ("poll", "multiprocessing/popen_fork.py"),
         ("_try_wait", "subprocess.py"),
     ],
-    compiled: LazyLock::new(|| Compiled {
-        functions: any_of(&[IDLE_FUNCTIONS, IDLE_PROCESSOR_FUNCTIONS].concat()),
-        c_functions: any_of(IDLE_C_FUNCTIONS),
-        files: None,
-    }),
+    functions: &[&IDLE_GO, &IDLE_JAVA, &IDLE_PYTHON, &IDLE_RUST, &IDLE_PROCESSOR],
+    c_functions: &[&IDLE_C],
+    files: &[],
 };
 
-static IDLE_PROCESSOR: LazyLock<Option<Regex>> = LazyLock::new(|| any_of(IDLE_PROCESSOR_FUNCTIONS));
+static IDLE_GO: Patterns =
+    Patterns { words: &["runtime.", "os/signal."], regex: LazyLock::new(|| any_of(IDLE_GO_FUNCTIONS)) };
+static IDLE_JAVA: Patterns = Patterns {
+    words: &[
+        "java",
+        "jdk",
+        "sun",
+        "netty",
+        "Unsafe_Park",
+        "Parker::",
+        "Monitor::",
+        "PlatformEvent::",
+        "JVM_",
+    ],
+    regex: LazyLock::new(|| any_of(IDLE_JAVA_FUNCTIONS)),
+};
+static IDLE_PYTHON: Patterns = Patterns {
+    words: &["time", "<method", "pysleep", "select_epoll_poll", "acquire_", "take_gil"],
+    regex: LazyLock::new(|| any_of(IDLE_PYTHON_FUNCTIONS)),
+};
+static IDLE_RUST: Patterns =
+    Patterns { words: &["::"], regex: LazyLock::new(|| any_of(IDLE_RUST_FUNCTIONS)) };
+static IDLE_PROCESSOR: Patterns = Patterns {
+    words: &["idle", "halt", "swapper", "cpu_startup"],
+    regex: LazyLock::new(|| any_of(IDLE_PROCESSOR_FUNCTIONS)),
+};
+static IDLE_C: Patterns = Patterns { words: &[], regex: LazyLock::new(|| any_of(IDLE_C_FUNCTIONS)) };
 
 /// These match from the start of a name. Any stack through one of them is waiting, so functions that also
 /// run the program's own code must not be listed, such as `uv__io_poll`, `start_wqthread`, rayon's
 /// `wait_until_cold` and Python's `_worker`.
-const IDLE_FUNCTIONS: &[&str] = &[
-    // Go: the scheduler with nothing to run, and waiting goroutines.
+///
+/// Go: the scheduler with nothing to run, and waiting goroutines.
+const IDLE_GO_FUNCTIONS: &[&str] = &[
     r"runtime\.(?:gopark|goparkunlock|stopm|mPark|findRunnable|findrunnable|netpoll|notesleep|notetsleep|notetsleepg|notetsleep_internal|semasleep|futexsleep|sigNoteSleep|usleep|osyield|sysmon)$",
     r"os/signal\.(?:signal_recv|loop)$",
-    // Java, with slashes or dots, including the selectors of java.nio.
+];
+
+/// Java, with slashes or dots, including the selectors of java.nio.
+const IDLE_JAVA_FUNCTIONS: &[&str] = &[
     r"java[./]lang[./]Object\.wait0?(?:\(|$)",
     r"java[./]lang[./]Thread\.(?:sleep|sleep0|sleepNanos|sleepNanos0|yield|yield0|onSpinWait)(?:\(|$)",
     r"(?:jdk[./]internal[./]misc|sun[./]misc)[./]Unsafe\.park(?:\(|$)",
@@ -180,11 +219,17 @@ const IDLE_FUNCTIONS: &[&str] = &[
     r"io[./]netty[./]channel[./]epoll[./]Native\.epollWait",
     r"java[./]lang[./]ref[./]Reference\.waitForReferencePendingList",
     r"(?:Unsafe_Park|Parker::park|PlatformMonitor::wait|Monitor::wait|Monitor::IWait|os::PlatformEvent::park|PlatformEvent::park|ObjectMonitor::wait|JVM_Sleep|JVM_MonitorWait)",
-    // Python: its C functions, as profiles name them.
+];
+
+/// Python: its C functions, as profiles name them.
+const IDLE_PYTHON_FUNCTIONS: &[&str] = &[
     r"(?:<built-in method )?time\.sleep>?$",
     r"<method '(?:acquire|poll|accept|wait)' of '(?:_thread\.lock|_thread\.RLock|select\.\w+|_socket\.socket)' objects>$",
     r"(?:time_sleep|pysleep|select_epoll_poll|acquire_timed|PyThread_acquire_lock_timed|take_gil)$",
-    // Rust: parked threads and idle workers.
+];
+
+/// Rust: parked threads and idle workers.
+const IDLE_RUST_FUNCTIONS: &[&str] = &[
     r"std::thread::(?:park|park_timeout|sleep)\b",
     r"std::thread::Thread::park",
     r"(?:std|parking_lot)::.*[Cc]ondvar.*::wait",
@@ -211,12 +256,13 @@ static GC: Set = Set {
     name: "@gc",
     words: Some(Words::new(GC_WORDS)),
     functions_in_files: &[],
-    compiled: LazyLock::new(|| Compiled {
-        functions: any_of(GC_FUNCTIONS),
-        c_functions: any_of(GC_C_FUNCTIONS),
-        files: None,
-    }),
+    functions: &[&GC_ANY],
+    c_functions: &[&GC_C],
+    files: &[],
 };
+
+static GC_ANY: Patterns = Patterns { words: &[], regex: LazyLock::new(|| any_of(GC_FUNCTIONS)) };
+static GC_C: Patterns = Patterns { words: &[], regex: LazyLock::new(|| any_of(GC_C_FUNCTIONS)) };
 
 /// The words of [`GC_FUNCTIONS`] and [`GC_C_FUNCTIONS`].
 const GC_WORDS: &[&str] = &[
@@ -276,12 +322,13 @@ static RUNTIME: Set = Set {
     name: "@runtime",
     words: None,
     functions_in_files: &[],
-    compiled: LazyLock::new(|| Compiled {
-        functions: any_of(RUNTIME_FUNCTIONS),
-        c_functions: None,
-        files: any_of(RUNTIME_FILES),
-    }),
+    functions: &[&RUNTIME_ANY],
+    c_functions: &[],
+    files: &[&RUNTIME_FILE],
 };
+
+static RUNTIME_ANY: Patterns = Patterns { words: &[], regex: LazyLock::new(|| any_of(RUNTIME_FUNCTIONS)) };
+static RUNTIME_FILE: Patterns = Patterns { words: &[], regex: LazyLock::new(|| any_of(RUNTIME_FILES)) };
 
 const RUNTIME_FUNCTIONS: &[&str] = &[
     // Go: the package, its internals, and the assembly that has no package.
@@ -330,11 +377,10 @@ mod tests {
     #[test]
     fn all_lists_compile() {
         for set in [&IDLE, &RUNTIME, &GC] {
-            assert!(set.compiled.functions.is_some(), "{}", set.name);
+            for patterns in [set.functions, set.c_functions, set.files].concat() {
+                assert!(patterns.regex.is_some(), "{}: {patterns:?}", set.name);
+            }
         }
-        assert!(RUNTIME.compiled.files.is_some() && IDLE.compiled.c_functions.is_some());
-        assert!(GC.compiled.c_functions.is_some());
-        assert!(IDLE_PROCESSOR.is_some());
         assert!(named("@idle").is_some() && named("@runtime").is_some());
         assert!(named("@plt").is_none() && named("idle").is_none());
     }
@@ -482,17 +528,24 @@ mod tests {
     #[test]
     fn words_are_in_all_names_of_a_set() {
         let lists = [
-            (&IDLE, [IDLE_FUNCTIONS, IDLE_C_FUNCTIONS, IDLE_PROCESSOR_FUNCTIONS].concat()),
-            (&GC, [GC_FUNCTIONS, GC_C_FUNCTIONS].concat()),
+            (&IDLE, &IDLE_GO, IDLE_GO_FUNCTIONS),
+            (&IDLE, &IDLE_JAVA, IDLE_JAVA_FUNCTIONS),
+            (&IDLE, &IDLE_PYTHON, IDLE_PYTHON_FUNCTIONS),
+            (&IDLE, &IDLE_RUST, IDLE_RUST_FUNCTIONS),
+            (&IDLE, &IDLE_PROCESSOR, IDLE_PROCESSOR_FUNCTIONS),
+            (&IDLE, &IDLE_C, IDLE_C_FUNCTIONS),
+            (&GC, &GC_ANY, GC_FUNCTIONS),
+            (&GC, &GC_C, GC_C_FUNCTIONS),
         ];
-        for (set, list) in lists {
+        for (set, patterns, list) in lists {
             for name in list.iter().flat_map(|pattern| alternatives(pattern)) {
-                let words = set.words.as_ref().unwrap();
-                assert!(words.any_in(&name), "{}: {name}", set.name);
+                assert!(set.words.as_ref().unwrap().any_in(&name), "{}: {name}", set.name);
+                let words = patterns.words;
+                assert!(
+                    words.is_empty() || words.iter().any(|word| name.contains(word)),
+                    "{name}: {words:?}"
+                );
             }
-        }
-        for name in IDLE_PROCESSOR_FUNCTIONS.iter().flat_map(|pattern| alternatives(pattern)) {
-            assert!(IDLE_PROCESSOR_WORDS.any_in(&name), "{name}");
         }
     }
 

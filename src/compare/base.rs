@@ -5,11 +5,11 @@ use std::fmt;
 use crate::compare::{match_functions, matched};
 use crate::load::{Loaded, Side, SideInput, Sides};
 use crate::profile::{LoadOptions, Profile};
-use crate::report::{DiffSide, Rescaling};
+use crate::report::{Base, DiffSide, Rescaling};
 use crate::stats::{Incomparable, Normalization};
 use crate::transform::{AlignError, GivenError, MatchOptions, ProfileMetric, align, artefacts, fold_leaves};
 use crate::tree::By;
-use crate::view::{BaseSide, DiffOptions, DiffSides, align_sides, diff, recording};
+use crate::view::{BaseSide, DiffOptions, DiffSides, align_sides, diff, normalization_name, recording};
 
 /// How an old side is compared with.
 #[derive(Clone, Debug)]
@@ -112,24 +112,16 @@ pub fn add_base(loaded: Loaded, old: Loaded, options: &BaseOptions) -> Result<Lo
     whole.meta.duration_ns = new.meta.duration_ns;
     whole.meta.time_ns = new.meta.time_ns;
     whole.meta.profiles = new.meta.profiles;
-    let base = BaseSide {
+    let about = Base {
         inputs: old.names,
         combined: old.combined,
-        metric: 1,
         recording: recording(old_profile, old_metric),
-        normalize: Rescaling { method: method(options.normalize), ratio, reason: None },
         matched: matched(&matching, options.all_matches),
+        ..Base::default()
     };
+    let method = normalization_name(options.normalize);
+    let base = BaseSide { metric: 1, normalize: Rescaling { method, ratio, reason: None }, about };
     Ok(Loaded { profile: whole, metrics: vec![0], base: Some(base), ..loaded })
-}
-
-fn method(normalize: Normalization) -> &'static str {
-    match normalize {
-        Normalization::Core => "core",
-        Normalization::Total => "total",
-        Normalization::Per { .. } => "per",
-        Normalization::Run => "none",
-    }
 }
 
 /// The factor that rescales sums of the old side.

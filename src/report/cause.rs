@@ -6,13 +6,14 @@ use crate::report::Name;
 use crate::stats::CountKind;
 
 /// Which value of a function a row tests.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RowTest {
     /// Its self.
     #[serde(rename = "self")]
     SelfValue,
     /// Its total.
+    #[default]
     Total,
 }
 
@@ -26,7 +27,7 @@ impl From<CountKind> for RowTest {
 }
 
 /// Why costs changed.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct DiffCause {
     /// The kind of change.
@@ -65,30 +66,16 @@ pub struct DiffCause {
 impl DiffCause {
     /// A cause about which nothing is known but what it is, and of which count.
     pub fn new(cause: CauseKind, function: Name, count: CountKind) -> Self {
-        DiffCause {
-            cause,
-            function,
-            file: None,
-            line: None,
-            test: count.into(),
-            points: 0.0,
-            explains: 0.0,
-            ratio: None,
-            ratio_low: None,
-            ratio_high: None,
-            growth: Growth::Itself,
-            path: Vec::new(),
-            of: None,
-            calls: None,
-        }
+        DiffCause { cause, function, test: count.into(), ..DiffCause::default() }
     }
 }
 
 /// A kind of change.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CauseKind {
     /// A function costs more.
+    #[default]
     Dearer,
     /// A function has more work: it is called more often, or with more to do.
     CalledMore,
@@ -142,10 +129,11 @@ pub struct MixKind {
 }
 
 /// Where the growth of a function is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(tag = "grew", content = "callers", rename_all = "kebab-case")]
 pub enum Growth {
     /// In the function; its callers do not say more.
+    #[default]
     Itself,
     /// In the calls of all its callers alike; how many there are.
     AllCallers(usize),

@@ -47,8 +47,7 @@ pub use types::types;
 use self::activity::{Activity, nanoseconds};
 use crate::profile::{Column, Meta, Metric, Profile};
 use crate::report::{
-    Artefact, Base, Combined, Grouping, Header, Highlight, Matched, Message, MetricName, MetricTotal, Name,
-    Recording, Rescaling,
+    Artefact, Base, Grouping, Header, Highlight, Message, MetricName, MetricTotal, Name, Recording, Rescaling,
 };
 use crate::transform::{Marks, artefacts, foldable};
 use crate::tree::{By, KeyCalls, KeyId, Subject, neighbours};
@@ -83,18 +82,12 @@ pub struct Marking {
 /// The old side of a comparison, as an additional metric of the profile.
 #[derive(Clone, Debug, Default)]
 pub struct BaseSide {
-    /// Its inputs, as given.
-    pub inputs: Vec<String>,
-    /// How several inputs were combined.
-    pub combined: Option<Combined>,
     /// The number of the metric that holds the values of the old side.
     pub metric: usize,
-    /// What is known about its recording.
-    pub recording: Recording,
     /// How its values are rescaled for the comparison.
     pub normalize: Rescaling,
-    /// Functions that are matched although their names or places differ.
-    pub matched: Vec<Matched>,
+    /// What reports say about it, but for its sums.
+    pub about: Base,
 }
 
 impl Default for Scope {
@@ -255,13 +248,10 @@ fn base_of(profile: &Profile, side: &BaseSide) -> Base {
         no_stack = profile.no_stack(side.metric);
     }
     Base {
-        inputs: side.inputs.clone(),
         total: profile.meta.metrics[side.metric].total,
-        matched: side.matched.clone(),
-        combined: side.combined.clone(),
-        recording: side.recording.clone(),
         sum: scaled(sum),
         no_stack: scaled(no_stack),
+        ..side.about.clone()
     }
 }
 

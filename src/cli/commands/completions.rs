@@ -42,14 +42,9 @@ enum Shell {
 
 impl CompletionsCommand {
     pub(crate) fn run(self) -> Result<()> {
-        let shell = match self.shell {
-            Shell::Bash => "bash",
-            Shell::Zsh => "zsh",
-            Shell::Fish => "fish",
-            Shell::Elvish => "elvish",
-            Shell::Powershell => "powershell",
-        };
-        Target::Stdout.write(|out| Ok(write_script(shell, out)?))
+        let shell = self.shell.to_possible_value();
+        let name = shell.as_ref().map_or("", |shell| shell.get_name());
+        Target::Stdout.write(|out| Ok(write_script(name, out)?))
     }
 }
 

@@ -32,42 +32,37 @@ impl Requirement {
     pub(crate) fn check(self, profile: &Profile, by: &By, metrics: &[usize]) -> Result<()> {
         let Some(calls) = &profile.calls else { return Ok(()) };
         let format = profile.meta.format;
-        if let Requirement::Stacks { why, instead } = self {
-            return Err(hinted(
-                format!("{format} records calls between functions, not stacks: {why}"),
-                instead,
-            ));
-        }
-        if self == Requirement::Lines && !calls.has_lines() {
-            let message = format!("{format} records the cost of functions, not of lines");
-            return Err(hinted(message, "prof top and prof focus show the functions"));
-        }
-        match by {
-            By::Label(_) => {
-                let message =
-                    format!("--by label: {format} records calls between functions, which have no labels");
-                return Err(hinted(message, "--by file, --by package and --by mapping group functions"));
+        let counts_calls = metrics.iter().any(|&metric| Some(metric) == calls.calls_metric);
+        let (message, hint) = match (self, by) {
+            (Requirement::Stacks { why, instead }, _) => {
+                (format!("{format} records calls between functions, not stacks: {why}"), instead)
             }
-            By::Address => {
-                let message =
-                    format!("--by address: {format} is read by function and line, without addresses");
-                return Err(hinted(message, "prof top --by line shows the cost of lines"));
+            (Requirement::Lines, _) if !calls.has_lines() => (
+                format!("{format} records the cost of functions, not of lines"),
+                "prof top and prof focus show the functions",
+            ),
+            (_, By::Label(_)) => (
+                format!("--by label: {format} records calls between functions, which have no labels"),
+                "--by file, --by package and --by mapping group functions",
+            ),
+            (_, By::Address) => (
+                format!("--by address: {format} is read by function and line, without addresses"),
+                "prof top --by line shows the cost of lines",
+            ),
+            (Requirement::Costs, By::Line) if !calls.has_lines() => {
+                (format!("--by line: {format} records the cost of functions, not of lines"), "omit --by line")
             }
-            By::Line if self == Requirement::Costs && !calls.has_lines() => {
-                let message = format!("--by line: {format} records the cost of functions, not of lines");
-                return Err(hinted(message, "omit --by line"));
-            }
-            By::Line if matches!(self, Requirement::Calls | Requirement::Paths) => {
-                let message = format!("--by line: {format} records calls of functions, not of lines");
-                return Err(hinted(message, "prof top --by line and prof source show the cost of lines"));
-            }
-            _ => {}
-        }
-        if self == Requirement::Paths && metrics.iter().any(|&metric| Some(metric) == calls.calls_metric) {
-            let message = "call counts do not form a tree: a call is not part of its caller";
-            return Err(hinted(message, "prof top -m calls and prof focus -m calls FUNC count calls"));
-        }
-        Ok(())
+            (Requirement::Calls | Requirement::Paths, By::Line) => (
+                format!("--by line: {format} records calls of functions, not of lines"),
+                "prof top --by line and prof source show the cost of lines",
+            ),
+            (Requirement::Paths, _) if counts_calls => (
+                "call counts do not form a tree: a call is not part of its caller".to_string(),
+                "prof top -m calls and prof focus -m calls FUNC count calls",
+            ),
+            _ => return Ok(()),
+        };
+        Err(hinted(message, hint))
     }
 
     /// A note that lines are not what the profiles are about, for commands that show lines.

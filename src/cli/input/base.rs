@@ -37,7 +37,7 @@ impl BaseArgs {
             keep,
         };
         let loaded = add_base(loaded, old, &options).map_err(|error| self.explain(error))?;
-        let matched = loaded.base.as_ref().and_then(|base| matched_note(&base.matched));
+        let matched = loaded.base.as_ref().and_then(|base| matched_note(&base.about.matched));
         note(matched.as_slice(), input);
         Ok(loaded)
     }

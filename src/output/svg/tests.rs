@@ -7,7 +7,7 @@ use super::*;
 use crate::output::color::ColorBy;
 use crate::output::svg::options::printable;
 use crate::profile::{LabelSetId, LoadOptions, Profile, ProfileBuilder, from_notation};
-use crate::report::{Combined, Direction, Recording, Rescaling, Selection};
+use crate::report::{Base, Combined, Direction, Recording, Rescaling, Selection};
 use crate::view::{self, BaseSide, FlameOptions, Scope};
 
 fn draw_with(profile: &Profile, flame: &FlameOptions, options: &SvgOptions) -> String {
@@ -249,11 +249,13 @@ fn a_focus_has_callers_above_and_callees_below() {
 fn the_subtitle_states_that_the_old_side_is_rescaled() {
     let mut options = FlameOptions::new(Scope::metric(0), "title".into());
     options.scope.base = Some(BaseSide {
-        inputs: vec!["runs/old.pb.gz".to_string()],
         metric: 1,
-        recording: Recording { duration_ns: Some(3_000_000_000), ..Recording::default() },
         normalize: Rescaling { method: "total", ratio: 2.0, reason: None },
-        ..BaseSide::default()
+        about: Base {
+            inputs: vec!["runs/old.pb.gz".to_string()],
+            recording: Recording { duration_ns: Some(3_000_000_000), ..Recording::default() },
+            ..Base::default()
+        },
     });
     let (blocks, texts) = read(&draw_with(&from_notation("a 6 2\nb 4 3"), &options, &SvgOptions::default()));
     // The old values 2 and 3 are doubled.

@@ -235,8 +235,8 @@ mod tests {
             "{} > {} {}/{} > {}",
             side(&focus.callers),
             focus.name,
-            focus.self_value,
-            focus.total,
+            focus.values.new.self_value,
+            focus.values.new.total,
             side(&focus.callees)
         )
     }
@@ -379,7 +379,7 @@ mod tests {
             };
             let sums = |side: &[Neighbour]| side.iter().map(|row| row.value).sum::<i64>();
             let side = |side: &[Neighbour]| side.iter().map(|row| (row.name.to_string(), row.value)).collect();
-            prop_assert_eq!((focus.total, focus.self_value), (total, own));
+            prop_assert_eq!(focus.values.new, Pair { self_value: own, total });
             prop_assert_eq!(callers, side(&focus.callers));
             prop_assert_eq!(callees, side(&focus.callees));
             prop_assert_eq!(sums(&focus.callers), total + focus.overlap.callers);

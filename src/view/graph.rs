@@ -155,7 +155,7 @@ mod tests {
     fn drawn(graph: &Graph) -> (Vec<String>, Vec<String>) {
         let node = |node: &GraphNode| {
             let mark = if graph.header.is_highlighted(&node.name) { "!" } else { "" };
-            format!("{} {}/{}{mark}", node.name, node.self_value, node.total)
+            format!("{} {}/{}{mark}", node.name, node.values.new.self_value, node.values.new.total)
         };
         let edge = |edge: &GraphEdge| {
             let line = if edge.bridged { "~" } else { ">" };
@@ -219,9 +219,9 @@ mod tests {
                 format!(
                     "{} {} {} {:+}",
                     node.name,
-                    node.total,
-                    node.old.unwrap().total,
-                    node.delta.unwrap().total
+                    node.values.new.total,
+                    node.values.old.unwrap().total,
+                    node.values.delta.unwrap().total
                 )
             })
             .collect();

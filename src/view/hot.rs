@@ -191,7 +191,8 @@ mod tests {
     fn path_and_sequences() {
         let profile = from_notation("main;a;x;y 60\nmain;b;x;y 30\nmain;b;x;z 9\nx 1");
         let hot = hot(&profile, &HotOptions { limit: Some(1), ..HotOptions::new(Scope::metric(0)) });
-        let path: Vec<String> = hot.path.iter().map(|step| format!("{} {}", step.name, step.total)).collect();
+        let path: Vec<String> =
+            hot.path.iter().map(|step| format!("{} {}", step.name, step.values.new.total)).collect();
         assert_eq!(path, ["main 99", "a 60", "x 60", "y 60"]);
         assert_eq!((hot.next, hot.header.elided_rows), (None, 0));
         let sequence = &hot.sequences[0];
@@ -234,7 +235,7 @@ mod tests {
         let path: Vec<String> = hot
             .path
             .iter()
-            .map(|step| format!("{} {} {}", step.name, step.total, step.old.unwrap().total))
+            .map(|step| format!("{} {} {}", step.name, step.values.new.total, step.values.old.unwrap().total))
             .collect();
         assert_eq!(path, ["main 105 99", "a 60 40", "x 60 40", "y 60 40"]);
     }

@@ -242,14 +242,14 @@ mod tests {
                 format!(
                     "{} {}/{} {}",
                     line.line,
-                    line.self_value,
-                    line.total,
+                    line.values.new.self_value,
+                    line.values.new.total,
                     line.text.as_deref().unwrap_or("?")
                 )
             })
             .collect();
         assert_eq!(drawn, ["1 0/0 a", "2 4/7 b", "3 1/1 c"]);
-        assert_eq!((source.functions[0].self_value, source.functions[0].total), (5, 7));
+        assert_eq!(source.functions[0].values.new, Pair { self_value: 5, total: 7 });
     }
 
     #[test]
@@ -259,7 +259,8 @@ mod tests {
             SourceOptions { scope: Scope::metric(0), function: "f".into(), fixed: false, limit: None };
         let text = |_: &str| SourceText::Found("f.go".into(), ["a", "b", "c"].map(String::from).to_vec());
         let source = source(&profile, &options, &text).unwrap();
-        let lines: Vec<_> = source.functions[0].lines.iter().map(|line| (line.line, line.total)).collect();
+        let lines: Vec<_> =
+            source.functions[0].lines.iter().map(|line| (line.line, line.values.new.total)).collect();
         assert_eq!(lines, [(0, 4)]);
     }
 
@@ -276,8 +277,16 @@ mod tests {
             .functions
             .iter()
             .map(|function| {
-                let lines = function.lines.iter().map(|line| (line.line, line.total, pair(line.old)));
-                (&*function.name, function.total, pair(function.delta), lines.collect::<Vec<_>>())
+                let lines = function
+                    .lines
+                    .iter()
+                    .map(|line| (line.line, line.values.new.total, pair(line.values.old)));
+                (
+                    &*function.name,
+                    function.values.new.total,
+                    pair(function.values.delta),
+                    lines.collect::<Vec<_>>(),
+                )
             })
             .collect();
         let lines = vec![(2, 4, (1, 1)), (3, 0, (5, 5))];
@@ -290,6 +299,9 @@ mod tests {
         let options =
             SourceOptions { scope: Scope::compared(), function: "f".into(), fixed: false, limit: None };
         let source = source(&profile, &options, &|_: &str| SourceText::Missing(Vec::new())).unwrap();
-        assert_eq!((source.functions[0].total, source.functions[0].old.unwrap().total), (0, 3));
+        assert_eq!(
+            (source.functions[0].values.new.total, source.functions[0].values.old.unwrap().total),
+            (0, 3)
+        );
     }
 }

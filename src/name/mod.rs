@@ -3,6 +3,7 @@
 
 mod artefact;
 mod brackets;
+mod chain;
 mod clean;
 mod demangle;
 mod fit;
@@ -17,10 +18,11 @@ mod rust_escapes;
 mod short;
 
 pub use artefact::is_artefact;
+pub use chain::{Anchor, Chain};
 pub use clean::clean;
 pub(crate) use clean::is_unprintable;
 pub use demangle::demangle;
-pub use fit::{Anchor, Chain, display_width, fit, fit_distinct};
+pub use fit::{display_width, fit, fit_distinct};
 pub use identity::{identifiers, is_anonymous, normalized, without_numbers, without_run};
 pub use library::{is_library, is_standard_library};
 pub use nearest::nearest;

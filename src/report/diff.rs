@@ -225,7 +225,7 @@ pub struct BudgetCheck {
 }
 
 /// A row of a comparison: a function.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 #[non_exhaustive]
 pub struct DiffRow {
     /// The unique name.

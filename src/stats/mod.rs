@@ -175,7 +175,7 @@ pub enum Normalization {
 }
 
 /// The verdict on a function.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
     /// Significantly more expensive, and by enough to matter. The only verdict that fails a build.
@@ -196,6 +196,7 @@ pub enum Verdict {
     Removed,
     /// No difference that these profiles can show.
     #[serde(rename = "")]
+    #[default]
     Unchanged,
 }
 

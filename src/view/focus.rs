@@ -117,7 +117,10 @@ impl NeighbourLists<'_, '_> {
         let keys = (0..values.len()).map(KeyId::new);
         let mut all: Vec<Neighbour> = keys
             .filter(valued)
-            .map(|key| self.neighbour(key, values[key], old.map(|old| old[key])))
+            .map(|key| {
+                let name = self.subject.keys.name(key).clone();
+                self.row(NeighbourKind::Function, name, values[key], old.map(|old| old[key]))
+            })
             .collect();
         let both = |value: i64| Pair { self_value: value, total: value };
         let row = |row: &Neighbour| (both(row.value), both(row.old.unwrap_or(0)));
@@ -140,10 +143,6 @@ impl NeighbourLists<'_, '_> {
             }
         }
         (shown, more)
-    }
-
-    fn neighbour(&self, key: KeyId, value: i64, old: Option<i64>) -> Neighbour {
-        self.row(NeighbourKind::Function, self.subject.keys.name(key).clone(), value, old)
     }
 
     /// A row that is not a function, if it has a value. It is never left out.

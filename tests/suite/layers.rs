@@ -3,7 +3,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::path::Path;
 
+use crate::support::below;
 use crate::support::imports::{Module, Sources, cycles};
 
 /// Folders and the modules in them, layer by layer. Modules of one layer may use each other only if `ALLOWED` says so.
@@ -170,4 +172,26 @@ fn files_do_not_use_one_another_in_circles() {
     let gone: Vec<_> =
         CIRCLES.iter().filter(|known| !found.iter().any(|circle| is_part(circle, known))).collect();
     assert!(gone.is_empty(), "remove from the list: {gone:?}");
+}
+
+/// The tour of the code names only files that exist. A path may leave out the folders that the text is about.
+#[test]
+fn files_in_the_tour_exist() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let tour = fs::read_to_string(root.join("ARCHITECTURE.md")).unwrap();
+    let folders = ["src", "tests", "docs", "examples", ".ci"];
+    let files = folders.iter().flat_map(|folder| {
+        below(&root.join(folder)).into_iter().map(move |file| format!("/{folder}/{file}"))
+    });
+    let top = fs::read_dir(root).unwrap().map(|entry| format!("/{}", entry.unwrap().file_name().display()));
+    let files: Vec<String> = files.chain(top).collect();
+    let is_file = |word: &&str| {
+        let ending = word.rsplit_once('.').map_or("", |(_, ending)| ending);
+        ["rs", "js", "md", "txt", "toml", "css"].contains(&ending) && !word.contains([' ', '<', '*'])
+    };
+    let named: BTreeSet<&str> = tour.split('`').filter(is_file).collect();
+    assert!(named.len() > 50, "only {} files are found", named.len());
+    let missing: Vec<&&str> =
+        named.iter().filter(|name| !files.iter().any(|file| file.ends_with(&format!("/{name}")))).collect();
+    assert!(missing.is_empty(), "{missing:?}");
 }

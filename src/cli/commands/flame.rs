@@ -246,7 +246,7 @@ impl FlameCommand {
             let corrected = format!("prof flame flame.svg {}", self.input.profiles.join(" "));
             hinted("flame: no output file given", format!("try: {}", corrected.trim_end()))
         })?;
-        if out.extension().is_some() && !has_ending(&out, "svg") && !has_ending(&out, "html") {
+        if out.extension().is_some() && !drawing.writes(&out) {
             let message = format!("flame: {}: flame writes only .svg and .html files", out.display());
             let out = out.with_extension("svg");
             let hint = format!("try: prof flame {} {}", out.display(), self.input.profiles.join(" "));

@@ -13,7 +13,7 @@ use crate::cli::commands::show::{Show, one_metric, write_timed};
 use crate::cli::options::args::{RowLimit, ViewArgs, percent};
 use crate::cli::options::color_by::ColorByArgs;
 use crate::cli::options::layout::{Output, OutputFormat};
-use crate::cli::options::pictures::Drawing;
+use crate::cli::options::pictures::{Drawing, has_ending};
 use crate::cli::terminal::clock::Clock;
 use crate::cli::terminal::failure::{hinted, unwritten};
 use crate::cli::terminal::target::Target;
@@ -54,19 +54,12 @@ const NODES: usize = 80;
 /// The default smallest share of an edge in pictures and text, in percent.
 const MIN_EDGE: f64 = 0.1;
 
-/// The format of a picture.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Picture {
-    Dot,
-    Svg,
-}
-
 impl GraphCommand {
     pub(crate) fn run(mut self) -> Result<()> {
         let drawing = Drawing { command: "graph", endings: &["svg", "dot"], dash: false };
         let out = drawing.target(self.view.layout.output.take(), &mut self.view.input.profiles)?;
         self.view.layout.output.clone_from(&out);
-        let picture = out.as_deref().and_then(picture);
+        let picture = out.as_deref().filter(|out| drawing.writes(out));
         if picture.is_some() && self.view.layout.format != OutputFormat::Text {
             let hint = "run prof graph once for the picture and once for the report";
             return Err(hinted("graph --format: OUT is a picture, so there is no report to format", hint));
@@ -76,9 +69,9 @@ impl GraphCommand {
             return Err(hinted("graph --color-by: only pictures have colours", hint));
         }
         let color_by = self.coloring.color_by(&self.view.base, ColorBy::Total)?;
-        let output = match (&out, picture) {
-            (Some(out), Some(_)) => Output::picture(out, self.view.layout.force),
-            _ => self.view.output()?,
+        let output = match picture {
+            Some(out) => Output::picture(out, self.view.layout.force),
+            None => self.view.output()?,
         };
         let sort = self.view.base.order(self.sort.as_ref(), SortKey::Total)?;
         let usual = if output.format.is_for_people() { MIN_EDGE } else { 0.0 };
@@ -97,27 +90,15 @@ impl GraphCommand {
         }
     }
 
-    fn draw(&self, graph: &Graph, picture: Picture, color_by: ColorBy, target: &Target) -> Result<()> {
+    fn draw(&self, graph: &Graph, picture: &Path, color_by: ColorBy, target: &Target) -> Result<()> {
         let mut clock = Clock::new(self.view.input.verbose);
         let mut dot = Vec::new();
         let unit = self.view.wording.unit.unit();
         output::dot(graph, unit.as_ref(), color_by, &mut dot).map_err(unwritten)?;
-        let drawn = match picture {
-            Picture::Dot => dot,
-            Picture::Svg => render(&dot)?,
-        };
+        let drawn = if has_ending(picture, "svg") { render(&dot)? } else { dot };
         target.write(|out| Ok(out.write_all(&drawn)?))?;
         clock.step("draw");
         Ok(())
-    }
-}
-
-/// The picture that the extension of the output file asks for.
-fn picture(out: &Path) -> Option<Picture> {
-    match out.extension()?.to_string_lossy().to_ascii_lowercase().as_str() {
-        "svg" => Some(Picture::Svg),
-        "dot" => Some(Picture::Dot),
-        _ => None,
     }
 }
 

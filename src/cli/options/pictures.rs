@@ -51,7 +51,7 @@ impl Drawing {
         }
     }
 
-    fn writes(&self, out: &Path) -> bool {
+    pub(crate) fn writes(&self, out: &Path) -> bool {
         self.endings.iter().any(|ending| has_ending(out, ending))
     }
 

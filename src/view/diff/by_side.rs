@@ -76,17 +76,14 @@ pub fn by_side(mut builds: Vec<Diff>, options: &BySideOptions) -> BySide {
 /// The self or the total of a function of which a comparison tested only the other one.
 fn untested(other: &DiffRow, test: RowTest, diff: &Diff) -> DiffRow {
     let mut row = DiffRow {
+        name: other.name.clone(),
+        file: other.file.clone(),
+        line: other.line,
+        old: other.old,
+        new: other.new,
+        delta: other.delta,
         test,
-        ratio: None,
-        ratio_low: None,
-        ratio_high: None,
-        p: None,
-        q: None,
-        verdict: Verdict::Unchanged,
-        samples: None,
-        tested: false,
-        moved: None,
-        ..other.clone()
+        ..DiffRow::default()
     };
     let (old, new) = row.tested_values();
     let share =

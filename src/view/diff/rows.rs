@@ -209,17 +209,8 @@ impl RowBuilder<'_, '_> {
             new,
             delta: new.minus(old),
             test: if has_self { RowTest::SelfValue } else { RowTest::Total },
-            ratio: None,
-            ratio_low: None,
-            ratio_high: None,
-            points: 0.0,
-            p: None,
-            q: None,
-            verdict: Verdict::Unchanged,
             line: this.line,
-            samples: None,
-            tested: false,
-            moved: None,
+            ..DiffRow::default()
         }
     }
 

@@ -14,6 +14,7 @@ use crate::stats::model::Model;
 use crate::stats::{CountKind, Verdict};
 use crate::tree::{Flat, KeyId, Subject, call_edges};
 use crate::view::diff::CallCounts;
+use crate::view::groups::first_frames;
 
 /// A call: how much of a function's total is spent below one of its callers.
 pub(super) struct Call {
@@ -263,13 +264,7 @@ impl<'a, 'p> Flow<'a, 'p> {
 
     /// The first of the frames of a function.
     pub(super) fn first_frame(&self, function: usize) -> Option<FrameId> {
-        let frames = self.first_frames.get_or_init(|| {
-            let mut first = Column::filled(None, self.subject.keys.len());
-            for frame in self.subject.profile.symbols.frames.ids() {
-                first[self.subject.keys.of_frame(frame)].get_or_insert(frame);
-            }
-            first
-        });
+        let frames = self.first_frames.get_or_init(|| first_frames(self.subject));
         frames[KeyId::new(function)]
     }
 

@@ -2,7 +2,7 @@
 
 use unicode_width::UnicodeWidthStr;
 
-use super::fit::fit;
+use super::fit::{SHORTEST, fit};
 use super::place::{end_of_place, split_shown};
 
 /// The end of a chain at which the function is that the row is about.

@@ -5,7 +5,7 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 use super::place::{end_of_place, needs_place, position, split_shown};
 
 /// The minimum width of a name. With fewer columns it would be useless, so the whole row is truncated instead.
-const SHORTEST: usize = 3;
+pub(super) const SHORTEST: usize = 3;
 
 /// The number of terminal columns that a text takes.
 pub fn display_width(text: &str) -> usize {

@@ -97,7 +97,7 @@ fn direct_recursion_is_a_separate_row() {
     // f0 calls f1, which calls itself and f2. Of f1's cost of 8, 3 are its own and 5 are f2's.
     let profile = calls(&[(0, 2), (1, 3), (2, 5)], &[(0, 1, 8), (1, 1, 20), (1, 2, 5)]);
     let found = focus(&profile, &FocusOptions::new(scope(), "f1")).unwrap();
-    assert_eq!((found.total, found.self_value), (8, 3));
+    assert_eq!((found.values.new.total, found.values.new.self_value), (8, 3));
     let callers: Vec<_> = found.callers.iter().map(|row| (row.name.to_string(), row.value)).collect();
     // Inner calls include each other; together they cost no more than the function.
     assert_eq!(callers, [("f0".to_string(), 8), ("(itself)".to_string(), 8)]);

@@ -84,8 +84,8 @@ fn node_of(focus: &Focus) -> Node {
     let itself = special(&focus.callers, NeighbourKind::Itself);
     assert_eq!(itself, special(&focus.callees, NeighbourKind::Itself));
     Node {
-        total: focus.total,
-        self_value: focus.self_value,
+        total: focus.values.new.total,
+        self_value: focus.values.new.self_value,
         callers: functions(&focus.callers),
         callees: functions(&focus.callees),
         itself,

@@ -16,7 +16,7 @@ use prof::name::BlockLabel;
 use prof::output::{HtmlOptions, SvgOptions, html, svg};
 use prof::pattern::{Pattern, Patterns};
 use prof::profile::{LabelSetId, LoadOptions, Mapping, Profile, ProfileBuilder, from_notation};
-use prof::report::{Flame, Page, Recording, Rescaling};
+use prof::report::{Base, Flame, Page, Recording, Rescaling};
 use prof::transform::{self, Marks};
 use prof::unit::{Scale, Unit};
 use prof::view::{self, BaseSide, FlameOptions, PageOptions, Scope, TopOptions};
@@ -727,13 +727,11 @@ fn causes_are_buttons_that_lead_to_the_evidence() {
 fn the_old_side_has_its_own_header_and_is_rescaled() {
     let both = from_notation("main;a 6 1\nmain;gone 0 2");
     let mut options = PageOptions { scope: Scope::metric(0), title: "new.folded".into() };
-    options.scope.base = Some(BaseSide {
-        inputs: vec!["old.folded".into()],
-        metric: 1,
-        recording: Recording { duration_ns: Some(3_000_000_000), ..Recording::default() },
-        normalize: Rescaling { method: "total", ratio: 2.0, reason: None },
-        ..BaseSide::default()
-    });
+    let mut about = Base::default();
+    about.inputs = vec!["old.folded".into()];
+    about.recording = Recording { duration_ns: Some(3_000_000_000), ..Recording::default() };
+    let normalize = Rescaling { method: "total", ratio: 2.0, reason: None };
+    options.scope.base = Some(BaseSide { metric: 1, normalize, about });
     let page = write(&view::page(&both, &options));
     let check = "
         const about = () => document.getElementById('about').textContent;

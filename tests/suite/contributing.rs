@@ -9,14 +9,14 @@ use crate::support::below;
 
 /// The Rust blocks of a document.
 fn blocks(document: &str) -> impl Iterator<Item = &str> {
-    document.split("```rust\n").skip(1).map(|block| block.split("```").next().unwrap())
+    document.split("```rust\n").skip(1).map(|block| &block[..=block.find("\n```\n").unwrap()])
 }
 
-/// The path of a new file, which the text before its block names.
+/// The path of a new file: ``**1. The report**: `src/report/depths.rs`, …``, then its block.
 fn file_before<'d>(document: &'d str, block: &str) -> &'d str {
     let before = &document[..document.find(block).unwrap()];
-    let paths = before.split('`').filter(|part| part.starts_with("src/") && part.ends_with(".rs"));
-    paths.last().unwrap()
+    let (_, step) = before.rsplit_once("**: `").unwrap();
+    step.split('`').next().unwrap()
 }
 
 /// Adds the lines of a block to existing files. `// src/report.rs` names the file; lines below it are declarations, which go

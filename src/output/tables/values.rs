@@ -256,7 +256,7 @@ pub(super) fn more(count: u64, by: &Grouping, style: &Style) -> String {
 }
 
 /// What to add to the name of a row that is on one side of a comparison only.
-pub(super) fn side_only<V: Default + PartialEq>(new: V, old: Option<V>) -> &'static str {
+pub(super) fn side_only<V: Copy + Default + PartialEq>(new: V, old: Option<V>) -> &'static str {
     match old {
         Some(_) if new == V::default() => " (removed)",
         Some(old) if old == V::default() => " (new)",

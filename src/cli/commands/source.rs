@@ -86,17 +86,14 @@ impl SourceCommand {
 
     /// Instructions instead of lines.
     fn show_assembly(&self, output: &Output, sources: &Sources) -> Result<()> {
-        if self.base.is_given() {
+        if self.view.base.is_given() {
             let message =
                 "--asm: the instructions of two builds have nothing in common, so --base cannot compare them";
             return Err(hinted(message, "prof source --base compares the lines of a function"));
         }
         let symbols = self.view.input.symbols.symbols();
-        let show = Show {
-            highlight: Some(&self.highlight),
-            limit: Some(self.rows.or(FUNCTIONS)),
-            ..Show::new(&self.view, output, INSTRUCTIONS)
-        };
+        let show =
+            Show { limit: Some(self.rows.or(FUNCTIONS)), ..Show::new(&self.view, output, INSTRUCTIONS) };
         show.run(|profile, scope, limit| {
             one_metric(&scope, "source")?;
             let (function, fixed) = (self.function.clone(), self.view.filters.fixed_strings);

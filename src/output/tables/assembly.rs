@@ -84,15 +84,15 @@ pub(super) fn tables<'r>(
         let rows = move || assembly.functions.iter().flat_map(all);
         return Ok(vec![columns(assembly, &values, style).table(form, &[], rows, [])]);
     }
-    let names = DisplayNames::of(header, assembly.functions.iter().map(|function| &function.name), style);
+    let names = assembly.functions.iter().map(|function| &function.name);
+    let names = DisplayNames::of(header, names, form, style);
     let mut tables: Vec<Table> = Vec::new();
     for function in &assembly.functions {
         let rows = move || rows(function, form).into_iter();
         let groups = [Which::Own.group(), Which::Total.group()];
         let mut table = columns(assembly, &values, style).table(form, &groups, rows, []);
         let is_marked = header.is_highlighted(&function.name);
-        let mark = if is_marked { style.glyphs.marked } else { "" };
-        let name = format!("{mark}{}", names.get(&function.name));
+        let name = names.marked(header, &function.name, style);
         let emphasis = if is_marked { Emphasis::Marked } else { Emphasis::Bold };
         let [own, total] = [function.self_value, function.total].map(|value| values.scale.format(value));
         let share = unit::share(function.total, header.total);

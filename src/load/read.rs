@@ -249,8 +249,7 @@ impl Reader<'_> {
         let start = Instant::now();
         let watched = Watched { input: reader, observer: observer.clone() };
         // Starting a thread takes longer than decompressing a small file.
-        let inflate =
-            if (2..=SMALL_FILE).contains(&self.paths[number].size()) { Inflate::Here } else { inflate };
+        let inflate = if (2..=SMALL_FILE).contains(&path.origin.size()) { Inflate::Here } else { inflate };
         let mut source = Source::open_with(Box::new(watched), inflate, needs.budget.clone())?;
         let name = &*path.name;
         source.set_name(name);

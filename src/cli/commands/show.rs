@@ -103,9 +103,10 @@ impl<'a> Show<'a> {
         self.output.check(&[self.input.files()?, self.base.files()].concat())?;
         let needs = self.needs.clone().or(needs(filters, &self.by));
         let request = self.input.given(self.many, needs.clone(), self.filters.all_frames)?;
-        if let Some(base) = base {
+        if self.base.is_given() {
             // Servers record both sides at the same time.
-            request.fetch(&[&request.inputs, &base.base]).map_err(|error| explain_load(error, &request))?;
+            let fetched = request.fetch(&[&request.inputs, &self.base.base]);
+            fetched.map_err(|error| explain_load(error, &request))?;
         }
         let loaded = load(&request)?;
         self.requirement.check(&loaded.profile, &self.by, &loaded.metrics)?;

@@ -178,9 +178,9 @@ pub static KINDS: &[Kind] = &[
         metrics: &["old_space"],
         companion: Some("old_objects"),
         languages: JAVA,
-        measures: "Bytes of a few sampled objects that are old and still in use.",
+        measures: "Bytes of objects that are old and still in use; only a few objects are sampled.",
         when: "Use it to find a leak in a recording without a heap dump; totals mean little, because few objects are sampled.",
-        width: "allocated sampled objects that are old and still in use",
+        width: "allocated old objects that are still in use (a sample of them)",
         is_quantity: false,
     },
     Kind {
@@ -189,9 +189,9 @@ pub static KINDS: &[Kind] = &[
         metrics: &["old_objects"],
         companion: Some("old_space"),
         languages: JAVA,
-        measures: "A few sampled objects that are old and still in use.",
+        measures: "Objects that are old and still in use; only a few are sampled.",
         when: "Use it to find a leak in a recording without a heap dump.",
-        width: "allocated sampled objects that are old and still in use",
+        width: "allocated old objects that are still in use (a sample of them)",
         is_quantity: false,
     },
     Kind {
@@ -200,7 +200,7 @@ pub static KINDS: &[Kind] = &[
         metrics: &["peak_space", "max_space", "peak"],
         companion: Some("peak_objects"),
         languages: NATIVE,
-        measures: "Bytes in use at one moment: for the metric peak, when the whole program used the most; for max, when this stack did.",
+        measures: "Bytes in use at a peak: that of the whole program, or for the metric max that of each stack.",
         when: "Use it to find what determines how much memory the program needs.",
         width: "held a lot of memory at peak usage",
         is_quantity: true,
@@ -547,6 +547,11 @@ fn event(metric: &str) -> &str {
         _ => metric,
     };
     event.split_once(':').map_or(event, |(event, _)| event)
+}
+
+/// Whether a metric counts clock cycles.
+pub fn is_cycles(metric: &str) -> bool {
+    event(metric).eq_ignore_ascii_case("cycles")
 }
 
 /// Whether `asked` can refer to the metric called `metric`: it is the metric's name without perf's modifiers,

@@ -54,7 +54,7 @@ pub use page::{Page, PageMetric, PageName, PagePlace};
 pub use source::{AnnotatedSource, Origin, SourceFunction, SourceLine};
 pub use top::{Top, TopRow};
 pub use traces::{Trace, Traces};
-pub use tree::{Direction, Tree, TreeRow};
+pub use tree::{Direction, HiddenBy, Tree, TreeRow};
 pub use types::{TypeRow, Types};
 pub use values::{ByMetric, Pair, PairBySide, Values};
 

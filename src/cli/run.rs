@@ -115,7 +115,11 @@ fn explained(error: anyhow::Error) -> anyhow::Error {
         Err(error) => return error,
     };
     let NoSuchFile { name, given } = &missing;
-    let hint = if commands::names().contains(name) {
+    let words: Vec<OsString> = env::args_os().collect();
+    let is_after_fold = words.windows(2).any(|pair| pair[0] == "--fold" && pair[1] == **name);
+    let hint = if is_after_fold {
+        Some(format!("--fold takes a name only after an equals sign: --fold={name}"))
+    } else if commands::names().contains(name) {
         let others: Vec<&str> = given.iter().map(String::as_str).filter(|other| other != name).collect();
         Some(format!("the command comes first: prof {name} {}", others.join(" ")))
     } else if name.contains("://") {

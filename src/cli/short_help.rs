@@ -20,12 +20,12 @@ type Topic = (&'static str, &'static str, &'static [&'static str]);
 const TOPICS: [Topic; 4] = [
     (
         "filters",
-        "Filters are applied in a fixed order, whatever their order on the command line.\n\nA pattern (RE) is a regular expression that matches a function name, a file or a mapping. The prefixes\nfunction:, file:, mapping: and package: restrict it to one of these. @runtime, @idle and @gc stand for\nthe known functions of the runtime, of waiting and of garbage collection.",
+        "Filters are applied in a fixed order, whatever their order on the command line. Not every command has all of them.\n\nA pattern (RE) is a regular expression that matches a function's name, its file or its mapping (the executable or\nlibrary that contains it). The prefixes function:, file: and mapping: restrict it to one of these; package: matches the\npackage instead. With -F, all of a pattern is literal text, a prefix included.\n\nThree names stand for functions that prof knows: @runtime for those of a language's runtime, @idle for those that wait,\nand @gc for those that collect garbage.",
         &["Filters"],
     ),
     (
         "input",
-        "Options for reading profiles, combining several, and looking up names",
+        "Options for reading profiles, combining several, and looking up names. Not every command has all of them.",
         &[
             "Symbols",
             "Many profiles",
@@ -48,7 +48,7 @@ const TOPICS: [Topic; 4] = [
     ),
     (
         "output",
-        "Options for the rows of a report, its format, and where it is written",
+        "Options for the rows of a report, its format, and where it is written. Not every command has all of them; defaults\nsuch as the number of rows are those of prof top.",
         &[
             "by",
             "format",
@@ -253,7 +253,7 @@ mod tests {
                 "{help}"
             );
         }
-        assert!(help.lines().all(|line| line.width() <= COLUMNS), "{help}");
+        assert!(help.lines().all(|line| line.width() <= COLUMNS && !line.ends_with('…')), "{help}");
     }
 
     #[test]

@@ -28,6 +28,11 @@ pub(super) fn explain(mut error: clap::Error, words: &[OsString]) -> ExitCode {
         // Clap suggests that an unknown option may be a file after `--`, which never helps here.
         error.remove(ContextKind::Suggested);
     }
+    if let Some(ContextValue::String(alias)) = error.get(ContextKind::SuggestedArg)
+        && let Some(name) = own_name(alias)
+    {
+        error.insert(ContextKind::SuggestedArg, ContextValue::String(name));
+    }
     if error.kind() == ErrorKind::DisplayHelp {
         return help(&error, words);
     }
@@ -104,6 +109,19 @@ fn elsewhere(option: &str) -> Option<String> {
     (!commands.is_empty()).then(|| format!("{option} is an option of {}", commands.join(", ")))
 }
 
+/// The name of an option that clap suggests by a hidden alias: `--hide-stacks` for `--ignore`, which help does not mention.
+fn own_name(alias: &str) -> Option<String> {
+    let alias = alias.strip_prefix("--")?;
+    let prof = Prof::command();
+    let is_hidden = |argument: &&clap::Arg| {
+        argument.get_all_aliases().unwrap_or_default().contains(&alias)
+            && !argument.get_visible_aliases().unwrap_or_default().contains(&alias)
+    };
+    prof.get_subcommands()
+        .find_map(|command| command.get_arguments().find(is_hidden)?.get_long())
+        .map(|long| format!("--{long}"))
+}
+
 fn is_called(argument: &clap::Arg, option: &str) -> bool {
     match option.strip_prefix("--") {
         Some(long) => {
@@ -127,5 +145,13 @@ mod tests {
         assert_eq!(elsewhere("--budget").unwrap(), "--budget is an option of prof diff");
         assert!(elsewhere("-n").unwrap().starts_with("-n is an option of prof top"));
         assert_eq!(elsewhere("--nonsense"), None);
+    }
+
+    #[test]
+    fn hidden_aliases_are_not_suggested() {
+        assert_eq!(own_name("--ignore").unwrap(), "--hide-stacks");
+        assert_eq!(own_name("--hide-stacks"), None);
+        // Visible in the help of `tree`.
+        assert_eq!(own_name("--invert"), None);
     }
 }

@@ -137,7 +137,11 @@ impl Stages {
     pub fn marks(&mut self, text: &str) -> Result<Option<Marks>, FilterError> {
         let (pattern, note) = Pattern::parse(text, self.fixed)?;
         let is_literal = self.fixed || note.is_some();
-        self.notes.extend(note);
+        // A function's name pasted as it is needs no note on how it was read.
+        let symbols = &self.profile.symbols;
+        let name = pattern.body();
+        let is_name = symbols.functions.ids().any(|id| symbols.function_name(id) == name);
+        self.notes.extend(note.filter(|_| !is_name));
         let marks_of = |pattern| marks(&self.profile, &Patterns::from_iter([pattern]), &self.by);
         let as_regex = marks_of(pattern);
         if as_regex.match_profile(&self.profile) {
@@ -150,7 +154,10 @@ impl Stages {
         if !literally.match_profile(&self.profile) {
             return Ok(None);
         }
-        self.notes.push(format!("`{text}` matches nothing as a regular expression; matching it literally"));
+        if !is_name {
+            self.notes
+                .push(format!("`{text}` matches nothing as a regular expression; matching it literally"));
+        }
         Ok(Some(literally))
     }
 

@@ -46,6 +46,7 @@ pub struct SideInput {
 /// two values per line. The metrics that `old` asks for count.
 pub fn sides(old: &Request, new: Option<&Request>) -> Result<Sides, Error> {
     let Some(new) = new else {
+        // Collapsed stacks hold names only, so that there is nothing to say about names.
         return two_metrics(&old.names(), &read_side(old)?.profiles);
     };
     let mut both = builds(&[old, new])?.into_iter();
@@ -71,13 +72,22 @@ pub fn builds(requests: &[&Request]) -> Result<Vec<Side>, Error> {
     check_metrics(&named, &wanted)?;
     let note = note_of_default(&first.metrics, &metas);
     read[0].profiles[0].1.meta.warnings.extend(note);
+    let are_alike = read.windows(2).all(|pair| pair[0].unresolved == pair[1].unresolved);
+    for (number, side) in read.iter_mut().enumerate() {
+        // Text that is the same for all sides is said once.
+        let name = if are_alike || requests.len() > 2 { "" } else { ["old side: ", "new side: "][number] };
+        let text = side.unresolved.take().map(|text| format!("{name}{text}"));
+        side.profiles[0].1.meta.warnings.extend(text);
+    }
     let [wanted] = &wanted[..] else { return Err(Error::SeveralMetrics) };
     read.into_iter().zip(requests).map(|(side, request)| side.side(&request.names(), wanted)).collect()
 }
 
 /// Loads runs that are not compared, each on its own, and finds the metric in all of them.
 pub fn one_side(request: &Request) -> Result<Side, Error> {
-    let read = read_side(request)?;
+    let mut read = read_side(request)?;
+    let unresolved = read.unresolved.take();
+    read.profiles[0].1.meta.warnings.extend(unresolved);
     let metas: Vec<&Meta> = read.profiles.iter().map(|(_, profile)| &profile.meta).collect();
     let wanted = metrics_wanted(&request.metrics, &metas)?;
     let named: Vec<(&str, &Meta)> =
@@ -91,6 +101,8 @@ pub fn one_side(request: &Request) -> Result<Side, Error> {
 struct ReadSide {
     profiles: Vec<(String, Profile)>,
     chosen: Option<Selection>,
+    /// A warning about functions without names.
+    unresolved: Option<String>,
 }
 
 /// Reads both sides, at once if that is faster.
@@ -129,11 +141,9 @@ fn read_side(side: &Request) -> Result<ReadSide, Error> {
     let metric_of = |profile: &Profile| side.first_metric(&profile.meta);
     let metrics = profiles.iter().filter_map(|(_, profile)| Some((profile, metric_of(profile)?)));
     let unresolved = side.symbols.warning(metrics);
-    let warnings = &mut profiles[0].1.meta.warnings;
-    warnings.extend(unresolved);
-    warnings.extend(skipped_text(&read.skipped));
+    profiles[0].1.meta.warnings.extend(skipped_text(&read.skipped));
     let chosen = sampling.describe(profiles.len(), read.found);
-    Ok(ReadSide { profiles, chosen })
+    Ok(ReadSide { profiles, chosen, unresolved })
 }
 
 impl Request {

@@ -285,19 +285,23 @@ fn describe(found: &Unresolved, metric: &str) -> Option<String> {
     let mut heaviest: Vec<String> = Vec::new();
     for binary in found.binaries.iter().take(NAMED) {
         let name = if binary.file.is_empty() { "unknown binaries" } else { base_name(&binary.file) };
-        heaviest.push(format!("{name} {}", percent(binary.self_value)));
+        let own =
+            if binary.self_value == 0 { String::new() } else { format!(" {}", percent(binary.self_value)) };
+        heaviest.push(format!("{name}{own}"));
     }
     let others = found.binaries.len().saturating_sub(NAMED);
     if others > 0 {
         heaviest.push(format!("{others} more"));
     }
     let [own, total] = [found.self_value, found.total].map(percent);
-    let all = if own == total {
-        format!("{own} of {metric}")
+    let heaviest = heaviest.join(", ");
+    let mut text = if own == total {
+        format!("functions without names have {own} of {metric}: {heaviest}")
     } else {
-        format!("{total} of {metric} with callees, {own} without")
+        format!(
+            "functions without names have {own} of {metric} themselves ({heaviest}) and are on stacks with {total} of it"
+        )
     };
-    let mut text = format!("code without names accounts for {all}: {}", heaviest.join(", "));
     if found.binaries.iter().any(|binary| is_file_path(&binary.file)) {
         text.push_str("; name the binaries, or a folder of them, with --binary PATH");
     }
@@ -315,6 +319,21 @@ mod tests {
         // Where `order` is, as nm has it.
         let lines = (0..count).map(|number| format!("!/srv/lib{number}.so+0x11b0 1"));
         from_notation(&lines.collect::<Vec<_>>().join("\n"))
+    }
+
+    #[test]
+    fn a_warning_tells_self_from_stacks() {
+        use crate::transform::UnresolvedBinary;
+
+        let text = |self_value, total, file: &str| {
+            let binaries = vec![UnresolvedBinary { file: file.into(), self_value, total }];
+            describe(&Unresolved { whole: 1000, self_value, total, binaries }, "cpu")
+        };
+        let expected = "functions without names have 0.0% of cpu themselves (unknown binaries) and are on stacks with 100.0% of it";
+        assert_eq!(text(0, 1000, "").unwrap(), expected);
+        let expected = "functions without names have 20.0% of cpu: x.so 20.0%; name the binaries, or a folder of them, with --binary PATH";
+        assert_eq!(text(200, 200, "/srv/x.so").unwrap(), expected);
+        assert_eq!(text(2, 2, ""), None);
     }
 
     #[test]

@@ -37,7 +37,7 @@ pub(super) fn selection(selection: &Selection) -> String {
 fn profiles(selection: &Selection) -> String {
     let count = |count: usize| unit::group_thousands(count as i128);
     let of = (selection.used < selection.found).then(|| format!(" of {}", count(selection.found)));
-    let noun = if selection.found == 1 { "profile" } else { "profiles" };
+    let noun = unit::plural(selection.found as u64, "profile", "profiles");
     format!("{}{} {noun}", count(selection.used), of.unwrap_or_default())
 }
 
@@ -53,7 +53,8 @@ pub(super) fn recording(metric: &str, recording: &Recording, is_wide: bool) -> V
     if let Some(samples) = recording.samples {
         let rate = recording.period_ns.and_then(unit::rate).filter(|_| is_wide);
         let at = rate.map(|rate| format!(" at {rate}")).unwrap_or_default();
-        parts.push(format!("{} samples{at}", unit::group_thousands(samples.into())));
+        let noun = unit::plural(samples.unsigned_abs(), "sample", "samples");
+        parts.push(format!("{} {noun}{at}", unit::group_thousands(samples.into())));
     }
     parts.extend(recording.time_ns.filter(|_| is_wide).map(unit::timestamp_minutes));
     parts
@@ -87,6 +88,15 @@ pub(super) fn shown(header: &Header, shown: &str) -> Vec<String> {
     let share = unit::share(header.shown, header.total);
     let shown = format!("shown {shown}, {share} of all");
     [clean(&filters).into_owned(), shown].into_iter().filter(|part| !part.is_empty()).collect()
+}
+
+/// The filters that hide all frames of some stacks, if there are such stacks: `--hide-frames`.
+pub(super) fn emptied_by(header: &Header) -> Option<String> {
+    let option = |filter: &String| filter.split(' ').next().unwrap_or_default().to_string();
+    let mut options: Vec<String> = header.filters.iter().map(option).collect();
+    options.retain(|option| ["--hide-frames", "--show-frames"].contains(&&**option));
+    options.dedup();
+    (header.no_stack != 0 && header.emptied != 0).then(|| options.join(" and "))
 }
 
 /// The old side of a comparison: `cpu 82.10s in 40.70s`, `rescaled × 1.050 (core)`.

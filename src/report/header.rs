@@ -101,6 +101,23 @@ impl Header {
         self.base.as_ref().map_or(0, |base| base.no_stack)
     }
 
+    /// Records the value of the samples without a stack, one value per series.
+    pub(crate) fn set_no_stack(&mut self, values: &[i64]) {
+        self.no_stack = values[0];
+        for (metric, &value) in self.metrics.iter_mut().zip(values) {
+            metric.no_stack = value;
+        }
+    }
+
+    /// Counts a row that was cut, with its self, one value per series.
+    pub(crate) fn elide(&mut self, mut own: impl Iterator<Item = i64> + Clone) {
+        for (metric, value) in self.metrics.iter_mut().zip(own.clone()) {
+            metric.elided += value;
+        }
+        self.elided += own.next().unwrap_or(0);
+        self.elided_rows += 1;
+    }
+
     /// Whether to highlight the row with this name.
     pub fn is_highlighted(&self, name: &Name) -> bool {
         self.highlight.as_ref().is_some_and(|highlight| highlight.names.binary_search(name).is_ok())
@@ -230,6 +247,10 @@ pub struct MetricTotal {
     pub total: i64,
     /// Σ |value| after filtering.
     pub shown: i64,
+    /// The value of the samples without a stack.
+    pub no_stack: i64,
+    /// The self value of all rows that were cut.
+    pub elided: i64,
 }
 
 /// The old side of a comparison.

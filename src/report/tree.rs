@@ -30,6 +30,20 @@ pub struct Tree {
     pub cut: u64,
     /// The minimum share of a row, in percent: of `shown`, or in the bottom-up tree of the top-level row.
     pub min_share: f64,
+    /// Which options hide rows; for text only, because JSON has the number of rows that were cut.
+    #[serde(skip)]
+    pub hidden_by: HiddenBy,
+}
+
+/// Which options hide rows of a top-down tree.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct HiddenBy {
+    /// `--limit`, or its default.
+    pub limit: bool,
+    /// `--min-share`, or its default.
+    pub min_share: bool,
+    /// `--depth`.
+    pub depth: bool,
 }
 
 /// A node of a tree.

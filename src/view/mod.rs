@@ -147,7 +147,7 @@ impl Scope {
     fn open<'p>(&self, profile: &'p Profile, schema: &'static str) -> (Subject<'p>, Header) {
         let subject = self.subject(profile);
         let mut header = self.header(profile, schema);
-        header.no_stack = subject.no_stack()[0];
+        header.set_no_stack(&subject.no_stack());
         header.highlight = self.highlight(&subject);
         (subject, header)
     }
@@ -175,6 +175,8 @@ impl Scope {
             metric: metric_name(profile, metric),
             total: profile.meta.metrics[metric].total,
             shown: profile.shown_total(metric),
+            no_stack: 0,
+            elided: 0,
         };
         let first = total(&self.metrics[0]);
         let several = self.metrics.len() > 1;
@@ -223,12 +225,12 @@ fn approximate(header: &mut Header, profile: &Profile) {
     header.approximation = Some(text);
 }
 
-/// What a row or a node of a view by `by` stands for.
 /// What rows stand for, in one word: `function`, `label:route`.
 pub fn grouping_name(by: &By) -> String {
     grouping(by).by.to_string()
 }
 
+/// What a row or a node of a view by `by` stands for.
 fn grouping(by: &By) -> Grouping {
     let (one, several) = by.noun();
     let by = match by {
@@ -311,7 +313,9 @@ pub fn recording(profile: &Profile, metric: usize) -> Recording {
     }
 }
 
-/// How many samples were taken: the total of the companion metric, else the total divided by the period.
+/// How many samples were taken: the total of the metric that counts them, else the total divided by the period.
+///
+/// A recording of Java may have allocations next to CPU time, and count only the samples of CPU time.
 fn samples(profile: &Profile, metric: usize) -> Option<i64> {
     let meta = &profile.meta;
     let shown = &meta.metrics[metric];
@@ -319,8 +323,12 @@ fn samples(profile: &Profile, metric: usize) -> Option<i64> {
     if counts(&shown) {
         return None;
     }
-    if let Some(count) = meta.metrics.iter().find(counts) {
-        return (!count.too_large && count.divisor == 1).then_some(count.total);
+    if let Some(number) = meta.metrics.iter().position(|metric| counts(&metric)) {
+        let count = &meta.metrics[number];
+        // A profile of calls has no samples.
+        let values = |number: usize| profile.samples.values.get(number).into_iter().flatten();
+        let counts_all = values(metric).zip(values(number)).all(|(&value, &count)| value == 0 || count != 0);
+        return (counts_all && !count.too_large && count.divisor == 1).then_some(count.total);
     }
     let period =
         meta.period.as_ref().filter(|period| period.name == shown.name && period.unit == shown.unit)?;

@@ -5,8 +5,8 @@ use crate::profile::{Column, FunctionId, Profile};
 use crate::report::{Top, TopRow};
 use crate::transform::idle_stacks;
 use crate::tree::{Flat, KeyCalls, KeyId, Subject};
-use crate::view::values::{CountedKeys, RowValues};
-use crate::view::{Scope, Sort, SortKey, SortRow, threshold};
+use crate::view::values::{CountedKeys, MinTotals, RowValues};
+use crate::view::{Scope, Sort, SortKey, SortRow};
 
 /// Options for `top`.
 #[derive(Clone, Debug)]
@@ -42,15 +42,13 @@ pub fn top(profile: &Profile, options: &TopOptions) -> Top {
     let row_values = RowValues::new(&header);
     let counted = CountedKeys::new(&subject, &row_values);
     let flat = &counted.flat;
-    let smallest = threshold(header.shown, options.min_share);
+    let min_totals = MinTotals::of_shown(&header, options.min_share);
     let mut heavy: Vec<(SortRow<'_>, KeyId)> = Vec::new();
     for key in subject.keys.ids().filter(|&key| has_value(flat, key)) {
-        let mut totals = flat.total.iter().take(row_values.weighed_series());
-        if totals.any(|total| total[key].unsigned_abs() >= smallest) {
+        if min_totals.keep(flat.total.iter().map(|total| total[key])) {
             heavy.push((counted.sort_row(key), key));
         } else {
-            header.elided += flat.self_value[0][key];
-            header.elided_rows += 1;
+            header.elide(flat.self_value.iter().map(|own| own[key]));
         }
     }
     let order = |(a, _): &(SortRow<'_>, KeyId), (b, _): &(SortRow<'_>, KeyId)| options.sort.compare(*a, *b);
@@ -58,8 +56,7 @@ pub fn top(profile: &Profile, options: &TopOptions) -> Top {
     if let Some(limit) = options.limit.filter(|&limit| limit < heavy.len()) {
         heavy.select_nth_unstable_by(limit, order);
         for (_, key) in heavy.drain(limit..) {
-            header.elided += flat.self_value[0][key];
-            header.elided_rows += 1;
+            header.elide(flat.self_value.iter().map(|own| own[key]));
         }
     }
     heavy.sort_by(order);

@@ -5,8 +5,8 @@ use hashbrown::HashMap;
 use crate::profile::{Column, LabelSetId, LabelValue, Profile};
 use crate::report::{LabelText, Name, Trace, Traces};
 use crate::tree::{KeyId, Subject};
-use crate::view::values::RowValues;
-use crate::view::{Scope, threshold};
+use crate::view::Scope;
+use crate::view::values::{MinTotals, RowValues};
 
 /// Options for `traces`.
 #[derive(Clone, Debug, Default)]
@@ -48,17 +48,14 @@ pub fn traces(profile: &Profile, options: &TracesOptions) -> Traces {
         by_weight.then_with(by_name).then_with(|| a_set.cmp(b_set))
     });
     let names = |keys: &[KeyId]| keys.iter().map(|&key| subject.keys.name(key).clone()).collect();
-    let smallest = threshold(header.shown, options.min_share);
+    let min_totals = MinTotals::of_shown(&header, options.min_share);
     let limit = options.limit.unwrap_or(usize::MAX);
     let metric_names: Vec<Name> =
         options.scope.metrics.iter().map(|&m| profile.meta.metrics[m].name.as_str().into()).collect();
     let mut traces = Vec::new();
     for ((keys, set), mut sum) in rows {
-        if traces.len() == limit
-            || sum.iter().take(row_values.weighed_series()).all(|value| value.unsigned_abs() < smallest)
-        {
-            header.elided += sum[0];
-            header.elided_rows += 1;
+        if traces.len() == limit || !min_totals.keep(sum.iter().copied()) {
+            header.elide(sum.iter().copied());
             continue;
         }
         let named = |values: &[i64]| metric_names.iter().cloned().zip(values.iter().copied()).collect();

@@ -1,12 +1,14 @@
 //! `tree`: the call tree, top-down and bottom-up.
 
+use std::cell::Cell;
+
 use crate::profile::{Budget, Column, Id, Profile, TooLarge};
-use crate::report::{Direction, Name, Pair, Tree, TreeRow};
+use crate::report::{Direction, HiddenBy, Name, Pair, Tree, TreeRow};
 use crate::tree::{
     CallTree, KeyId, NodeId, Shape, Subject, TreeNode, call_tree, caller_tree, occurrences, whole,
 };
-use crate::view::values::{CountedKeys, RowValues};
-use crate::view::{Scope, Sort, SortKey, SortRow, approximate, threshold};
+use crate::view::values::{CountedKeys, MinTotals, RowValues};
+use crate::view::{Scope, Sort, SortKey, SortRow, approximate};
 
 /// Options for `tree`.
 #[derive(Clone, Debug)]
@@ -56,14 +58,16 @@ impl TreeOptions {
 pub fn tree(profile: &Profile, options: &TreeOptions) -> Tree {
     let (subject, mut header) = options.scope.open(profile, "prof.tree.v1");
     approximate(&mut header, profile);
-    let smallest = threshold(header.shown, options.min_share);
+    let min_totals = MinTotals::of_shown(&header, options.min_share);
     let row_values = RowValues::new(&header);
+    let is_below_share = Cell::new(false);
     let tree = call_tree(
         &subject,
         &Shape {
             keep: &|node| {
-                let mut totals = node.total.iter().take(row_values.weighed_series());
-                totals.any(|total| total.unsigned_abs() >= smallest)
+                let keeps = min_totals.keep(node.total.iter().copied());
+                is_below_share.set(is_below_share.get() || !keeps);
+                keeps
             },
             order: &|a, b| {
                 options.sort.compare(sort_row(&subject, &row_values, a), sort_row(&subject, &row_values, b))
@@ -76,8 +80,12 @@ pub fn tree(profile: &Profile, options: &TreeOptions) -> Tree {
     let shown = heaviest(&tree, &joined, limit, row_values.weighed_series());
 
     let root = NodeId::default();
-    header.no_stack = tree.self_value[0][root];
+    let no_stack: Vec<i64> = tree.self_value.iter().map(|own| own[root]).collect();
+    header.set_no_stack(&no_stack);
     header.elided = tree.total[0][root] - tree.self_value[0][root];
+    for (series, metric) in header.metrics.iter_mut().enumerate() {
+        metric.elided = tree.total[series][root] - tree.self_value[series][root];
+    }
     let mut rows: Vec<TreeRow> = Vec::new();
     let mut cut_at_root = tree.cut[root];
     let mut row_of = Column::<NodeId, u32>::filled(0, tree.len());
@@ -94,6 +102,9 @@ pub fn tree(profile: &Profile, options: &TreeOptions) -> Tree {
         }
         row_of[node] = rows.len() as u32;
         header.elided -= tree.self_value[0][node];
+        for (series, metric) in header.metrics.iter_mut().enumerate() {
+            metric.elided -= tree.self_value[series][node];
+        }
         rows.push(TreeRow {
             depth: depths[node] - 1,
             parent: (parent != root).then(|| row_of[parent]),
@@ -102,8 +113,14 @@ pub fn tree(profile: &Profile, options: &TreeOptions) -> Tree {
         });
     }
     header.elided_rows = u64::from(cut_at_root) + rows.iter().map(|row| u64::from(row.cut)).sum::<u64>();
+    let too_deep = |node: NodeId| options.depth.is_some_and(|most| depths[node] as usize >= most);
+    let hidden_by = HiddenBy {
+        limit: shown.ids().skip(1).any(|node| !shown[node]),
+        min_share: is_below_share.get(),
+        depth: tree.cut.enumerate().any(|(node, &cut)| cut > 0 && too_deep(node)),
+    };
     let (cut, min_share) = (u64::from(cut_at_root), options.min_share);
-    Tree { header, direction: Direction::TopDown, rows, cut, min_share }
+    Tree { header, direction: Direction::TopDown, rows, cut, min_share, hidden_by }
 }
 
 /// The functions and, below each, its callers. Fails if the rows exceed the memory limit.
@@ -123,8 +140,9 @@ pub fn bottom_up(profile: &Profile, options: &TreeOptions) -> Result<Tree, TooLa
     }
     tops.sort_by(|&a, &b| options.sort.compare(counted.sort_row(a), counted.sort_row(b)));
     let cut = tops.split_off(tops.len().min(options.limit.unwrap_or(usize::MAX)));
-    header.elided = cut.iter().map(|&key| counted.new_pair(key).self_value).sum();
-    header.elided_rows = cut.len() as u64;
+    for &key in &cut {
+        header.elide(counted.flat.self_value.iter().map(|own| own[key]));
+    }
 
     let callers_by = Sort::by(if row_values.compares() { SortKey::Delta } else { SortKey::Total });
     let mut places = occurrences(&subject, &tops);
@@ -132,12 +150,22 @@ pub fn bottom_up(profile: &Profile, options: &TreeOptions) -> Result<Tree, TooLa
     let mut reservation = options.budget.reservation();
     for top in tops {
         let places = places.remove(&top).unwrap_or_default();
-        let (new, old) = (counted.new_pair(top).total, counted.old_pair(top).total);
-        let smallest = threshold(new.saturating_abs().max(old.saturating_abs()), options.min_share);
+        let wholes: Vec<i64> = if row_values.compares() {
+            vec![
+                counted
+                    .new_pair(top)
+                    .total
+                    .saturating_abs()
+                    .max(counted.old_pair(top).total.saturating_abs()),
+            ]
+        } else {
+            counted.flat.total.iter().map(|total| total[top]).collect()
+        };
+        let min_totals = MinTotals::of(wholes.into_iter(), options.min_share);
         let shape = Shape {
             keep: &|node| {
-                let mut totals = node.total.iter().take(row_values.weighed_series());
-                totals.any(|total| *total != 0 && total.unsigned_abs() >= smallest)
+                let totals = node.total.iter().take(subject.series.len()).copied();
+                node.total.iter().any(|value| *value != 0) && min_totals.keep(totals)
             },
             order: &|a, b| {
                 callers_by.compare(caller_row(&subject, &row_values, a), caller_row(&subject, &row_values, b))
@@ -150,7 +178,8 @@ pub fn bottom_up(profile: &Profile, options: &TreeOptions) -> Result<Tree, TooLa
     }
     let min_share = options.min_share;
     let cut = cut.len() as u64;
-    Ok(Tree { header, direction: Direction::BottomUp, rows, cut, min_share })
+    let hidden_by = HiddenBy::default();
+    Ok(Tree { header, direction: Direction::BottomUp, rows, cut, min_share, hidden_by })
 }
 
 fn append_callers(
@@ -332,14 +361,39 @@ mod tests {
     }
 
     #[test]
-    fn several_metrics_are_weighed_by_the_first() {
+    fn a_limit_weighs_by_the_first_metric_and_a_share_by_any() {
         let profile = from_notation("main;a 60 1\nmain;b 30 9000\nmain;c 10 500");
         let scope = Scope { metrics: vec![0, 1], ..Scope::metric(0) };
         let limited = TreeOptions { limit: Some(2), ..TreeOptions::new(scope.clone()) };
         let names = |tree: Tree| tree.rows.iter().map(|row| row.name.to_string()).collect::<Vec<_>>();
         assert_eq!(names(tree(&profile, &limited)), ["main", "a"]);
-        let shared = TreeOptions { min_share: 20.0, ..TreeOptions::new(scope) };
+        let shared = TreeOptions { min_share: 40.0, ..TreeOptions::new(scope.clone()) };
         assert_eq!(names(tree(&profile, &shared)), ["main", "a", "b"]);
+        // `c` has none of the first metric, and 19 of 20 of the second.
+        let profile = from_notation("main;a 60 1\nmain;c 0 19");
+        let shared = TreeOptions { min_share: 50.0, ..TreeOptions::new(scope.clone()) };
+        assert_eq!(names(tree(&profile, &shared)), ["main", "a", "c"]);
+        let options = TreeOptions { min_share: 50.0, ..TreeOptions::new(scope) };
+        assert_eq!(names(bottom_up(&profile, &options).unwrap())[..2], ["a", "main"]);
+        let main = bottom_up(&from_notation("a;main 60 1\nc;main 0 19"), &options).unwrap();
+        let callers: Vec<String> =
+            main.rows.iter().filter(|row| row.depth == 1).map(|row| row.name.to_string()).collect();
+        assert_eq!(callers, ["a", "c", "(root)", "(root)"]);
+    }
+
+    #[test]
+    fn a_tree_tells_which_options_hide_rows() {
+        let profile = from_notation("main;a;b 60\nmain;c 39\nmain;d 1");
+        let hidden_by = |options: TreeOptions| {
+            let HiddenBy { limit, min_share, depth } = tree(&profile, &options).hidden_by;
+            [limit, min_share, depth]
+        };
+        let all = || TreeOptions::new(Scope::metric(0));
+        assert_eq!(hidden_by(all()), [false; 3]);
+        assert_eq!(hidden_by(TreeOptions { limit: Some(2), ..all() }), [true, false, false]);
+        assert_eq!(hidden_by(TreeOptions { min_share: 2.0, ..all() }), [false, true, false]);
+        assert_eq!(hidden_by(TreeOptions { depth: Some(2), ..all() }), [false, false, true]);
+        assert_eq!(hidden_by(TreeOptions { depth: Some(3), ..all() }), [false; 3]);
     }
 
     #[test]

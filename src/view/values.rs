@@ -1,9 +1,42 @@
 //! Turning series of counted values into the values of report rows.
 
+use std::iter;
+
 use crate::profile::Column;
 use crate::report::{Artefact, ByMetric, Header, Name, Pair, PairBySide, Values};
 use crate::tree::{Flat, KeyId, Subject, flat};
-use crate::view::SortRow;
+use crate::view::{SortRow, threshold};
+
+/// The smallest totals of rows that are shown, one per series. A row is shown if any of its totals is large enough:
+/// a function without CPU time stays in a table that also shows its allocations.
+pub(super) struct MinTotals {
+    /// One per series; the last one also applies to further series.
+    smallest: Vec<u64>,
+    shows_all: bool,
+}
+
+impl MinTotals {
+    /// `percent` of what filters leave of each metric. The old side of a comparison has the limit of the new side.
+    pub(super) fn of_shown(header: &Header, percent: f64) -> Self {
+        match &header.metrics[..] {
+            [] => MinTotals::of(iter::once(header.shown), percent),
+            several => MinTotals::of(several.iter().map(|metric| metric.shown), percent),
+        }
+    }
+
+    /// `percent` of each of `wholes`.
+    pub(super) fn of(wholes: impl Iterator<Item = i64>, percent: f64) -> Self {
+        let smallest = wholes.map(|whole| threshold(whole.saturating_abs(), percent)).collect();
+        MinTotals { smallest, shows_all: percent <= 0.0 }
+    }
+
+    /// Whether to show a row with these totals.
+    pub(super) fn keep(&self, totals: impl Iterator<Item = i64>) -> bool {
+        let last = self.smallest.last().copied().unwrap_or(0);
+        let mut limits = self.smallest.iter().copied().chain(iter::repeat(last)).zip(totals);
+        self.shows_all || limits.any(|(limit, total)| total != 0 && total.unsigned_abs() >= limit)
+    }
+}
 
 /// Computes the values of rows: for one metric, for several, or for the two sides of a comparison.
 pub(super) struct RowValues {
@@ -49,7 +82,7 @@ impl RowValues {
         }
     }
 
-    /// How many of the series count towards the weight of a row: both sides of a comparison, but only the first
+    /// How many of the series determine which rows are the heaviest: both sides of a comparison, but only the first
     /// of several metrics, because their units differ.
     pub(super) fn weighed_series(&self) -> usize {
         if self.names.len() > 1 { 1 } else { usize::MAX }

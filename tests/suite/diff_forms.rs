@@ -107,7 +107,7 @@ fn a_comment_without_a_verdict_says_what_is_needed_for_one() {
     assert_snapshot!(markdown(undecided()), @r#"
     ### ⚠️ samples: no verdict
 
-    no verdict: too few samples. For a function with a 10% share, only changes above 15.6× are detectable. Detecting 1.2× takes about 7,890 samples per side, or 5 runs per side with about 1,950 samples each; testing a single function (--function) takes fewer
+    no verdict: too few samples. For a function with a 10% share, only changes above 15.6× are detectable. Detecting 1.2× takes about 7,890 samples per side, or 5 runs per side with about 1,950 samples each (more in all, because they also have to show how much runs differ); testing a single function (--function) takes fewer
 
     only one run per side, so run-to-run noise is unknown; to gate a build, give 3 or more profiles per side
 
@@ -135,7 +135,7 @@ fn a_comment_without_a_verdict_says_what_is_needed_for_one() {
 #[test]
 fn annotations_are_placed_at_the_function() {
     assert_snapshot!(written(|out| output::github(&regressed(), out).unwrap()), @r#"
-    ::error file=src/parse.rs,line=12,title=performance regression::parse costs 1.50× as much relative to unchanged code (self; 95%25 CI 1.44–1.57; +13.0pt); 25.8%25 of the old total, 34.3%25 of the new; in its own code
+    ::error file=src/parse.rs,line=12,title=cause of a performance regression::parse costs 1.50× as much relative to unchanged code (self; 95%25 CI 1.44–1.57; +13.0pt); 25.8%25 of the old total, 34.3%25 of the new; in its own code
     ::notice title=prof diff::1 function regressed, 0 improved · 10 values tested · alpha 1%25, thresholds 1.05× and 1.0pt%0Adetectable with 80%25 power: 1.15× for a function with a 10%25 share, 1.32× with a 2%25 share
     "#);
 }
@@ -144,7 +144,7 @@ fn annotations_are_placed_at_the_function() {
 fn annotations_without_a_verdict_warn() {
     assert_snapshot!(written(|out| output::github(&undecided(), out).unwrap()), @r#"
     ::warning title=prof diff::only one run per side, so run-to-run noise is unknown; to gate a build, give 3 or more profiles per side
-    ::warning title=prof diff::0 functions regressed, 0 improved · 3 values tested · alpha 1%25, thresholds 1.05× and 1.0pt%0Ano verdict: too few samples. For a function with a 10%25 share, only changes above 15.6× are detectable. Detecting 1.2× takes about 7,890 samples per side, or 5 runs per side with about 1,950 samples each; testing a single function (--function) takes fewer
+    ::warning title=prof diff::0 functions regressed, 0 improved · 3 values tested · alpha 1%25, thresholds 1.05× and 1.0pt%0Ano verdict: too few samples. For a function with a 10%25 share, only changes above 15.6× are detectable. Detecting 1.2× takes about 7,890 samples per side, or 5 runs per side with about 1,950 samples each (more in all, because they also have to show how much runs differ); testing a single function (--function) takes fewer
     "#);
 }
 

@@ -390,3 +390,33 @@ fn matched_functions_have_short_names_where_all_others_have() {
     assert!(shown("short").contains("matched: cart.Total → cart.Sum (given)"), "{}", shown("short"));
     assert!(shown("full").contains("matched: example.com/shop/cart.Total →"), "{}", shown("full"));
 }
+
+/// Everything became 1.5 times as long, and `f` three times. The lines of the sides show +63.7% (18,031 after 11,012).
+#[test]
+fn growth_after_rescaling_names_the_recorded_growth() {
+    let folder = tempfile::tempdir().unwrap();
+    let side = |other: u32, f: u32| {
+        let lines: String = ('a'..='j').map(|name| format!("main;{name}0 {other}\n")).collect();
+        lines + &format!("main;f {f}\n")
+    };
+    let old = folded(&folder, "old.folded", &side(1001, 1002));
+    let new = folded(&folder, "new.folded", &side(1503, 3001));
+    let text = text_of(&run(&["diff", "--noise", "steady", &old, &new]).stdout);
+    assert!(text.contains("+9.1% in total after rescaling (95% CI "), "{text}");
+    assert!(text.contains("; +63.7% as recorded): 1 cause explains"), "{text}");
+    let text = text_of(&run(&["diff", "--noise", "steady", "--normalize", "none", &old, &new]).stdout);
+    assert!(text.contains("as recorded, not rescaled") && !text.contains("as recorded)"), "{text}");
+}
+
+/// The new runs are 1.5 times as long; that there are two of them does not change the factor that people see.
+#[test]
+fn the_factor_is_that_of_a_run_if_sides_have_different_numbers_of_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    let side = |name: &str, other: u32| {
+        let lines: String = ('a'..='k').map(|name| format!("main;{name}0 {other}\n")).collect();
+        folded(&folder, name, &(lines + &format!("main;{name} 1\n")))
+    };
+    let (old, new) = (side("old.folded", 1001), [side("one.folded", 1503), side("two.folded", 1503)]);
+    let text = text_of(&run(&["diff", "--noise", "steady", "--old", &old, "--new", &new[0], &new[1]]).stdout);
+    assert!(text.contains("the old one is multiplied by 1.50"), "{text}");
+}

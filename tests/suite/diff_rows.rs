@@ -57,7 +57,7 @@ fn a_single_pair_shows_its_largest_changes_first() {
         all
     };
     let text = diff(&few(&program(false)), &few(&program(true)), &[]);
-    assert_eq!(functions(&text)[..2], ["no verdict:", "f3 (self)"], "{text}");
+    assert_eq!(functions(&text)[..2], ["too little data to tell:", "f3 (self)"], "{text}");
     assert!(text.contains("Detecting 1.2×"), "{text}");
 }
 

@@ -151,10 +151,13 @@ fn invalid_regular_expressions_are_matched_literally() {
         assert!(output.status.success());
         String::from_utf8(output.stderr).unwrap()
     };
-    let invalid = "note: `gob.(*Decoder).Decode` is not a valid regular expression; matching it literally\n";
-    assert_eq!(noted("gob.(*Decoder).Decode"), invalid);
-    let unmatched = "note: `f[int]` matches nothing as a regular expression; matching it literally\n";
-    assert_eq!(noted("f[int]"), unmatched);
+    let invalid = "note: `gob.(*Decoder).D` is not a valid regular expression; matching it literally\n";
+    assert_eq!(noted("gob.(*Decoder).D"), invalid);
+    let unmatched = "note: `f[in` is not a valid regular expression; matching it literally\n";
+    assert_eq!(noted("f[in"), unmatched);
+    // A whole name needs no note on how it was read.
+    assert_eq!(noted("gob.(*Decoder).Decode"), "");
+    assert_eq!(noted("f[int]"), "");
     assert_eq!(noted("gob"), "");
     let (rows, _) = folder.rows(&["top", "go.folded", "-F", "--show-frames", "f[int]"]);
     assert_eq!(rows, ["f[int] 2/2"]);
@@ -206,17 +209,74 @@ fn many_profiles() {
     assert_eq!(rows, ["y 30/30", "main 0/30"]);
 }
 
-/// If filters add to the row `(no stack)`, a line says how much.
+/// If filters hide all frames of some stacks, a line says which filters, and how much that is.
 #[test]
 fn stacks_that_lose_all_their_frames_are_explained() {
     let folder = Folder::new(&[("a.folded", STACKS)]);
     for command in ["top", "tree", "hot", "graph", "traces"] {
         let text = folder.stdout(&[command, "--hide-frames", "idle", "a.folded"]);
-        let line = "(no stack) includes 4 of stacks whose frames are all hidden";
+        let line = "stacks whose frames are all hidden by --hide-frames: 4\n";
         assert!(text.contains(line), "{command}: {text}");
         let text = folder.stdout(&[command, "--hide-frames", "qsort", "a.folded"]);
-        assert!(!text.contains("(no stack) includes"), "{command}: {text}");
+        assert!(!text.contains("all hidden"), "{command}: {text}");
     }
     let kept = folder.stdout(&["top", "--show-frames", "parse", "a.folded"]);
-    assert!(kept.contains("(no stack) includes 70 of stacks"), "{kept}");
+    assert!(kept.contains("all hidden by --show-frames: 70\n"), "{kept}");
+    // A picture says the same: these samples had a stack.
+    let svg = folder.stdout(&["flame", "-o", "-", "--hide-frames", "idle", "a.folded"]);
+    assert!(svg.contains("stacks whose frames are all hidden by --hide-frames 4"), "{svg}");
+    assert!(!svg.contains("without a stack"), "{svg}");
+}
+
+#[test]
+fn a_name_after_fold_needs_an_equals_sign() {
+    let folder = stacks();
+    let errors = folder.stderr(&["top", "--fold", "qsort", "a.folded"], 2);
+    assert!(errors.contains("qsort: no such file") && errors.contains("--fold=qsort"), "{errors}");
+}
+
+#[test]
+fn a_format_that_is_only_read_is_explained_by_its_extension_too() {
+    let folder = stacks();
+    let reads = "prof reads Java Flight Recorder but does not write it";
+    let by_name = folder.stderr(&["convert", "-o", "-", "--to", "jfr", "a.folded"], 2);
+    assert!(by_name.contains(reads), "{by_name}");
+    let by_extension = folder.stderr(&["convert", "-o", "x.jfr", "a.folded"], 2);
+    assert!(by_extension.contains(reads), "{by_extension}");
+    let unknown = folder.stderr(&["convert", "-o", "x.xyz", "a.folded"], 2);
+    assert!(unknown.contains("cannot tell the format from the file extension"), "{unknown}");
+}
+
+#[test]
+fn an_unknown_option_is_compared_with_names_that_help_shows() {
+    let errors = stacks().stderr(&["top", "--ignor3", "x", "a.folded"], 2);
+    assert!(!errors.contains("'--ignore'"), "{errors}");
+    assert!(errors.contains("--hide-stacks"), "{errors}");
+}
+
+/// Names that are no valid regular expressions can be pasted: only parts of names are explained.
+#[test]
+fn a_whole_name_is_matched_literally_without_a_note() {
+    let folder = Folder::new(&[("a.folded", "main;f(*x).g 3\nmain;f(*x).g;h 1\n")]);
+    let errors = |pattern: &str| {
+        let output = folder.run(&["tree", "--focus", pattern, "a.folded"]);
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stderr).unwrap()
+    };
+    assert_eq!(errors("f(*x).g"), "");
+    assert!(errors("f(*x").contains("not a valid regular expression"), "{}", errors("f(*x"));
+}
+
+#[test]
+fn a_folder_of_folders_names_the_first_of_them() {
+    let folder = Folder::new(&[]);
+    for name in ["runs/b", "runs/a"] {
+        fs::create_dir_all(folder.path().join(name)).unwrap();
+        fs::write(folder.path().join(name).join("x.folded"), STACKS).unwrap();
+    }
+    let errors = folder.stderr(&["top", "runs"], 2);
+    assert!(errors.contains("not its subfolders") && errors.contains("name runs/a"), "{errors}");
+    fs::create_dir(folder.path().join("empty")).unwrap();
+    let errors = folder.stderr(&["top", "empty"], 2);
+    assert!(errors.contains("name a profile, or a folder that contains one"), "{errors}");
 }

@@ -330,7 +330,7 @@ fn another_build_is_rejected() {
     assert!(names(&rows).contains(&"[sorting]"), "{rows:?}");
     let id = Binary::parse(&bytes("shapes")[..]).unwrap().build_id().unwrap().to_string();
     assert!(errors.contains(&id) && errors.contains(BUILD_ID), "{errors}");
-    assert_eq!(errors.matches("code without names accounts for").count(), 1, "{errors}");
+    assert_eq!(errors.matches("functions without names have").count(), 1, "{errors}");
 }
 
 #[test]

@@ -9,7 +9,7 @@ use clap_complete::env::Shells;
 use crate::cli::options::completion::VARIABLE;
 use crate::cli::terminal::target::Target;
 
-/// Shell completion, including function and metric names from a profile
+/// Shell completion, with the names of functions and metrics
 ///
 /// Load the script when the shell starts, so that it always matches the installed version of prof:
 ///

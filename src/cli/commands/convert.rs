@@ -23,7 +23,7 @@ use crate::tree::By;
 
 /// Write profiles in another format, filtered or combined into one
 #[derive(Args, Debug)]
-#[command(mut_arg("metrics", |option| option.help("Metric to write, by name or number (repeatable)")))]
+#[command(mut_arg("metrics", |option| option.help("Metric to write, by name, profile type or number (repeatable)")))]
 #[command(
     visible_alias = "merge",
     after_help = "Examples:
@@ -42,8 +42,8 @@ pub(crate) struct ConvertCommand {
     /// Write to this file, in the format of its extension; - is standard output
     #[arg(short, long, value_name = "OUT", help_heading = "Output", value_hint = ValueHint::FilePath)]
     output: Option<PathBuf>,
-    /// Format to write: a name or a file extension; `--to FORMAT` means the same; with a time, `--to` is a filter
-    #[arg(long, value_name = "FORMAT", help_heading = "Output", add = ArgValueCompleter::new(written_formats))]
+    /// Format to write: a name or a file extension; `--to F` means the same; with a time, `--to` is a filter
+    #[arg(long, value_name = "F", help_heading = "Output", add = ArgValueCompleter::new(written_formats))]
     output_format: Option<String>,
     /// Overwrite the output file even if it is a profile; inputs are never overwritten
     #[arg(long, help_heading = "Output")]
@@ -123,9 +123,15 @@ impl ConvertCommand {
             return format_of(&name, file.as_deref());
         }
         let writer = file.as_deref().and_then(writer_for).ok_or_else(|| {
-            let message = match &file {
-                None => "convert: cannot tell the format: standard output has no file extension".to_string(),
-                Some(file) => format!("{file}: cannot tell the format from the file extension"),
+            let extension = out.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+            let message = match (&file, format::named(&extension)) {
+                (None, _) => {
+                    "convert: cannot tell the format: standard output has no file extension".to_string()
+                }
+                (Some(file), Some(read)) => {
+                    format!("{file}: prof reads {} but does not write it", read.title)
+                }
+                (Some(file), None) => format!("{file}: cannot tell the format from the file extension"),
             };
             hinted(message, format!("name the format with --to, or use another extension; {}", known()))
         })?;

@@ -50,7 +50,7 @@ use crate::view::{DiffOptions, DiffSort, limit_by_side, limit_rows};
 #[command(mut_arg("profiles", |option| {
     option.help("OLD and NEW: a profile, a folder of profiles, or `-` for standard input")
 }))]
-#[command(mut_arg("metrics", |option| option.help("Metric to compare, by name or number")))]
+#[command(mut_arg("metrics", |option| option.help("Metric to compare, by name, profile type or number")))]
 #[command(mut_arg("max_profiles", |option| {
     option.help("Use at most N profiles per side, chosen at random; 0 for all [default: all]")
 }))]
@@ -60,7 +60,7 @@ use crate::view::{DiffOptions, DiffSort, limit_by_side, limit_rows};
     option
         .require_equals(false)
         .num_args(1)
-        .help("Remove leaf frames that match NAME, as well as those inserted by the profiler; their self value moves to the caller")
+        .help("Remove leaf frames that match NAME (--fold=NAME), as well as those inserted by the profiler; their self value moves to the caller")
 }))]
 #[command(after_help = "Examples:
   prof diff old.pb.gz new.pb.gz                             what changed, and whether it is noise
@@ -85,33 +85,6 @@ pub(crate) struct DiffCommand {
     /// Profiles after the change
     #[arg(long, value_name = "PROFILE", num_args = 1.., value_hint = ValueHint::AnyPath)]
     new: Vec<String>,
-    /// Show at most N rows; 0 for all
-    #[arg(short = 'n', long, value_name = "N")]
-    limit: Option<usize>,
-    /// Sort rows by this column instead of by verdict
-    #[arg(long, value_name = "COLUMN", value_enum)]
-    sort: Option<DiffSort>,
-    /// Hide rows below this share on both sides, in percent
-    #[arg(long, value_name = "P", value_parser = percent)]
-    min_share: Option<f64>,
-    /// List every cause of a change; by default, only the causes that explain most of it
-    #[arg(long, conflicts_with = "no_explain")]
-    explain: bool,
-    /// Do not look for the causes of a change
-    #[arg(long)]
-    no_explain: bool,
-    #[command(flatten)]
-    matching: MatchArgs,
-    /// Compare several builds with the first
-    ///
-    /// Each is a profile or a folder with its runs. All are listed in one table.
-    #[arg(long, conflicts_with_all = ["old", "new"])]
-    by_side: bool,
-    /// Record N times on each side, in turns, if both sides are addresses of servers
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
-    runs: Option<u16>,
-    #[command(flatten)]
-    test: TestArgs,
     /// Write a budget file and a CI workflow, then exit
     ///
     /// The files are prof.toml and a workflow for GitHub (or for GitLab, in a folder with a .gitlab-ci.yml) that
@@ -122,6 +95,33 @@ pub(crate) struct DiffCommand {
         conflicts_with_all = ["profiles", "old", "new", "metrics", "format", "output", "budget"]
     )]
     init: bool,
+    #[command(flatten)]
+    test: TestArgs,
+    /// Record N times on each side, in turns, if both sides are addresses of servers
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000), help_heading = None)]
+    runs: Option<u16>,
+    /// Show at most N rows; 0 for all [default: as many as fit the screen, or 20, at most 5 of them not significant; JSON and CSV: all]
+    #[arg(short = 'n', long, value_name = "N", help_heading = None)]
+    limit: Option<usize>,
+    /// Sort rows by this column instead of by verdict
+    #[arg(long, value_name = "COLUMN", value_enum, help_heading = None)]
+    sort: Option<DiffSort>,
+    /// Hide rows below this percentage on both sides [default: 0]
+    #[arg(long, value_name = "P", value_parser = percent, help_heading = None)]
+    min_share: Option<f64>,
+    /// List every cause of a change; by default, only the causes that explain most of it
+    #[arg(long, conflicts_with = "no_explain", help_heading = None)]
+    explain: bool,
+    /// Do not look for the causes of a change
+    #[arg(long, help_heading = None)]
+    no_explain: bool,
+    #[command(flatten)]
+    matching: MatchArgs,
+    /// Compare several builds with the first
+    ///
+    /// Each is a profile or a folder with its runs. All are listed in one table.
+    #[arg(long, conflicts_with_all = ["old", "new"])]
+    by_side: bool,
     /// The warnings and notes that were printed.
     #[arg(skip)]
     said: RefCell<BTreeSet<String>>,

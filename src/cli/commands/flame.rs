@@ -27,7 +27,7 @@ use crate::report::{Direction, Header, Report};
 use crate::tree::By;
 use crate::view::{FlameOptions, PageOptions, SiblingOrder, flame, page};
 
-/// Flame graph of all stacks: a picture (OUT.svg) or an interactive page (OUT.html)
+/// Flame graph: a picture (OUT.svg) or a page to explore (OUT.html)
 ///
 /// An argument that ends in .svg or .html is the file to write; - is standard output. With --focus, the
 /// picture shows the callers and the callees of a function.

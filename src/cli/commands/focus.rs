@@ -16,6 +16,12 @@ use crate::view::{FocusOptions, NotFound, SortKey, focus};
 /// Callers and callees of one function
 #[derive(Args, Debug)]
 #[command(visible_aliases = ["peek", "sandwich"])]
+#[command(mut_arg("limit", |option| {
+    option.help("Show at most N callers and N callees; 0 for all [default: as many as fit the screen, or 10; JSON and CSV: all]")
+}))]
+#[command(mut_arg("min_share", |option| {
+    option.help("Hide callers and callees below this percentage of the function [default: 0]")
+}))]
 #[command(after_help = "Examples:
   prof focus runtime.mallocgc cpu.pb.gz          which functions allocate, and at what cost
   prof focus 'package:encoding/json' cpu.pb.gz   a whole package as one function

@@ -9,7 +9,7 @@ use crate::cli::options::args::{RowLimit, ViewArgs, percent};
 use crate::cli::options::chains::ChainArgs;
 use crate::view::{HotOptions, hot};
 
-/// The heaviest call path, and call sequences that recur in several places
+/// The heaviest call path, and call sequences with several callers
 #[derive(Args, Debug)]
 #[command(visible_alias = "sequences")]
 #[command(after_help = "Examples:
@@ -40,7 +40,7 @@ pub(crate) struct HotCommand {
     /// A sequence is hidden if a sequence one function longer has nearly the same total: at most P % less.
     #[arg(long, value_name = "P", default_value = "10", value_parser = percent)]
     tolerance: f64,
-    /// Show at most N sequences; 0 for all
+    /// Show at most N sequences; 0 for all [default: as many as fit the screen, or 10; JSON and CSV: all]
     #[arg(short = 'n', long, value_name = "N")]
     limit: Option<usize>,
     /// Hide sequences below this share, in percent of what is shown

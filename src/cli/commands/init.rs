@@ -100,7 +100,12 @@ fn found(folder: &Path) -> Result<(Project, String)> {
 
 /// What is left to do by hand.
 fn next_steps(folder: &Path, is_gitlab: bool, project: &Project, workflow: &str) -> Vec<String> {
-    let mut steps = vec![format!("In {workflow}, set BENCHMARK: {}", lower_first(project.part("what")))];
+    let mut steps = Vec::new();
+    // Other folders of a repository may hold projects, but CI servers look for workflows at the top only.
+    if !folder.join(".git").exists() {
+        steps.push(format!("Move {workflow} to the top folder of the repository, and adapt its paths"));
+    }
+    steps.push(format!("In {workflow}, set BENCHMARK: {}", lower_first(project.part("what"))));
     if is_gitlab {
         steps.push(format!("In .gitlab-ci.yml, add to include: - local: /{workflow}"));
         steps.push(format!("In {workflow}, set project to the repository of prof, and the CI/CD variable PROF_REPOSITORY to its URL"));
@@ -110,11 +115,7 @@ fn next_steps(folder: &Path, is_gitlab: bool, project: &Project, workflow: &str)
         );
     }
     steps.push("In prof.toml, replace the first budget with limits on functions that matter".to_string());
-    // Other folders of a repository may hold projects, but CI servers look for workflows at the top only.
-    if !folder.join(".git").exists() {
-        steps.push(format!("Move {workflow} to the top folder of the repository, and adapt its paths"));
-    }
-    steps.push("Commit both files".to_string());
+    steps.push(if is_gitlab { "Commit all three files" } else { "Commit both files" }.to_string());
     steps
 }
 

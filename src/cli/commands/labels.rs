@@ -19,6 +19,10 @@ use crate::view::{LabelsOptions, labels};
 /// Label keys and values, with their shares
 #[derive(Args, Debug)]
 #[command(visible_alias = "tags")]
+#[command(mut_arg("limit", |option| {
+    option.help("Show at most N values per key; 0 for all [default: as many as fit the screen, or 10; JSON and CSV: all]")
+}))]
+#[command(mut_arg("min_share", |option| option.help("Hide values below this percentage of what is shown [default: 0]")))]
 #[command(after_help = "Examples:
   prof labels cpu.pb.gz                           which requests cost the most
   prof labels -n 3 --show-stacks json cpu.pb.gz   the same for stacks that encode JSON")]

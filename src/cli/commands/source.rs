@@ -23,6 +23,9 @@ use crate::view::{CodeSpot, NoAssembly, SourceOptions, assembly, source};
 /// Source lines of a function, with self and total values per line
 #[derive(Args, Debug)]
 #[command(visible_alias = "list")]
+#[command(mut_arg("limit", |option| {
+    option.help("Show at most N functions; 0 for all [default: as many as fit the screen, or 5; JSON and CSV: all]")
+}))]
 #[command(after_help = "Examples:
   prof source 'Ledger.*Place' cpu.pb.gz                     which lines cost the time
   prof source -m alloc_space 'Catalog.*Search' heap.pb.gz   which lines allocate

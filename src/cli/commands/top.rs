@@ -15,7 +15,7 @@ use crate::view::{Scope, SortKey, TopOptions, companion, top_per_event, top_with
 #[derive(Args, Debug)]
 #[command(visible_alias = "flat")]
 #[command(mut_arg("metrics", |option| {
-    option.help("Metric to show, by name or number (repeatable)")
+    option.help("Metric to show, by name, profile type or number (repeatable)")
 }))]
 #[command(after_help = "Examples:
   prof top -n 10 cpu.pb.gz                    which functions have the largest self time

@@ -12,7 +12,11 @@ use crate::view::{TracesOptions, traces};
 /// Every distinct stack with its values and labels
 #[derive(Args, Debug)]
 #[command(mut_arg("metrics", |option| {
-    option.help("Metric to show, by name or number (repeatable)")
+    option.help("Metric to show, by name, profile type or number (repeatable)")
+}))]
+#[command(mut_arg("limit", |option| option.help("Show at most N stacks; 0 for all [default: all]")))]
+#[command(mut_arg("min_share", |option| {
+    option.help("Hide stacks below this percentage of what is shown, in every metric [default: 0]")
 }))]
 #[command(after_help = "Examples:
   prof traces -n 1 --by line cpu.pb.gz   the heaviest stack with lines, leaf first

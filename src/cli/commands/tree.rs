@@ -15,10 +15,16 @@ use crate::cli::terminal::failure::hinted;
 use crate::filter::FocusPart;
 use crate::view::{SortKey, TreeOptions, bottom_up, tree, tree_per_event, with_events};
 
-/// Call tree: callees below their callers, or callers below each function
+/// Call tree: callees below their callers, or callers below callees
 #[derive(Args, Debug)]
 #[command(mut_arg("metrics", |option| {
-    option.help("Metric to show, by name or number (repeatable)")
+    option.help("Metric to show, by name, profile type or number (repeatable)")
+}))]
+#[command(mut_arg("limit", |option| {
+    option.help("Show at most N rows, or with --bottom-up N functions; 0 for all [default: as many as fit the screen, or 40, with --bottom-up 10; JSON and CSV: all]")
+}))]
+#[command(mut_arg("min_share", |option| {
+    option.help("Hide rows below this percentage of what is shown, in every metric; with --bottom-up, callers below this percentage of the function at the top [default: 0.5, with --bottom-up 20; JSON and CSV: 0]")
 }))]
 #[command(after_help = "Examples:
   prof tree -n 10 --label endpoint=/orders cpu.pb.gz   where one kind of request spends its time

@@ -1,6 +1,7 @@
 //! What the options ask to be read, and why it cannot be.
 
 use std::fmt;
+use std::fs;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -103,6 +104,12 @@ pub(crate) fn they_are(whose: &str, metrics: &[String]) -> String {
     }
 }
 
+/// The first folder in a folder.
+fn first_subfolder(folder: &Path) -> Option<String> {
+    let paths = fs::read_dir(folder).ok()?.filter_map(|entry| Some(entry.ok()?.path()));
+    paths.filter(|path| path.is_dir()).min().map(|path| path.display().to_string())
+}
+
 /// Explains why a request failed, in the terms of the command line, and what may have been meant.
 pub(crate) fn explain(error: Error, request: &Request) -> anyhow::Error {
     let message = error.to_string();
@@ -118,7 +125,14 @@ pub(crate) fn explain(error: Error, request: &Request) -> anyhow::Error {
             hinted(message, hint.unwrap_or_else(otherwise))
         }
         Error::Fetch { error: FetchError { hint: Some(hint), .. }, .. } => hinted(message, hint),
-        Error::NoProfile(_) => hinted(message, "name a profile, or a folder that contains one"),
+        Error::NoProfile(names) => {
+            let inner = names.iter().find_map(|name| first_subfolder(Path::new(name)));
+            let hint = inner.map_or_else(
+                || "name a profile, or a folder that contains one".to_string(),
+                |inner| format!("of a folder, only its own files are read, not its subfolders: name {inner}"),
+            );
+            hinted(message, hint)
+        }
         Error::NoBinary(_) => {
             hinted(format!("--binary {message}"), "name a program, a library, or a folder that contains them")
         }
@@ -143,7 +157,8 @@ pub(crate) fn explain(error: Error, request: &Request) -> anyhow::Error {
             hinted(format!("diff: {message}"), format!("prof diff OLD NEW; {other}"))
         }
         Error::OneSide(_) => {
-            let both = "a single file must hold collapsed stacks with two values per line";
+            let both =
+                "a single file works only if it holds both sides: collapsed stacks with two values per line";
             hinted(format!("diff: {message}"), format!("prof diff OLD NEW; {both}"))
         }
         error => anyhow::Error::msg(error.to_string()),

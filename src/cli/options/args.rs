@@ -50,10 +50,10 @@ impl ViewArgs {
 /// The inputs, and which of their metrics to show.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct InputArgs {
-    /// Profiles to read: paths, folders, addresses (http://…), or `-` for standard input
+    /// Profiles to read: paths, folders (their files, not subfolders), addresses (http://…), or `-` for standard input
     #[arg(value_name = "PROFILE", help_heading = None, value_hint = ValueHint::AnyPath)]
     pub(crate) profiles: Vec<String>,
-    /// Metric to show, by name or number
+    /// Metric to show, by name, profile type or number
     #[arg(
         short, long = "metric", value_name = "NAME", aliases = ["sample-index", "sample_index", "type"],
         add = ArgValueCompleter::new(completion::metrics)
@@ -112,7 +112,7 @@ pub(crate) fn note(texts: &[String], input: &InputArgs) {
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = None)] // Otherwise the heading of the preceding arguments would carry over.
 pub(crate) struct NodeArgs {
-    /// Group by function, name, line, file, package, mapping, address or label:KEY
+    /// Group by function, name (functions of one name, in any file), line, file, package, mapping (executable or library), address or label:KEY
     #[arg(
         short = 'g', long, value_name = "KIND", default_value = "function", alias = "granularity",
         value_parser = by
@@ -175,7 +175,7 @@ pub(crate) struct RowArgs {
 pub(crate) struct CutArgs {
     #[command(flatten)]
     pub(crate) most: LimitArgs,
-    /// Hide rows below this percentage of the total after filters
+    /// Hide rows below this percentage of what is shown, in every metric [default: 0]
     #[arg(long, value_name = "P", value_parser = percent)]
     pub(crate) min_share: Option<f64>,
 }
@@ -184,7 +184,7 @@ pub(crate) struct CutArgs {
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = None)]
 pub(crate) struct LimitArgs {
-    /// Show at most N rows; 0 for all
+    /// Show at most N rows; 0 for all [default: as many as fit the screen, or 20; JSON and CSV: all]
     #[arg(short = 'n', long, value_name = "N")]
     limit: Option<usize>,
 }

@@ -29,7 +29,7 @@ pub(crate) struct FilterArgs {
     /// End each stack at the matching frame nearest the leaf; keep stacks without a match unchanged
     #[arg(long, value_name = "RE", alias = "prune_from", add = ArgValueCompleter::new(functions))]
     pub(crate) prune_from: Vec<String>,
-    /// Keep only stacks with a matching frame, and start them at that frame (flame: also show its callers)
+    /// Keep only stacks with a matching frame. tree starts them at the outermost match, and bottom-up lists only matching functions; the other views keep the callers (--show-from removes them)
     #[arg(long, value_name = "RE", add = ArgValueCompleter::new(functions))]
     pub(crate) focus: Vec<String>,
     /// Keep only samples with a label: K (any value), K=V, K=~RE (regular expression), or K=LO:HI (range, such as bytes=1mb:2mb)
@@ -62,7 +62,7 @@ pub(crate) struct FilterArgs {
     /// Merge a function that calls itself directly into one frame
     #[arg(long)]
     pub(crate) collapse_recursion: bool,
-    /// Remove leaf frames inserted by the profiler, such as runtime.asyncPreempt, and leaf frames that match NAME; their self value moves to the caller. Applied before all other filters
+    /// Remove leaf frames inserted by the profiler, such as runtime.asyncPreempt, and leaf frames that match NAME (--fold=NAME); their self value moves to the caller. Applied before all other filters
     #[arg(
         long, value_name = "NAME", num_args = 0..=1, require_equals = true, default_missing_value = "",
         add = ArgValueCompleter::new(functions)
@@ -77,10 +77,10 @@ pub(crate) struct FilterArgs {
     /// Secret salt for the hashes of --anonymize, so that names cannot be guessed
     #[arg(long, value_name = "S", requires = "anonymize", default_value = "", hide_default_value = true)]
     pub(crate) salt: String,
-    /// Treat patterns as literal text, not as regular expressions
+    /// Treat patterns as literal text, not as regular expressions; prefixes such as file: are literal, too
     #[arg(short = 'F', long)]
     pub(crate) fixed_strings: bool,
-    /// Do not apply the profile's own drop rules (drop_frames)
+    /// Show the frames that the profile asks to hide (drop_frames of pprof)
     #[arg(long)]
     pub(crate) all_frames: bool,
 }

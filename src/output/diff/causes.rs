@@ -3,7 +3,7 @@
 use crate::name::{clean, quoted};
 use crate::output::diff::words;
 use crate::output::style::Explain;
-use crate::report::{CauseKind, Diff, DiffCause, DiffRow, Growth, MixChange, RowTest, TotalGrowth};
+use crate::report::{CauseKind, Diff, DiffCause, DiffRow, DiffSide, Growth, MixChange, RowTest, TotalGrowth};
 use crate::unit::group_thousands;
 
 /// The causes shown explain this part of the growth, from 0 to 1, unless all are asked for.
@@ -60,12 +60,13 @@ impl<'d> Shown<'d> {
                 // Nothing is uncertain about a ratio that was given.
                 // Memory that grew tenfold needs no tenths of a percent.
                 let digits = usize::from(percent < 100.0);
-                let interval = if low < high {
-                    format!(" (95% CI {low:.digits$} to {high:.digits$})")
-                } else {
-                    String::new()
-                };
-                format!("+{percent:.digits$}% in total{interval}: {causes} {explained} of it")
+                let interval = (low < high).then(|| format!("95% CI {low:.digits$} to {high:.digits$}"));
+                let recorded = as_recorded(diff, percent, digits);
+                let rescaled = if recorded.is_some() { " after rescaling" } else { "" };
+                let details: Vec<String> = interval.into_iter().chain(recorded).collect();
+                let details =
+                    if details.is_empty() { String::new() } else { format!(" ({})", details.join("; ")) };
+                format!("+{percent:.digits$}% in total{rescaled}{details}: {causes} {explained} of it")
             }
             _ => format!("{causes} {explained} of what became more expensive"),
         }
@@ -82,6 +83,18 @@ impl<'d> Shown<'d> {
         Some(format!("{causes} {add} {} (--explain lists them)", words::change(diff, points)))
     }
 }
+
+/// `+11.1% as recorded`, if that is clearly another number: the lines of the sides have the recorded values.
+fn as_recorded(diff: &Diff, percent: f64, digits: usize) -> Option<String> {
+    let per_run = |side: &DiffSide| side.total as f64 / side.profiles.max(1) as f64;
+    let old = per_run(&diff.old);
+    let recorded = (per_run(&diff.new) / old - 1.0) * 100.0;
+    let text = || format!("{recorded:+.digits$}% as recorded").replace('-', "−");
+    (old > 0.0 && (recorded - percent).abs() >= SIMILAR_GROWTH).then(text)
+}
+
+/// Growth that differs by fewer percentage points is the same for a reader.
+const SIMILAR_GROWTH: f64 = 0.5;
 
 /// What happened to the function: `more expensive ×1.21 (1.15–1.27)`.
 pub(in crate::output) fn change(cause: &DiffCause) -> String {
@@ -239,8 +252,12 @@ pub(in crate::output) fn moves(
         Some(match (cause.cause, of) {
             (CauseKind::Inlined, Some(callee)) => format!("{callee} inlined into {function}"),
             (CauseKind::Extracted, Some(caller)) => format!("{function} extracted from {caller}"),
-            (CauseKind::Extracted | CauseKind::Moved, None) => format!("{function} was elsewhere"),
-            (CauseKind::Moved, Some(caller)) => format!("{function} was elsewhere below {caller}"),
+            (CauseKind::Extracted | CauseKind::Moved, None) => {
+                format!("{function} was called elsewhere before")
+            }
+            (CauseKind::Moved, Some(caller)) => {
+                format!("{function} was called elsewhere below {caller} before")
+            }
             (CauseKind::Renamed, Some(old)) => format!("{old} → {function} (renamed)"),
             _ => return None,
         })

@@ -19,7 +19,8 @@ pub fn github(diff: &Diff, out: &mut dyn Write) -> io::Result<()> {
     if let Some(shown) = causes.filter(|shown| !shown.causes.iter().all(is_mix)) {
         for cause in shown.causes.into_iter().filter(|cause| !is_mix(cause)) {
             let place = Place { file: cause.file.as_deref(), line: cause.line };
-            annotation(out, "error", place, "performance regression", &causes::sentence(diff, cause))?;
+            let title = "cause of a performance regression";
+            annotation(out, "error", place, title, &causes::sentence(diff, cause))?;
         }
     } else {
         for row in diff.with_verdict(RowVerdict::Regressed) {

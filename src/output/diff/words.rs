@@ -153,7 +153,7 @@ pub(in crate::output) fn is_significant(row: &DiffRow) -> bool {
 /// The line above the rows that are not significant.
 pub(in crate::output) fn above_others(diff: &Diff) -> &'static str {
     match diff.verdict {
-        DiffVerdict::Inconclusive => "no verdict:",
+        DiffVerdict::Inconclusive => "too little data to tell:",
         _ => "not significant:",
     }
 }
@@ -166,8 +166,10 @@ pub(in crate::output) fn after_name(row: &DiffRow, shown: impl Fn(&str) -> Strin
     }
     match &row.moved {
         Some(Moved::From(name)) => text.push_str(&format!(", was {}", shown(name))),
-        Some(Moved::Below(name)) => text.push_str(&format!(", was elsewhere below {}", shown(name))),
-        Some(Moved::Elsewhere) => text.push_str(", was elsewhere"),
+        Some(Moved::Below(name)) => {
+            text.push_str(&format!(", was called elsewhere below {} before", shown(name)));
+        }
+        Some(Moved::Elsewhere) => text.push_str(", was called elsewhere before"),
         None => {}
     }
     text
@@ -202,7 +204,8 @@ pub(in crate::output) fn side(diff: &Diff, side: &DiffSide, total: &str) -> Stri
     let metric = &diff.header.metric;
     let counts_samples = metric.name == "samples" && Unit::parse(&metric.unit) == Unit::COUNT;
     if let Some(samples) = side.samples {
-        text.push_str(&format!(", {} samples", group_thousands(samples.into())));
+        let noun = unit::plural(samples.unsigned_abs(), "sample", "samples");
+        text.push_str(&format!(", {} {noun}", group_thousands(samples.into())));
     }
     if side.samples.is_none() || !counts_samples {
         text.push_str(&format!(", {} {total}", clean(&metric.name)));
@@ -243,6 +246,8 @@ pub(in crate::output) fn scales(diff: &Diff) -> String {
         .normalize
         .as_ref()
         .map_or(("total", 1.0), |normalize| (normalize.method, normalize.ratio));
+    // The ratio is that of sums; people see values per run.
+    let ratio = ratio * diff.old.profiles.max(1) as f64 / diff.new.profiles.max(1) as f64;
     let so_that = match method {
         _ if diff.noise.is_none() => return format!("{shares}; Δ is their difference"),
         "core" => "unchanged code costs the same on both sides",
@@ -299,13 +304,13 @@ pub(in crate::output) fn legend<'r>(rows: &(impl Iterator<Item = &'r DiffRow> + 
         (has(RowVerdict::Regressed), "REGRESSED: costs more than noise explains"),
         (has(RowVerdict::Improved), "improved: costs less than noise explains"),
         (has(RowVerdict::Inherits), "inherits: changed only because of a function that it calls"),
-        (has(RowVerdict::Moved), "moved: this cost was elsewhere before"),
+        (has(RowVerdict::Moved), "moved: the same cost was called from elsewhere before"),
         (has(RowVerdict::Mix), "mix: changed only because the mix of work did"),
         (has(RowVerdict::Small), "small: significant, but below the thresholds"),
         (is_any(&|row| row.ratio.is_none()), "new: not on the old side"),
         (has(RowVerdict::Removed), "removed: not on the new side"),
         (is_any(&|row| row.tested && is_unchanged(row)), "~: not significant"),
-        (is_any(&|row| !row.tested && is_unchanged(row)), "blank: too few samples to tell"),
+        (is_any(&|row| !row.tested && is_unchanged(row)), "blank: too few samples to test"),
         (is_any(&|row| row.test == RowTest::SelfValue), "(self): own code only, other rows include callees"),
     ];
     let shown: Vec<&str> = words.iter().filter(|(occurs, _)| *occurs).map(|(_, meaning)| *meaning).collect();
@@ -376,9 +381,12 @@ fn no_verdict(diff: &Diff, seen: Option<f64>) -> String {
         let longer =
             if enough { String::new() } else { format!("about {} samples per side, or ", about(samples)) };
         let wanted = times(diff.strictness.detect);
+        // Several runs take more samples, because what runs differ has to be estimated, too.
+        let noise =
+            if enough { "" } else { " (more in all, because they also have to show how much runs differ)" };
         let per_run = about(per_run);
         text.push_str(&format!(
-            " Detecting {wanted} takes {longer}5 runs per side with about {per_run} samples each"
+            " Detecting {wanted} takes {longer}5 runs per side with about {per_run} samples each{noise}"
         ));
         text.push_str(if diff.strictness.named {
             ""

@@ -27,7 +27,7 @@ export function opening(model) {
   const facts = [];
   const [first, ...others] = bySelf;
   const isRuntime = (id) => id !== undefined && data.groups[data.facts[id][3]].tier === "runtime";
-  const what = `${metric.name || "the total"}${model.isFiltered ? " shown" : ""}`;
+  const what = model.isFiltered ? `the ${metric.name || "total"} shown` : metric.name || "the total";
   const is = metric.name.endsWith("s") ? "are" : "is";
   const start = () => (facts.length ? "" : ` of ${what} ${is}`);
   if (first !== undefined && share(flat.self[first]) >= HEAVY && !isRuntime(first)) {

@@ -198,9 +198,9 @@ export class Picture {
     switch (model.state.color) {
       case "delta":
         return [
-          { color: theme.fixed.added, name: "added" },
-          { color: theme.fixed.shrank, name: "taken away", isDashed: true },
-          { color: theme.fixed.same, name: "as before" },
+          { color: theme.fixed.added, name: "grew" },
+          { color: theme.fixed.shrank, name: "shrank", isDashed: true },
+          { color: theme.fixed.same, name: "unchanged" },
         ];
       case "self":
       case "total":
@@ -237,7 +237,9 @@ export class Picture {
     const dropped = trees.reduce((sum, tree) => sum + tree.dropped, 0);
     if (found && !found.includes(1)) notes.push("no function matches the search");
     if (dropped) notes.push(`${dropped.toLocaleString("en-US")} block${dropped === 1 ? " is" : "s are"} too narrow to draw; zoom in to see ${dropped === 1 ? "it" : "them"}`);
-    if (flat.noStack != 0) notes.push(`samples without a stack: ${format.value(flat.noStack)}, ${format.share(flat.noStack, whole)}`);
+    const hides = (option) => option.startsWith("hide-frames") || option.startsWith("show-frames");
+    const hidesFrames = model.state.filters.some(({ kind }) => hides(kind)) || data.filters.some((text) => hides(text.replace(/^--/, "")));
+    if (flat.noStack != 0) notes.push(`samples without a stack${hidesFrames ? ", or whose frames are all hidden by a filter" : ""}: ${format.value(flat.noStack)}, ${format.share(flat.noStack, whole)}`);
     const gone = model.removed;
     if (gone.length) notes.push(`${gone.length} removed: ${gone.slice(0, 8).map((row) => data.short[row.id]).join(", ")}${gone.length > 8 ? " …" : ""}`);
     if (trees.some((tree) => tree.inlined.includes(1))) notes.push("italic: inlined");

@@ -7,6 +7,7 @@ use crate::output::color::{self, Color, ColorBy, LIGHT, WHITE};
 use crate::output::svg::options::printable;
 use crate::output::svg::wording::Wording;
 use crate::report::{ColorGroup, Direction, Flame, FlameNode, Name, Tier};
+use crate::unit::plural;
 
 /// Colours and what they stand for.
 pub(super) struct Legend {
@@ -92,15 +93,22 @@ fn delta(node: &FlameNode) -> i64 {
 
 /// The groups of own code with the largest area, and the library and the runtime, with their shares of self.
 fn of_groups(flame: &Flame, wording: &Wording<'_>) -> Vec<(Color, String)> {
-    let ranked = || flame.groups.iter().zip(&flame.group_self).enumerate();
-    let (own, rest): (Vec<_>, Vec<_>) = ranked().partition(|(_, (group, _))| group.tier == Tier::Own);
+    let mut is_drawn = vec![false; flame.groups.len()];
+    for node in flame.nodes.iter().skip(1).chain(flame.callers.iter().skip(1)) {
+        is_drawn[node.group as usize] = true;
+    }
+    let ranked = flame.groups.iter().zip(&flame.group_self).enumerate().filter(|(rank, _)| is_drawn[*rank]);
+    let (own, rest): (Vec<_>, Vec<_>) = ranked.partition(|(_, (group, _))| group.tier == Tier::Own);
     let more = own.len().saturating_sub(ENTRIES);
     let entry = |&(rank, (group, self_value)): &(usize, (&ColorGroup, &i64))| {
         let text = with_share(&group.name, *self_value, wording);
         (LIGHT.of_group(rank, group), text)
     };
     let mut entries: Vec<(Color, String)> = own.iter().take(ENTRIES).map(entry).collect();
-    entries.extend((more > 0).then(|| (WHITE, format!("… {more} more packages"))));
+    entries.extend((more > 0).then(|| {
+        let noun = plural(more as u64, "package", "packages");
+        (WHITE, format!("… {more} more {noun}"))
+    }));
     entries.extend(rest.iter().map(entry));
     entries
 }
@@ -122,7 +130,10 @@ fn of_files(flame: &Flame, wording: &Wording<'_>) -> (Vec<(Color, String)>, Hash
     };
     let mut entries: Vec<(Color, String)> = areas.iter().enumerate().take(ENTRIES).map(entry).collect();
     let more = areas.len().saturating_sub(ENTRIES);
-    entries.extend((more > 0).then(|| (WHITE, format!("… {more} more files"))));
+    entries.extend((more > 0).then(|| {
+        let noun = plural(more as u64, "file", "files");
+        (WHITE, format!("… {more} more {noun}"))
+    }));
     let unknown = selfs.get(&Name::default()).copied().unwrap_or(0);
     entries.extend((unknown != 0).then(|| (color::GREY, with_share("unknown", unknown, wording))));
     (entries, areas.iter().enumerate().map(|(rank, (name, _))| ((*name).clone(), rank)).collect())

@@ -193,14 +193,20 @@ impl<'f> Wording<'f> {
         if !self.filtered {
             return format!("{value_text} {all}").trim_end().to_string();
         }
-        format!("{value_text} {all} of all {} of what is shown", unit::share(value, header.shown))
+        format!("{value_text}, {all} of all, {} of what is shown", unit::share(value, header.shown))
     }
 
     fn no_stack(&self) -> Option<String> {
         let header = &self.flame.header;
-        let share = unit::share(header.no_stack, header.total);
-        (header.no_stack != 0)
-            .then(|| format!("samples without a stack {} {share}", self.scale.format(header.no_stack)))
+        let value = |value: i64| format!("{} {}", self.scale.format(value), unit::share(value, header.total));
+        let emptied = headline::emptied_by(header).map(|options| {
+            format!("stacks whose frames are all hidden by {options} {}", value(header.emptied))
+        });
+        let recorded = header.no_stack - if emptied.is_some() { header.emptied } else { 0 };
+        let recorded = (recorded != 0)
+            .then(|| format!("samples without a stack {}", value(recorded)).trim_end().to_string());
+        let parts: Vec<String> = recorded.into_iter().chain(emptied).collect();
+        (!parts.is_empty()).then(|| parts.join(", "))
     }
 
     /// The notes: what the picture omits, what its marks mean, and warnings.

@@ -100,7 +100,7 @@ fn builds(all: &BySide, form: Form) -> Table<'_> {
         Some(number) => all.builds[*number].new.samples,
     });
     columns.show("TOTAL/RUN", Kind::Word, move |build| total(side(build))).rank(Rank::OtherForm);
-    columns.show("IN TOTAL", Kind::Word, move |build| growth(diff(build)?)).rank(Rank::Interval);
+    columns.show("CHANGE IN TOTAL", Kind::Word, move |build| growth(diff(build)?)).rank(Rank::Interval);
     columns.show("VERDICT", Kind::Word, move |build| diff(build).map(verdict));
     columns.show("BUILD", Kind::Name, move |build| {
         let number = match build {
@@ -161,7 +161,7 @@ fn functions<'r>(all: &'r BySide, form: Form, style: &'r Style) -> Table<'r> {
     };
     columns.show(labels.old, Kind::Word, old).rank(Rank::Old);
     for (number, (label, diff)) in labels.builds.into_iter().zip(&all.builds).enumerate() {
-        let cost = format!("{label} COST");
+        let cost = format!("COST {label}");
         let new = move |row: &&BySideRow| match &row.builds[number] {
             Some(cell) => value(diff, cell, false),
             None if is_per_run => "0".to_string(),
@@ -250,10 +250,15 @@ fn scales(diff: &Diff, old: &str) -> String {
     let method = diff.header.normalize.as_ref().map_or("total", |normalize| normalize.method);
     let (values, basis) = match method {
         "none" => ("values per run", ""),
-        "core" => ("shares of each build's own total", ", per unit of unchanged code"),
+        "core" => {
+            ("shares of each build's own total", ", after rescaling so that unchanged code costs the same")
+        }
         _ => ("shares of each build's own total", ", as a share of the total"),
     };
-    format!("numbers are {values}; COST is what the function costs compared with {old}{basis}")
+    format!(
+        "numbers are {values}; COST is what the function costs compared with {old}{basis}; no COST: too little data to \
+         test the function in this build"
+    )
 }
 
 /// `1 of 3 builds regressed: v2; no verdict on v4 · alpha 1% for all builds together, thresholds 1.05× and 1.0pt · exit 1`

@@ -76,13 +76,24 @@ fn metrics<'r>(info: &'r Info, form: Form, style: &'r Style) -> Table<'r> {
     columns.add("period", Kind::Number, |metric| metric.period);
     columns.add("default", Kind::Flag, |metric| metric.default);
     columns.add("resolution", Kind::Number, |metric| metric.resolution);
-    if style.is_wide() && info.metrics.len() > 2 {
-        let companion = |metric: &&InfoMetric| kind::of_metric(&metric.name)?.companion;
-        columns.show("COMPANION", Kind::Word, companion);
+    if has_companions(info, style) {
+        columns.show("COMPANION", Kind::Word, |metric| companion(info, metric));
     }
     let width = |metric: &&InfoMetric| Some(kind::of_metric(&metric.name)?.width);
     columns.show("A WIDE FUNCTION (FLAME GRAPH)", Kind::Prose, width);
     columns.table(form, &[], || info.metrics.iter(), [])
+}
+
+/// The other metric of the profile that measures the same events: their number next to their size or duration.
+fn companion<'r>(info: &'r Info, metric: &InfoMetric) -> Option<&'r str> {
+    let companion = kind::of_metric(&metric.name)?.companion?;
+    let is = |other: &&InfoMetric| kind::of_metric(&other.name).is_some_and(|kind| kind.name == companion);
+    info.metrics.iter().find(is).map(|other| &*other.name)
+}
+
+fn has_companions(info: &Info, style: &Style) -> bool {
+    let has = |metric| companion(info, metric).is_some();
+    style.is_wide() && info.metrics.len() > 2 && info.metrics.iter().any(has)
 }
 
 /// The facts about the input, each after its title.
@@ -183,11 +194,13 @@ fn stacks(info: &Info) -> String {
 fn functions(info: &Info) -> String {
     let mut text = unit::group_thousands(info.functions.into());
     if info.files > 0 {
-        text.push_str(&format!(" in {} files", unit::group_thousands(info.files.into())));
+        let noun = unit::plural(info.files, "file", "files");
+        text.push_str(&format!(" in {} {noun}", unit::group_thousands(info.files.into())));
     }
     match info.unnamed {
         0 if info.functions > 0 => text.push_str(", all named"),
         0 => {}
+        1 if info.functions == 1 => text.push_str(", a placeholder for code without a name"),
         1 => text.push_str(", 1 of them a placeholder for code without a name"),
         unnamed => text.push_str(&format!(
             ", {} of them placeholders for code without names",
@@ -240,6 +253,12 @@ fn guidance(info: &Info, style: &Style) -> Vec<Note> {
         sentences.push(
             "Use it to find what keeps the thread busy; --hide-stacks @idle hides the waiting.".to_string(),
         );
+    } else if kind::is_cycles(&metric.name) {
+        sentences.push(
+            "Clock cycles of CPUs, sampled: in proportion to CPU time as long as the clock frequency is constant."
+                .to_string(),
+        );
+        sentences.extend(kind::of_metric(&metric.name).map(|kind| kind.when.to_string()));
     } else if let Some(kind) = kind::of_metric(&metric.name) {
         sentences.extend([kind.measures.to_string(), kind.when.to_string()]);
     }
@@ -253,7 +272,18 @@ fn guidance(info: &Info, style: &Style) -> Vec<Note> {
         let rate = nanoseconds.and_then(unit::rate).map(|rate| format!(" ({rate})")).unwrap_or_default();
         sentences.push(format!("One sample per {amount} of {}{rate}.", clean(name)));
     }
-    sentences.push(format!("{} marks the default metric.", style.glyphs.default));
-    let text = format!("{}: {}", clean(&metric.name), sentences.join(" "));
-    wrap(&text, style.layout_width()).into_iter().map(Note::faint).collect()
+    if !sentences.is_empty() {
+        sentences.insert(0, format!("{}:", clean(&metric.name)));
+    }
+    let mut titles = vec![
+        format!("{} marks the default metric", style.glyphs.default),
+        "ROWS: samples with a value".to_string(),
+    ];
+    if has_companions(info, style) {
+        titles.push("COMPANION: the metric that measures the same events in another way".to_string());
+    }
+    let texts = [titles.join(style.glyphs.dot), sentences.join(" ")];
+    let lines =
+        texts.iter().filter(|text| !text.is_empty()).flat_map(|text| wrap(text, style.layout_width()));
+    lines.map(Note::faint).collect()
 }

@@ -83,7 +83,7 @@ fn lines<'r>(key: &'r LabelKey, form: Form, style: &Style) -> Vec<LabelLine<'r>>
         total: share.total,
         old: share.old,
         branch: if index + 1 == key.values.len() && cut == 0 { glyphs.last } else { glyphs.branch },
-        text: value_text(share),
+        text: value_text(&key.key, share),
         emphasis: Emphasis::None,
         ..own.clone()
     };
@@ -102,8 +102,10 @@ fn lines<'r>(key: &'r LabelKey, form: Form, style: &Style) -> Vec<LabelLine<'r>>
     std::iter::once(own.clone()).chain(values).chain((cut > 0).then_some(rest)).collect()
 }
 
-fn value_text(share: &LabelShare) -> String {
-    match (&share.value, &share.unit) {
+/// A value with its unit. The label `bytes` of Go's heap profiles has none, because its name is the unit.
+fn value_text(key: &str, share: &LabelShare) -> String {
+    let unit = share.unit.as_deref().or_else(|| (key == "bytes").then_some(key));
+    match (&share.value, unit) {
         (LabelText::Text(text), _) => clean(text).into_owned(),
         (LabelText::Number(number), Some(unit)) => unit::human_short(*number, &Unit::parse(unit), 1),
         (LabelText::Number(number), None) => number.to_string(),

@@ -1,6 +1,6 @@
 //! The flat view.
 
-use crate::name::{clean, package, split_shown};
+use crate::name::{package, split_shown};
 use crate::output::label::Label;
 use crate::output::names::{DisplayNames, file_cell, short_file};
 use crate::output::scale;
@@ -10,15 +10,16 @@ use crate::output::tables::values::{
     HasValues, Measured, RowSides, ValueColumns, Which, Wholes, add_shares, artefact_note, more,
     per_event_note, scale_of_means, side_only,
 };
-use crate::report::{Header, Pair, Top, TopRow};
+use crate::report::{Header, MetricTotal, Pair, Top, TopRow};
 use crate::unit::{self, IncompatibleUnits};
 
 /// A row, or one of those at the end.
 enum TopLine<'r> {
     /// A function, with the sum of self of this row and all rows above it.
     Row { row: &'r TopRow, above: i64 },
-    /// What was cut, the samples without a stack, or the sum of all: only self adds up.
-    Closing { new: i64, old: i64, label: String },
+    /// What was cut, the samples without a stack, or the sum of all: only self adds up. `metrics` has the self of each
+    /// of several metrics.
+    Closing { new: i64, old: i64, metrics: Vec<i64>, label: String },
 }
 
 impl<'r> TopLine<'r> {
@@ -29,15 +30,14 @@ impl<'r> TopLine<'r> {
         }
     }
 
-    /// The values of one of several metrics; only the first adds up.
+    /// The values of one of several metrics.
     fn metric(&self, index: usize) -> Measured {
         match self {
             TopLine::Row { row, .. } => {
                 let values = row.values.values.as_ref().and_then(|values| values.0.get(index));
                 values.map_or_else(Measured::default, |(_, pair)| (*pair).into())
             }
-            TopLine::Closing { .. } if index > 0 => Measured::default(),
-            TopLine::Closing { .. } => self.values(),
+            TopLine::Closing { metrics, .. } => Measured { own: metrics.get(index).copied(), total: None },
         }
     }
 }
@@ -220,7 +220,7 @@ fn add_metrics<'r>(
             let value = move |line: &TopLine| which.of(line.metric(index));
             let entry = columns.add(key, Kind::Value(scale.clone()), value);
             match which {
-                Which::Own => entry.titled(clean(&metric.metric.name).to_uppercase()),
+                Which::Own => entry.titled(which.title_of(&metric.metric)),
                 Which::Total => entry.titled(which.title()).rank(Rank::SecondValue),
             };
             add_shares(columns, wholes, Group::Always, value);
@@ -279,17 +279,30 @@ fn closing<'r>(top: &'r Top, style: &Style) -> Vec<TopLine<'r>> {
     }
     let shown: i64 = top.rows.iter().map(|row| row.values.self_value).sum();
     let shown_old: i64 = top.rows.iter().map(|row| row.values.old.unwrap_or_default().self_value).sum();
+    let of_metrics =
+        |value: &dyn Fn(&MetricTotal) -> i64| header.metrics.iter().map(value).collect::<Vec<i64>>();
+    let elided = of_metrics(&|metric| metric.elided);
+    let no_stack = of_metrics(&|metric| metric.no_stack);
+    let mut sums: Vec<i64> =
+        elided.iter().zip(&no_stack).map(|(elided, no_stack)| elided + no_stack).collect();
+    for values in top.rows.iter().filter_map(|row| row.values.values.as_ref()) {
+        for (sum, (_, pair)) in sums.iter_mut().zip(&values.0) {
+            *sum += pair.self_value;
+        }
+    }
     let mut lines = Vec::new();
-    let mut line = |new, old, label| lines.push(TopLine::Closing { new, old, label });
+    let has_no_stack =
+        header.no_stack != 0 || header.old_no_stack() != 0 || no_stack.iter().any(|&value| value != 0);
+    let mut line = |new, old, metrics, label| lines.push(TopLine::Closing { new, old, metrics, label });
     if header.elided_rows > 0 {
         let old = header.old_sum() - shown_old - header.old_no_stack();
-        line(header.elided, old, more(header.elided_rows, &header.by, style));
+        line(header.elided, old, elided, more(header.elided_rows, &header.by, style));
     }
-    if header.no_stack != 0 || header.old_no_stack() != 0 {
-        line(header.no_stack, header.old_no_stack(), "(no stack)".to_string());
+    if has_no_stack {
+        line(header.no_stack, header.old_no_stack(), no_stack, "(no stack)".to_string());
     }
     let label = if header.filters.is_empty() { "all" } else { "all shown" };
-    line(shown + header.elided + header.no_stack, header.old_sum(), label.to_string());
+    line(shown + header.elided + header.no_stack, header.old_sum(), sums, label.to_string());
     lines
 }
 

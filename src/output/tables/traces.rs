@@ -9,7 +9,7 @@ use crate::output::table::{Columns, Emphasis, Form, Group, Kind, Table};
 use crate::output::tables::values::{
     HasValues, Measured, RowSides, ValueColumns, Which, Wholes, add_shares, artefact_note, side_only,
 };
-use crate::report::{LabelText, Name, Trace, Traces};
+use crate::report::{Header, LabelText, MetricTotal, Name, Trace, Traces};
 use crate::unit::{self, IncompatibleUnits};
 
 /// A line of a stack.
@@ -31,7 +31,7 @@ enum What<'r> {
     NoStack,
     Labels(&'r Trace),
     /// What was cut.
-    Elided,
+    Elided(&'r Header),
 }
 
 impl HasValues for TraceLine<'_> {
@@ -46,7 +46,10 @@ impl TraceLine<'_> {
         if index == 0 {
             return self.new.total;
         }
-        Some(self.trace?.values.get(index)?.1)
+        match self.what {
+            What::Elided(header) => header.metrics.get(index).map(|metric| metric.elided),
+            _ => Some(self.trace?.values.get(index)?.1),
+        }
     }
 }
 
@@ -61,19 +64,19 @@ pub(super) fn table<'r>(
     let values = ValueColumns::new(header, header.shown.max(header.old_sum()), style)?;
     let mut columns = Columns::new();
     add_stacks(&mut columns, traces, form, style);
-    let metrics = header.metrics.iter().map(|metric| (&metric.metric, metric.shown));
-    for (index, (metric, shown)) in metrics.enumerate() {
-        let kind = Kind::Value(scale(metric, shown, style.unit.as_ref())?);
-        let value = columns.add(metric.name.clone(), kind, move |line| line.value(index));
-        value.titled(clean(&metric.name).to_uppercase());
+    for (index, MetricTotal { metric, total, shown, .. }) in header.metrics.iter().enumerate() {
+        let kind = Kind::Value(scale(metric, *shown, style.unit.as_ref())?);
+        let value = move |line: &TraceLine| line.value(index);
+        columns.add(metric.name.clone(), kind, value).titled(clean(&metric.name).to_uppercase());
+        add_shares(&mut columns, Wholes { total: *total, shown: None }, Group::Always, value);
     }
     if header.metrics.is_empty() {
         let kind = Kind::Value(values.scale.clone());
         columns.add(header.metric.name.clone(), kind, |line| line.value(0)).titled("VALUE");
-    }
-    if header.base.is_none() {
-        let wholes = Wholes { total: header.total, shown: None };
-        add_shares(&mut columns, wholes, Group::Always, |line: &TraceLine| line.new.total);
+        if header.base.is_none() {
+            let wholes = Wholes { total: header.total, shown: None };
+            add_shares(&mut columns, wholes, Group::Always, |line: &TraceLine| line.new.total);
+        }
     }
     values.side(&mut columns, Which::Total);
     let labels = columns.add("labels", Kind::Text, |line| line.trace.map(labels));
@@ -82,7 +85,7 @@ pub(super) fn table<'r>(
     }
     columns.emphasis(move |line| match line.what {
         What::Frame(name) if header.is_highlighted(name) => Emphasis::Marked,
-        What::Elided => Emphasis::Faint,
+        What::Elided(_) => Emphasis::Faint,
         _ => Emphasis::None,
     });
     let rows = move || traces.traces.iter().flat_map(move |trace| lines(trace, form));
@@ -112,9 +115,10 @@ fn add_stacks<'r>(
             What::Frame(name) => Label::new(shown(name)),
             What::Stack(_) | What::NoStack => Label::new("(no stack)"),
             What::Labels(trace) => Label::new(clean(&labels(trace))).prefix("  "),
-            What::Elided => {
+            What::Elided(_) => {
                 let count = unit::group_thousands(header.elided_rows.into());
-                Label::new(format!("{} {count} more stacks", style.glyphs.ellipsis))
+                let noun = unit::plural(header.elided_rows, "stack", "stacks");
+                Label::new(format!("{} {count} more {noun}", style.glyphs.ellipsis))
             }
         };
         label.suffix(side)
@@ -148,7 +152,7 @@ fn elided(traces: &Traces) -> Option<TraceLine<'_>> {
     let shown: i64 = traces.traces.iter().flat_map(|trace| &trace.old).map(|(_, old)| old).sum();
     let measured = |value| Measured { own: None, total: Some(value) };
     (header.elided_rows > 0).then(|| TraceLine {
-        what: What::Elided,
+        what: What::Elided(header),
         trace: None,
         new: measured(header.elided),
         old: measured(header.old_sum() - shown),

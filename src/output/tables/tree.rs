@@ -7,7 +7,6 @@ mod drawing;
 
 use std::rc::Rc;
 
-use crate::name::clean;
 use crate::output::scale;
 use crate::output::style::{Style, TextColumn};
 use crate::output::table::{Cell, Columns, Form, Group, Kind, Note, Rank, Table};
@@ -152,7 +151,7 @@ fn add_metrics<'r>(
         }
         let [main, other] = both(tree);
         let value = move |line: &TreeLine| main.of(line.metric(index, tree));
-        columns.show(clean(&metric.metric.name).to_uppercase(), kind.clone(), value);
+        columns.show(main.title_of(&metric.metric), kind.clone(), value);
         add_shares(columns, Wholes { total: metric.total, shown: None }, Group::Always, value);
         let value = move |line: &TreeLine| other.of(line.metric(index, tree));
         columns.show(other.title(), kind, value).rank(Rank::SecondValue);
@@ -203,9 +202,14 @@ fn note_of_cut(drawing: &Drawing) -> Option<Note> {
 
 fn note_of_callers(drawing: &Drawing) -> Option<Note> {
     let (tree, header) = (drawing.tree, &drawing.tree.header);
-    let mut note = format!("showing callers with at least {}% of the function at the top", tree.min_share);
-    if header.base.is_none() && is_one(header) {
-        note.push_str(&format!("{}%TOP: share of it", drawing.style.glyphs.dot));
-    }
+    let has_share = header.base.is_none() && is_one(header);
+    let (top, whole) = if has_share {
+        ("%TOP: share of the function at the top", "")
+    } else {
+        ("", " of the function at the top")
+    };
+    let dot = if has_share { drawing.style.glyphs.dot } else { "" };
+    let note =
+        format!("{top}{dot}showing callers with at least {}%{whole} (--min-share 0: all)", tree.min_share);
     (tree.min_share > 0.0).then(|| Note::faint(note))
 }

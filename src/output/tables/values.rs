@@ -79,6 +79,11 @@ impl Which {
         }
     }
 
+    /// Its title in a table of several metrics: `CPU SELF`.
+    pub(super) fn title_of(self, metric: &MetricName) -> String {
+        format!("{} {}", clean(&metric.name).to_uppercase(), self.title())
+    }
+
     pub(super) fn group(self) -> Group {
         match self {
             Which::Own => Group::Of(TextColumn::SelfValue),
@@ -264,14 +269,14 @@ pub(super) fn side_only<V: Copy + Default + PartialEq>(new: V, old: Option<V>) -
     }
 }
 
-/// `profiler artefact: runtime.asyncPreempt 80ms (1.1%); this cost belongs to the callers, and --fold moves it there`
+/// `profiler artefact: runtime.asyncPreempt, self 80ms (1.1%); this cost belongs to the callers, and --fold moves it there`
 fn artefact_words(header: &Header, style: &Style) -> Option<String> {
     // The heaviest comes first and sets the scale. The report itself fails if the unit does not fit.
     let scale = scale(&header.metric, header.artefacts.first()?.self_value, style.unit.as_ref()).ok()?;
     let part = |artefact: &Artefact| {
         let (value, share) = (scale.format(artefact.self_value), share(artefact.self_value, header.total));
-        format!("{} {value} ({share})", clean(&artefact.name))
+        format!("{}, self {value} ({share})", clean(&artefact.name))
     };
-    let parts = header.artefacts.iter().map(part).collect::<Vec<String>>().join(", ");
+    let parts = header.artefacts.iter().map(part).collect::<Vec<String>>().join("; ");
     Some(format!("profiler artefact: {parts}; this cost belongs to the callers, and --fold moves it there"))
 }

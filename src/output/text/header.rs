@@ -18,9 +18,9 @@ pub(super) fn lines(header: &Header, style: &Style) -> Result<Vec<TextLine>, Inc
     if let Some(filters) = filter_line(header, style)? {
         lines.push(TextLine::new(filters, Emphasis::Faint));
     }
-    if header.no_stack != 0 && header.emptied != 0 {
+    if let Some(options) = headline::emptied_by(header) {
         let emptied = scale(&header.metric, header.shown, style)?.format(header.emptied);
-        let text = format!("(no stack) includes {emptied} of stacks whose frames are all hidden");
+        let text = format!("stacks whose frames are all hidden by {options}: {emptied}");
         lines.push(TextLine::new(text, Emphasis::Faint));
     }
     lines.extend(idle_note(header).map(|text| TextLine::new(text, Emphasis::Faint)));

@@ -14,10 +14,19 @@ use crate::stats::{Noise, Normalization, TestOptions};
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Test")]
 pub(crate) struct TestArgs {
+    /// File with limits on the cost of functions
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) budget: Option<PathBuf>,
+    /// Exit with code 3 if there is too little data; --detect sets how much is enough
+    #[arg(long)]
+    pub(crate) strict: bool,
+    /// Cost ratio that should be detectable (for a function with a 10% share)
+    #[arg(long, value_name = "R", default_value = "1.2", value_parser = ratio)]
+    pub(crate) detect: f64,
     /// Test only matching functions; this needs fewer samples
     #[arg(long, value_name = "RE", add = ArgValueCompleter::new(functions))]
     pub(crate) function: Vec<String>,
-    /// Accepted probability of any false alarm: 0.01, or 1%
+    /// Accepted probability of a false alarm, in all tested functions together: 0.01 or 1%
     #[arg(long, value_name = "A", default_value = "0.01", value_parser = fraction)]
     pub(crate) alpha: f64,
     /// Smallest cost increase that counts, in percent
@@ -37,18 +46,9 @@ pub(crate) struct TestArgs {
     /// A single new run can then be judged with `--noise FILE`. Give 10 or more runs, recorded like the runs to judge.
     #[arg(long, conflicts_with_all = ["old", "new", "noise", "budget", "init"])]
     pub(crate) learn_noise: bool,
-    /// Cost ratio that should be detectable for a function with a 10% share
-    #[arg(long, value_name = "R", default_value = "1.2", value_parser = ratio)]
-    pub(crate) detect: f64,
-    /// Exit with code 3 if there is too little data to detect the --detect ratio
-    #[arg(long)]
-    pub(crate) strict: bool,
     /// Rescale the old side to make it comparable with the new: core (unchanged code costs the same), total (equal totals), per=OLD,NEW (units of work done on each side), or none [default: core for time, none for memory and counts of objects or calls]
     #[arg(long, value_name = "HOW", value_parser = normalize)]
     pub(crate) normalize: Option<Normalization>,
-    /// File with limits on the cost of functions
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub(crate) budget: Option<PathBuf>,
 }
 
 impl TestArgs {

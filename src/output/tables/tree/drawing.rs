@@ -26,6 +26,8 @@ pub(super) struct TreeLine<'r> {
     pub(super) old: Measured,
     /// How many events the values weigh.
     pub(super) events: Measured,
+    /// The values of several metrics, for rows that were cut.
+    rest: Vec<Measured>,
     /// The branches before the names.
     branches: String,
     /// The branches of what stands below.
@@ -54,14 +56,12 @@ impl TreeLine<'_> {
         if index == 0 {
             return self.new;
         }
+        let of_all = &tree.header.metrics[index];
         match (self.what, self.row) {
-            // The value without a stack is shown for the first metric only.
-            (What::All, _) => Measured { own: None, total: Some(tree.header.metrics[index].shown) },
-            (_, Some(row)) => {
-                let values = row.values.values.as_ref().and_then(|values| values.0.get(index));
-                values.map_or_else(Measured::default, |(_, pair)| (*pair).into())
-            }
-            _ => Measured::default(),
+            (What::All, _) => Measured { own: Some(of_all.no_stack), total: Some(of_all.shown) },
+            (What::More, _) => Measured { own: Some(of_all.elided), total: None },
+            (_, Some(row)) => of_metric(row, index).into(),
+            _ => self.rest.get(index).copied().unwrap_or_default(),
         }
     }
 }
@@ -264,22 +264,24 @@ impl<'r> Drawing<'r> {
     fn remainder(&self, group: usize) -> Option<TreeLine<'r>> {
         let header = &self.tree.header;
         let is_top_down = self.tree.direction == Direction::TopDown;
-        let (mut left, mut was, count) = if group == 0 {
-            let (new, old) = (self.whole - header.no_stack, header.old_sum() - header.old_no_stack());
-            (Pair { self_value: 0, total: new }, Pair { self_value: 0, total: old }, self.tree.cut)
-        } else {
-            let row = &self.tree.rows[self.groups[group].last];
-            // From the bottom up, the values are those of the function at the top.
-            let without = |pair: Pair| match self.tree.direction {
-                Direction::TopDown => Pair { self_value: 0, total: pair.total - pair.self_value },
-                Direction::BottomUp => pair,
-            };
-            (without(new(row)), without(old(row)), u64::from(row.cut))
-        };
+        let row = (group > 0).then(|| &self.tree.rows[self.groups[group].last]);
+        let count = row.map_or(self.tree.cut, |row| u64::from(row.cut));
         let below = &self.groups[group].below;
-        for row in below.iter().map(|&below| &self.tree.rows[self.groups[below].last]) {
-            (left, was) = (left.minus(new(row)), was.minus(old(row)));
-        }
+        // What is left of the group, or of `whole` for the tree, without the rows shown below it.
+        let left_of = |of: &dyn Fn(&TreeRow) -> Pair, whole: i64| {
+            let all = match (row.map(of), self.tree.direction) {
+                (None, _) => Pair { self_value: 0, total: whole },
+                (Some(pair), Direction::TopDown) => {
+                    Pair { self_value: 0, total: pair.total - pair.self_value }
+                }
+                // From the bottom up, the values are those of the function at the top.
+                (Some(pair), Direction::BottomUp) => pair,
+            };
+            let rows = below.iter().map(|&below| &self.tree.rows[self.groups[below].last]);
+            rows.fold(all, |left, row| left.minus(of(row)))
+        };
+        let left = left_of(&new, self.whole - header.no_stack);
+        let was = left_of(&old, header.old_sum() - header.old_no_stack());
         let heavier = left.total.unsigned_abs().max(was.total.unsigned_abs());
         let named = !is_top_down && below.is_empty();
         // Self and children mean nothing for many callees together.
@@ -287,25 +289,53 @@ impl<'r> Drawing<'r> {
             own: Some(pair.self_value).filter(|_| !is_top_down),
             total: Some(pair.total),
         };
+        let of_metrics = header.metrics.iter().enumerate().map(|(index, metric)| {
+            measured(left_of(&|row| of_metric(row, index), metric.shown - metric.no_stack))
+        });
         (count > 0 && !named && heavier != 0 && heavier >= self.lightest).then(|| TreeLine {
             what: What::Rest(count),
             new: measured(left),
             old: measured(was),
+            rest: of_metrics.collect(),
             ..TreeLine::default()
         })
     }
 
-    /// `showing the 40 heaviest rows, down to 0.5%`
+    /// `showing the 40 heaviest rows, down to 0.9% · for all rows: -n 0 --min-share 0`
     pub(super) fn note_of_rows(&self) -> Option<Note> {
-        let header = &self.tree.header;
-        let note = match self.groups.len().saturating_sub(1) {
-            0 => "no row is heavy enough to show".to_string(),
-            rows => {
-                let share = unit::share(self.lightest as i64, header.total);
-                format!("showing the {} heaviest rows, down to {share}", unit::group_thousands(rows as i128))
-            }
+        let Tree { header, hidden_by, min_share, .. } = self.tree;
+        let of_what = match (&header.base, &header.metrics[..]) {
+            (Some(_), _) => " of the new side",
+            (None, []) => "",
+            (None, _) => " of a metric",
         };
+        let rows = self.groups.len().saturating_sub(1);
+        let mut note = if rows == 0 {
+            "no row is heavy enough to show".to_string()
+        } else if hidden_by.min_share && !hidden_by.limit {
+            format!("showing rows with at least {min_share}%{of_what}")
+        } else {
+            let what = if header.metrics.is_empty() { of_what.to_string() } else { self.of_first_metric() };
+            let share = unit::share(self.lightest as i64, header.total);
+            format!(
+                "showing the {} heaviest rows, down to {share}{what}",
+                unit::group_thousands(rows as i128)
+            )
+        };
+        let options = [(hidden_by.limit, "-n 0"), (hidden_by.min_share, "--min-share 0")];
+        let options: Vec<&str> =
+            options.iter().filter(|(hides, _)| *hides).map(|(_, option)| *option).collect();
+        let mut for_all = vec![options.join(" ")];
+        for_all.extend(hidden_by.depth.then(|| "without --depth".to_string()));
+        for_all.retain(|part| !part.is_empty());
+        if !for_all.is_empty() {
+            note.push_str(&format!("{}for all rows: {}", self.style.glyphs.dot, for_all.join(", ")));
+        }
         (header.elided_rows > 0).then(|| Note::faint(note))
+    }
+
+    fn of_first_metric(&self) -> String {
+        format!(" of {}", clean(&self.tree.header.metric.name))
     }
 }
 
@@ -391,6 +421,12 @@ fn line_of(row: &TreeRow) -> TreeLine<'_> {
 
 fn new(row: &TreeRow) -> Pair {
     Pair { self_value: row.values.self_value, total: row.values.total }
+}
+
+/// The values of one of several metrics.
+fn of_metric(row: &TreeRow, index: usize) -> Pair {
+    let values = row.values.values.as_ref().and_then(|values| values.0.get(index));
+    values.map_or_else(Pair::default, |(_, pair)| *pair)
 }
 
 fn old(row: &TreeRow) -> Pair {

@@ -396,7 +396,8 @@ fn matched_functions_have_short_names_where_all_others_have() {
 fn growth_after_rescaling_names_the_recorded_growth() {
     let folder = tempfile::tempdir().unwrap();
     let side = |other: u32, f: u32| {
-        let lines: String = ('a'..='j').map(|name| format!("main;{name}0 {other}\n")).collect();
+        let line = |name: char| format!("main;{name}0 {other}\n");
+        let lines: String = ('a'..='j').map(line).collect();
         lines + &format!("main;f {f}\n")
     };
     let old = folded(&folder, "old.folded", &side(1001, 1002));
@@ -413,7 +414,8 @@ fn growth_after_rescaling_names_the_recorded_growth() {
 fn the_factor_is_that_of_a_run_if_sides_have_different_numbers_of_runs() {
     let folder = tempfile::tempdir().unwrap();
     let side = |name: &str, other: u32| {
-        let lines: String = ('a'..='k').map(|name| format!("main;{name}0 {other}\n")).collect();
+        let line = |name: char| format!("main;{name}0 {other}\n");
+        let lines: String = ('a'..='k').map(line).collect();
         folded(&folder, name, &(lines + &format!("main;{name} 1\n")))
     };
     let (old, new) = (side("old.folded", 1001), [side("one.folded", 1503), side("two.folded", 1503)]);

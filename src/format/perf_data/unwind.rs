@@ -92,10 +92,11 @@ impl Unwinder {
                     None
                 }
             };
-            // A caller's frame is further up; where it is not, the stack is corrupt.
+            // A caller's frame is further up, unless the innermost function has none; otherwise the stack is corrupt.
+            let is_innermost = addresses.len() == 1;
             let moves = |caller: &Registers| {
                 caller.stack_pointer() > registers.stack_pointer()
-                    || registers.is_exact && caller.stack_pointer() == registers.stack_pointer()
+                    || is_innermost && caller.stack_pointer() == registers.stack_pointer()
             };
             match caller.filter(moves) {
                 Some(caller) => registers = caller,

@@ -50,7 +50,7 @@ pub use labels::{LabelKey, LabelShare, LabelText, Labels};
 pub use matched::Matched;
 pub use message::{Message, MessageKind};
 pub use noise::{CountNoise, FunctionNoise, NOISE_VERSION, NoiseHistory};
-pub use page::{Page, PageMetric, PageName, PagePlace};
+pub use page::{Page, PageFacet, PageMetric, PageName, PagePlace};
 pub use source::{AnnotatedSource, Origin, SourceFunction, SourceLine};
 pub use top::{Top, TopRow};
 pub use traces::{Trace, Traces};

@@ -1,25 +1,21 @@
-//! Fits the label of a block into the block. `fit.js` does the same in pages and pictures when they are zoomed.
+//! Fits the label of a block into the block. `fit.js` does the same when a picture is zoomed.
 
-use super::fit::{display_width, fit_end, fit_middle, head, part_starts};
+use super::fit::{display_width, head, part_starts};
 use super::place::BlockLabel;
 
-/// Below this number of columns, a block is too narrow for both ends of a name.
-const WIDE: usize = 14;
-
-/// With fewer columns than this, a label says nothing.
+/// A shorter beginning of a name says nothing.
 const SHORTEST: usize = 3;
 
 impl BlockLabel {
-    /// Fits the label into `room` columns and keeps what distinguishes the function. The place goes first. The colour
-    /// of a block stands for the package, so a qualified name keeps its last parts, or in a narrow block the beginning
-    /// of the last one.
+    /// Fits the label into `room` columns. The place goes first. The colour of a block stands for the package, so a
+    /// qualified name loses its first parts. What is left at last, the identifier, is cut at its end.
     ///
     /// ```
     /// use prof::name::BlockLabel;
     ///
     /// let label = BlockLabel { name: "flate.(*compressor).close".into(), place: String::new() };
-    /// assert_eq!(label.fit(21), "…(*compressor).close");
-    /// assert_eq!(label.fit(8), "…close");
+    /// assert_eq!(label.fit(21), "compressor.close");
+    /// assert_eq!(label.fit(8), "close");
     /// assert_eq!(label.fit(4), "clo…");
     /// ```
     pub fn fit(&self, room: usize) -> String {
@@ -30,17 +26,32 @@ impl BlockLabel {
         if display_width(name) <= room {
             return name.clone();
         }
-        if room < SHORTEST {
-            return String::new();
+        let parts = part_starts(name).into_iter().map(|at| &name[at..]);
+        let forms: Vec<String> = parts.filter(|part| says_something(part)).map(without_receiver).collect();
+        if let Some(longest) = forms.iter().rfind(|form| display_width(form) <= room) {
+            return longest.clone();
         }
-        if room >= WIDE {
-            return fit_end(name, room, "…").unwrap_or_else(|| fit_middle(name, room, "…"));
+        let identifier = forms.first().unwrap_or(name);
+        let cut = head(identifier, room.saturating_sub(1)).trim_end_matches(['.', ':', '(']);
+        if display_width(cut) < SHORTEST { String::new() } else { format!("{cut}…") }
+    }
+}
+
+/// Whether a part of a name says something without the parts before it, unlike `func1`, `2` and `{{closure}}`.
+fn says_something(part: &str) -> bool {
+    let is_numbers = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    let is_in_brackets = part.starts_with(['(', '<', '{']) && part.ends_with([')', '>', '}']);
+    !is_in_brackets && !is_numbers(part.strip_prefix("func").unwrap_or(part))
+}
+
+/// `(*Decoder).Decode` → `Decoder.Decode`: the brackets of a receiver in Go are not needed without the package.
+fn without_receiver(part: &str) -> String {
+    let receiver = part.strip_prefix('(').and_then(|rest| rest.split_once(')'));
+    match receiver {
+        Some((name, method)) if method.starts_with('.') => {
+            format!("{}{method}", name.trim_start_matches('*'))
         }
-        let mut parts = part_starts(name).into_iter().map(|at| &name[at..]);
-        match parts.find(|part| !part.is_empty()) {
-            Some(last) if display_width(last) < room => format!("…{last}"),
-            last => format!("{}…", head(last.unwrap_or(name), room - 1)),
-        }
+        _ => part.to_string(),
     }
 }
 
@@ -49,21 +60,29 @@ mod tests {
     use super::*;
 
     #[test]
-    fn labels_keep_the_most_telling_part() {
+    fn labels_keep_the_identifier() {
         for (name, place, room, expected) in [
             ("(anonymous)", "events.js:113", 25, "(anonymous) events.js:113"),
             ("(anonymous)", "events.js:113", 24, "(anonymous)"),
+            ("(anonymous)", "events.js:113", 8, "(anonym…"),
             ("waysToPay", "", 6, "waysT…"),
             ("std::operator delete", "", 9, "operator…"),
-            ("std::operator delete", "", 19, "…operator delete"),
-            ("runtime.mallocgc", "", 9, "…mallocgc"),
-            ("runtime.mallocgc", "", 8, "mallocg…"),
-            ("runtime.mallocgc", "", 3, "ma…"),
-            ("gob.(*Decoder).Decode", "", 15, "gob.(*D….Decode"),
-            ("gob.(*Decoder).Decode", "", 18, "…(*Decoder).Decode"),
-            ("trailing.dot.", "", 8, "…dot."),
-            ("関数.関数関数", "", 9, "…関数関数"),
-            ("関数.関数関数", "", 8, "関数関…"),
+            ("std::operator delete", "", 19, "operator delete"),
+            ("runtime.mallocgc", "", 15, "mallocgc"),
+            ("runtime.mallocgc", "", 8, "mallocgc"),
+            ("runtime.mallocgc", "", 7, "malloc…"),
+            ("runtime.mallocgc", "", 4, "mal…"),
+            ("runtime.mallocgc", "", 3, ""),
+            ("gob.(*Decoder).Decode", "", 20, "Decoder.Decode"),
+            ("gob.(*Decoder).Decode", "", 13, "Decode"),
+            ("main.(*server).serve.func1", "", 20, "server.serve.func1"),
+            ("main.(*server).serve.func1", "", 17, "serve.func1"),
+            ("main.(*server).serve.func1", "", 9, "serve.fu…"),
+            ("main.(*server).serve.func1", "", 7, "serve…"),
+            ("a::b::{{closure}}::{{closure}}", "", 29, "b::{{closure}}::{{closure}}"),
+            ("trailing.dot.", "", 8, "dot."),
+            ("関数.関数関数", "", 9, "関数関数"),
+            ("関数.関数関数", "", 7, "関数関…"),
             ("work", "", 2, ""),
         ] {
             let label = BlockLabel { name: name.into(), place: place.into() };

@@ -224,4 +224,190 @@ mod tests {
         assert_ne!(of_name("runtime"), of_name("runtime/internal"));
         assert_eq!((of_delta(0, 5), of_delta(5, 5), of_delta(-5, 5)), (SAME, GREW, SHRANK));
     }
+
+    /// How an eye sees colours: all of them, or without one kind of cones (Machado, Oliveira and Fernandes 2009, severity 1).
+    const SIGHTS: [(&str, [[f64; 3]; 3]); 4] = [
+        ("normal", [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]),
+        (
+            "protanopia",
+            [
+                [0.152_286, 1.052_583, -0.204_868],
+                [0.114_503, 0.786_281, 0.099_216],
+                [-0.003_882, -0.048_116, 1.051_998],
+            ],
+        ),
+        (
+            "deuteranopia",
+            [
+                [0.367_322, 0.860_646, -0.227_968],
+                [0.280_085, 0.672_501, 0.047_413],
+                [-0.011_820, 0.042_940, 0.968_881],
+            ],
+        ),
+        (
+            "tritanopia",
+            [
+                [1.255_528, -0.076_749, -0.178_779],
+                [-0.078_411, 0.930_809, 0.147_602],
+                [0.004_733, 0.691_367, 0.303_900],
+            ],
+        ),
+    ];
+
+    fn linear(color: Color) -> [f64; 3] {
+        [color.red, color.green, color.blue].map(|channel| {
+            let value = f64::from(channel) / 255.0;
+            if value <= 0.040_45 { value / 12.92 } else { ((value + 0.055) / 1.055).powf(2.4) }
+        })
+    }
+
+    fn product(matrix: [[f64; 3]; 3], vector: [f64; 3]) -> [f64; 3] {
+        matrix.map(|row| row.iter().zip(vector).map(|(a, b)| a * b).sum())
+    }
+
+    /// A colour in CIELAB, as this eye sees it.
+    fn lab(color: Color, sight: [[f64; 3]; 3]) -> [f64; 3] {
+        const XYZ: [[f64; 3]; 3] = [
+            [0.412_390_8, 0.357_584_3, 0.180_480_8],
+            [0.212_639_0, 0.715_168_7, 0.072_192_3],
+            [0.019_330_8, 0.119_194_8, 0.950_532_2],
+        ];
+        let seen = product(sight, linear(color)).map(|channel| channel.clamp(0.0, 1.0));
+        let [x, y, z] = product(XYZ, seen);
+        let f = |t: f64| if t > 0.008_856 { t.cbrt() } else { 7.787 * t + 16.0 / 116.0 };
+        let (x, y, z) = (f(x / 0.950_47), f(y), f(z / 1.088_83));
+        [116.0 * y - 16.0, 500.0 * (x - y), 200.0 * (y - z)]
+    }
+
+    /// The difference of two colours in CIELAB (CIEDE2000).
+    fn difference([l1, a1, b1]: [f64; 3], [l2, a2, b2]: [f64; 3]) -> f64 {
+        let seventh = |c: f64| (c.powi(7) / (c.powi(7) + 25.0_f64.powi(7))).sqrt();
+        let g = 0.5 * (1.0 - seventh(f64::midpoint(a1.hypot(b1), a2.hypot(b2))));
+        let (a1, a2) = (a1 * (1.0 + g), a2 * (1.0 + g));
+        let (c1, c2) = (a1.hypot(b1), a2.hypot(b2));
+        let hue = |a: f64, b: f64| {
+            if a == 0.0 && b == 0.0 { 0.0 } else { b.atan2(a).to_degrees().rem_euclid(360.0) }
+        };
+        let (h1, h2) = (hue(a1, b1), hue(a2, b2));
+        let is_grey = c1 * c2 == 0.0;
+        let turn = match h2 - h1 {
+            _ if is_grey => 0.0,
+            turn if turn > 180.0 => turn - 360.0,
+            turn if turn < -180.0 => turn + 360.0,
+            turn => turn,
+        };
+        let dh = 2.0 * (c1 * c2).sqrt() * (turn / 2.0).to_radians().sin();
+        let mean_hue = if is_grey {
+            h1 + h2
+        } else if (h1 - h2).abs() <= 180.0 {
+            f64::midpoint(h1, h2)
+        } else {
+            (f64::midpoint(h1, h2) + 180.0).rem_euclid(360.0)
+        };
+        let (l, c) = (f64::midpoint(l1, l2), f64::midpoint(c1, c2));
+        let cos = |factor: f64, shift: f64| (factor * mean_hue + shift).to_radians().cos();
+        let t = 1.0 - 0.17 * cos(1.0, -30.0) + 0.24 * cos(2.0, 0.0) + 0.32 * cos(3.0, 6.0)
+            - 0.20 * cos(4.0, -63.0);
+        let sl = 1.0 + 0.015 * (l - 50.0).powi(2) / (20.0 + (l - 50.0).powi(2)).sqrt();
+        let (sc, sh) = (1.0 + 0.045 * c, 1.0 + 0.015 * c * t);
+        let rotation =
+            -2.0 * seventh(c) * (60.0 * (-((mean_hue - 275.0) / 25.0).powi(2)).exp()).to_radians().sin();
+        let (dl, dc, dh) = ((l2 - l1) / sl, (c2 - c1) / sc, dh / sh);
+        (dl * dl + dc * dc + dh * dh + rotation * dc * dh).sqrt()
+    }
+
+    #[test]
+    fn differences_of_colours_equal_published_ones() {
+        // From the test data of Sharma, Wu and Dalal (2005).
+        for (a, b, expected) in [
+            ([50.0, 2.6772, -79.7751], [50.0, 0.0, -82.7485], 2.0425),
+            ([50.0, -1.3802, -84.2814], [50.0, 0.0, -82.7485], 1.0000),
+            ([50.0, 2.49, -0.001], [50.0, -2.49, 0.0009], 7.1792),
+            ([50.0, 2.5, 0.0], [73.0, 25.0, -18.0], 27.1492),
+            ([60.2574, -34.0099, 36.2677], [60.4626, -34.1751, 39.4387], 1.2644),
+            ([2.0776, 0.0795, -1.135], [0.9033, -0.0636, -0.5514], 0.9082),
+        ] {
+            let found = difference(a, b);
+            assert!((found - expected).abs() < 1e-4, "{a:?} {b:?}: {found}");
+        }
+    }
+
+    #[test]
+    fn groups_are_told_apart_by_every_kind_of_sight() {
+        for theme in [&LIGHT, &DARK] {
+            for (name, sight) in SIGHTS {
+                let seen: Vec<[f64; 3]> = theme.own.iter().map(|&color| lab(color, sight)).collect();
+                let quiet = [theme.library, theme.runtime].map(|color| lab(color, sight));
+                let pairs =
+                    seen.iter().enumerate().flat_map(|(at, a)| seen[at + 1..].iter().map(move |b| (a, b)));
+                let own = pairs.map(|(a, b)| difference(*a, *b)).fold(f64::MAX, f64::min);
+                let to_quiet = seen.iter().flat_map(|a| quiet.iter().map(move |b| difference(*a, *b)));
+                let to_quiet = to_quiet.fold(f64::MAX, f64::min);
+                let least = if name == "normal" { 14.0 } else { 8.5 };
+                assert!(own >= least && to_quiet >= least, "{} {name}: {own:.1} {to_quiet:.1}", theme.paper);
+            }
+        }
+    }
+
+    fn contrast(a: Color, b: Color) -> f64 {
+        let (a, b) = (luminance(a) + 0.05, luminance(b) + 0.05);
+        a.max(b) / a.min(b)
+    }
+
+    fn parsed(code: &str) -> Color {
+        let digits: String = match code.len() {
+            3 => code.chars().flat_map(|digit| [digit, digit]).collect(),
+            _ => code.to_string(),
+        };
+        Color::new(u32::from_str_radix(&digits, 16).unwrap())
+    }
+
+    /// The colours that the page does not take from the palette: by theme, and by name.
+    fn fixed(theme: &str) -> std::collections::HashMap<String, Color> {
+        let script = include_str!("html/theme.js");
+        let (_, rest) = script.split_once(&format!("  {theme}: {{")).unwrap();
+        let (body, _) = rest.split_once('}').unwrap();
+        let pairs = body.split(',').filter_map(|pair| pair.trim().split_once(": \"#"));
+        pairs.map(|(name, code)| (name.to_string(), parsed(code.trim_end_matches('"')))).collect()
+    }
+
+    #[test]
+    fn text_is_readable_on_every_block_of_the_page() {
+        for (name, theme, ink) in [("light", &LIGHT, 0x16_191d), ("dark", &DARK, 0xf2_f4f7)] {
+            let fixed = fixed(name);
+            let ink = Color::new(ink);
+            assert_eq!((fixed["ink"], fixed["paper"]), (ink, theme.paper));
+            let groups = (0..17).map(|rank| theme.of_rank(rank)).chain([theme.library, theme.runtime]);
+            let others = ["root", "pale", "hot", "same", "grew", "added", "inherited", "shrank", "unknown"];
+            for color in groups.chain(others.map(|other| fixed[other])) {
+                assert!(contrast(color, ink) >= 4.4, "{name} {color}: {:.2}", contrast(color, ink));
+            }
+            assert!(contrast(fixed["hit"], fixed["hitInk"]) >= 7.0);
+            // A block that does not match a search is mixed with the background, and its text with the block.
+            let dim = if name == "light" { 0.32 } else { 0.45 };
+            let least = if name == "light" { 4.5 } else { 4.4 };
+            for rank in 0..8 {
+                let block = mix(theme.paper, theme.of_rank(rank), dim);
+                let text = mix(block, ink, 0.64);
+                assert!(contrast(block, text) >= least, "{name} {rank}: {:.2}", contrast(block, text));
+            }
+        }
+    }
+
+    #[test]
+    fn text_of_the_page_is_readable_in_both_themes() {
+        let style = include_str!("html/page.css");
+        let mut checked = 0;
+        for name in ["ink", "second", "faint", "link"] {
+            let (_, rest) = style.split_once(&format!("--{name}: light-dark(#")).unwrap();
+            let (pair, _) = rest.split_once(')').unwrap();
+            let (light, dark) = pair.split_once(", #").unwrap();
+            for (color, theme) in [(parsed(light), &LIGHT), (parsed(dark), &DARK)] {
+                let found = contrast(color, theme.paper);
+                assert!(found >= 4.5, "{name} on {}: {found:.2}", theme.paper);
+                checked += 1;
+            }
+        }
+        assert_eq!(checked, 8);
+    }
 }

@@ -1,4 +1,4 @@
-// Fits labels into blocks, in the page and in pictures. `BlockLabel::fit` does the same in Rust.
+// Fits labels into the blocks of pictures. `BlockLabel::fit` does the same in Rust.
 
 /** The number of columns of a text: most East Asian letters and emoji take two, combining marks take none. */
 function columns(text) {
@@ -16,13 +16,6 @@ function beginning(text, room) {
   return letters.join("");
 }
 
-/** The longest end of a text that takes at most `room` columns. */
-function ending(text, room) {
-  const letters = Array.from(text);
-  const reversed = beginning(letters.reverse().join(""), room);
-  return Array.from(reversed).reverse().join("");
-}
-
 /** The ends of a qualified name that are whole parts, the shortest first: `f`, `(*T).f`. Brackets are not split. */
 function wholeParts(name) {
   const parts = [];
@@ -36,22 +29,24 @@ function wholeParts(name) {
   return parts;
 }
 
+/** Whether a part of a name says something without the parts before it, unlike `func1`, `2` and `{{closure}}`. */
+const saysSomething = (part) => !/^([(<{][^]*[)>}]|(func)?[0-9.]*)$/.test(part);
+
+/** `(*Decoder).Decode` becomes `Decoder.Decode`: the brackets of a receiver in Go are not needed without the package. */
+const withoutReceiver = (part) => part.replace(/^\(\**([^)]*)\)\./, "$1.");
+
 /**
- * Fits a label into `room` columns and keeps what tells the function apart. The place goes first. The colour of a block
- * stands for the package, so a qualified name keeps its last parts, or in a narrow block the beginning of the last one.
+ * Fits a label into `room` columns. The place goes first. The colour of a block stands for the package, so a qualified name
+ * loses its first parts. What is left at last, the identifier, is cut at its end.
  */
 function fitLabel([name, place], room) {
-  const [WIDE, LEAST] = [14, 12];
+  const SHORTEST = 3;
   if (place && columns(name) + 1 + columns(place) <= room) return `${name} ${place}`;
   if (columns(name) <= room) return name;
-  if (room < 3) return "";
-  const parts = wholeParts(name);
-  if (room < WIDE) {
-    const last = parts.find((part) => part) ?? name;
-    return columns(last) < room ? `…${last}` : `${beginning(last, room - 1)}…`;
-  }
-  const fitting = parts.filter((part) => columns(part) < room).pop() ?? "";
-  if (columns(fitting) >= LEAST) return `…${fitting}`;
-  const tail = Math.floor((room - 1) / 2);
-  return `${beginning(name, room - 1 - tail)}…${ending(name, tail)}`;
+  if (room <= SHORTEST) return "";
+  const forms = wholeParts(name).filter(saysSomething).map(withoutReceiver);
+  const longest = forms.filter((form) => columns(form) <= room).pop();
+  if (longest) return longest;
+  const cut = beginning(forms[0] ?? name, room - 1).replace(/[.:(]+$/, "");
+  return columns(cut) < SHORTEST ? "" : `${cut}…`;
 }

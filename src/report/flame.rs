@@ -49,8 +49,6 @@ pub struct FlameNode {
     pub file: Option<Name>,
     /// The line, if there is exactly one.
     pub line: Option<u32>,
-    /// The package, else the binary, else the folder of the source file; empty if none is known.
-    pub package: Name,
     /// The index of the group whose colour the node has.
     pub group: u32,
     /// Whether the compiler inlined the function in all stacks through the node.

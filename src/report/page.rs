@@ -1,8 +1,9 @@
 //! The data of the interactive page.
 
+use hashbrown::HashMap;
 use serde::Serialize;
 
-use crate::report::{ColorGroup, Diff, Header, MetricName, Name, Recording};
+use crate::report::{ColorGroup, Diff, Header, MetricName, Name, Recording, SourceFunction};
 
 /// The data of the interactive page. It holds stacks instead of a tree, so that the page can filter and
 /// count them itself.
@@ -26,17 +27,47 @@ pub struct Page {
     pub places: Vec<PagePlace>,
     /// For each named set of frames (`@idle`), the places in it.
     pub sets: Vec<(&'static str, Vec<u32>)>,
+    /// The labels to filter by.
+    pub facets: Vec<PageFacet>,
+    /// The keys of labels that the page does not know, because they have too many values.
+    pub facets_left_out: Vec<String>,
+    /// The distinct sets of labels: pairs of an index of `facets` and an index of its values.
+    pub label_sets: Vec<Vec<(u32, u32)>>,
     /// The frames of all stacks, root first, as indices of `places`. The stacks are sorted, so that
-    /// stacks with a common prefix are adjacent. A stack with values of both signs occurs twice.
+    /// stacks with a common prefix are adjacent. A stack with values of both signs, or with several sets of labels,
+    /// occurs several times.
     pub frames: Vec<u32>,
     /// The end of each stack in `frames`. It starts at the end of the previous stack.
     pub ends: Vec<u32>,
+    /// The labels of each stack, as an index of `label_sets`.
+    pub labels: Vec<u32>,
     /// For each metric, the value of every stack.
     pub values: Vec<Vec<i64>>,
     /// The same for the old side of a comparison, as recorded; empty if there is none.
     pub old: Vec<Vec<i64>>,
     /// The comparison of both sides, whose causes the page shows; null if there is no old side or it cannot be tested.
     pub comparison: Option<Box<Diff>>,
+    /// The factors that make the old side comparable, by the names of `--normalize`; empty if there is no old side.
+    pub ratios: Vec<(&'static str, f64)>,
+    /// The lines of functions whose source was found, the heaviest function first.
+    pub sources: Vec<SourceFunction>,
+}
+
+impl Page {
+    /// The index of each name.
+    pub(crate) fn ids(&self) -> HashMap<&str, usize> {
+        self.names.iter().enumerate().map(|(id, row)| (&*row.name, id)).collect()
+    }
+}
+
+/// A label to filter by.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct PageFacet {
+    /// The key.
+    pub key: String,
+    /// Its values, as `--label KEY=VALUE` takes them.
+    pub values: Vec<String>,
 }
 
 /// A metric of the page.

@@ -4,6 +4,7 @@ use std::cell::Cell;
 
 use hashbrown::HashMap;
 
+use crate::pattern::Patterns;
 use crate::profile::{Column, FrameId, Id, Profile};
 use crate::report::{ColorGroup, Direction, Flame, FlameNode, Name};
 use crate::tree::{KeyId, NodeId, Shape, Subject, TreeNode, call_tree, flat, inverted_tree};
@@ -24,6 +25,8 @@ pub struct FlameOptions {
     pub direction: Direction,
     /// The width of the picture in pixels. Nodes narrower than a third of a pixel are omitted.
     pub pixels: u32,
+    /// Patterns of the functions that are own code; `None` for what is not known to be a library.
+    pub own: Option<Patterns>,
 }
 
 /// The order of siblings in a flame graph. Sorted by name, a function has the same position in every picture. The command
@@ -53,7 +56,7 @@ impl FlameOptions {
     /// A top-down graph in alphabetical order.
     pub fn new(scope: Scope, title: String) -> Self {
         let direction = Direction::TopDown;
-        FlameOptions { scope, title, order: SiblingOrder::default(), direction, pixels: 1180 }
+        FlameOptions { scope, title, order: SiblingOrder::default(), direction, pixels: 1180, own: None }
     }
 }
 
@@ -82,7 +85,7 @@ pub fn flame(profile: &Profile, options: &FlameOptions) -> Flame {
     let subject = &below.subject;
     let parts: Vec<&Subject<'_>> =
         [Some(&below), above.as_ref()].into_iter().flatten().map(|w| &w.subject).collect();
-    let colors = Colors::new(&parts, nodes.iter().chain(&callers).skip(1));
+    let colors = Colors::new(&parts, options.own.as_ref(), nodes.iter().chain(&callers).skip(1));
     nodes.iter_mut().chain(&mut callers).for_each(|node| node.group = colors.of(&node.name));
     if above.is_none() {
         header.no_stack = nodes[0].self_value;
@@ -172,7 +175,6 @@ impl FlameBuilder<'_> {
             Direction::TopDown => call_tree(subject, &shape),
             Direction::BottomUp => inverted_tree(subject, &shape),
         };
-        let package_of = packages(subject);
         let node = |node: NodeId| {
             let key = tree.key[node];
             let this = subject.keys.get(key);
@@ -183,7 +185,6 @@ impl FlameBuilder<'_> {
                 function: this.function.clone(),
                 file: this.file.clone(),
                 line: this.line,
-                package: package_of[key].clone(),
                 group: 0,
                 inlined: tree.inlined[node],
                 width: tree.total[*width][node],
@@ -209,7 +210,11 @@ struct Colors {
 
 impl Colors {
     /// Ranks the groups by the area that `nodes` take.
-    fn new<'n>(parts: &[&Subject<'_>], nodes: impl Iterator<Item = &'n FlameNode>) -> Self {
+    fn new<'n>(
+        parts: &[&Subject<'_>],
+        own: Option<&Patterns>,
+        nodes: impl Iterator<Item = &'n FlameNode>,
+    ) -> Self {
         let mut area: HashMap<&Name, u64> = HashMap::new();
         for node in nodes {
             let sum = area.entry(&node.name).or_default();
@@ -224,7 +229,7 @@ impl Colors {
                 functions.push(Owned { area: area.remove(name).unwrap_or(0), ..function });
             }
         }
-        let (groups, group_of) = groups(&functions);
+        let (groups, group_of) = groups(&functions, own);
         let mut of_name = HashMap::new();
         for (name, group) in names.into_iter().zip(group_of) {
             of_name.entry(name).or_insert(group);

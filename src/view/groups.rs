@@ -7,7 +7,7 @@
 use hashbrown::HashMap;
 
 use crate::name::{base_name, is_standard_library, package, split_shown};
-use crate::pattern::is_runtime;
+use crate::pattern::{FrameNames, Patterns, is_runtime};
 use crate::profile::{Column, FrameId};
 use crate::report::{ColorGroup, Name, Tier};
 use crate::tree::{KeyId, Subject};
@@ -30,10 +30,14 @@ const FILES: usize = 8;
 /// With fewer groups than this, types or functions are groups.
 const FEWEST: usize = 3;
 
-/// The groups, those of own code first and the largest first, and the group of each function.
-pub(super) fn groups(functions: &[Owned<'_>]) -> (Vec<ColorGroup>, Vec<u32>) {
+/// The groups, those of own code first and the largest first, and the group of each function. `own` are patterns of the
+/// functions that are own code; without them, it is what is not known to be a library.
+pub(super) fn groups(functions: &[Owned<'_>], own: Option<&Patterns>) -> (Vec<ColorGroup>, Vec<u32>) {
     let functions: Vec<Owned<'_>> = functions.iter().map(Owned::with_place).collect();
-    let tiers = tiers(&functions);
+    let tiers = match own {
+        Some(own) => functions.iter().map(|function| function.tier_by(own)).collect(),
+        None => tiers(&functions),
+    };
     let mut names = Vec::new();
     for level in [Level::Package, Level::Type, Level::Function] {
         names = level.names(&functions, &tiers);
@@ -92,6 +96,21 @@ impl<'a> Owned<'a> {
             return if by_folder && !folder.is_empty() { folder } else { base_name(self.file) };
         }
         if self.mapping.is_empty() { prefix(self.function) } else { base_name(self.mapping) }
+    }
+
+    /// The tier where patterns say what is own code: everything else is a library or the runtime.
+    fn tier_by(&self, own: &Patterns) -> Tier {
+        let names = FrameNames {
+            function: self.function,
+            file: self.file,
+            mapping: self.mapping,
+            ..FrameNames::default()
+        };
+        match self.tier() {
+            _ if own.iter().any(|pattern| pattern.matches(names)) => Tier::Own,
+            Tier::Own => Tier::Library,
+            tier => tier,
+        }
     }
 
     fn tier(&self) -> Tier {
@@ -229,6 +248,10 @@ fn split_library(name: &str) -> Option<(&str, &str)> {
 /// The type of a method: `com.shop.Orders` of `com.shop.Orders.place`, `a::B<c::D>` of `a::B<c::D>::e`; otherwise the
 /// name itself.
 fn type_of(function: &str) -> &str {
+    // The classes that Java makes for lambdas belong to the class around them.
+    if let Some((class, _)) = function.split_once("$$Lambda") {
+        return class;
+    }
     let mut depth = 0_usize;
     for (at, byte) in function.bytes().enumerate().rev() {
         match byte {
@@ -265,7 +288,7 @@ mod tests {
             .iter()
             .map(|&(function, file, mapping, area)| Owned { function, file, mapping, area })
             .collect();
-        let (groups, of) = groups(&owned);
+        let (groups, of) = groups(&owned, None);
         let tier = |group: &ColorGroup| match group.tier {
             Tier::Own => "",
             Tier::Library => "library: ",
@@ -372,9 +395,26 @@ mod tests {
     #[test]
     fn groups_are_ranked_by_area() {
         let owned = |function, area| Owned { function, area, ..Owned::default() };
-        let (groups, _) = groups(&[owned("a.x", 1), owned("b.x", 5), owned("c.x", 3), owned("b.y", 1)]);
+        let functions = [owned("a.x", 1), owned("b.x", 5), owned("c.x", 3), owned("b.y", 1)];
+        let (groups, _) = groups(&functions, None);
         let names: Vec<&str> = groups.iter().map(|group| &*group.name).collect();
         assert_eq!(names, ["b", "c", "a"]);
+    }
+
+    #[test]
+    fn patterns_say_what_is_own_code() {
+        let names = [
+            "shop/orders.Place",
+            "shop/catalog.Search",
+            "vendor/lib.Run",
+            "strings.ToLower",
+            "runtime.mallocgc",
+        ];
+        let functions = names.map(|function| Owned { function, area: 1, ..Owned::default() });
+        let (own, _) = Patterns::parse(&["^shop/", "ToLower"], false).unwrap();
+        let (groups, of) = groups(&functions, Some(&own));
+        let tiers: Vec<Tier> = of.iter().map(|&group| groups[group as usize].tier).collect();
+        assert_eq!(tiers, [Tier::Own, Tier::Own, Tier::Library, Tier::Own, Tier::Runtime]);
     }
 
     #[test]
@@ -382,6 +422,7 @@ mod tests {
         for (name, found) in [
             ("orders.(*Ledger).Place", "orders.(*Ledger)"),
             ("com.shop.Orders.place", "com.shop.Orders"),
+            ("Stock$Store$$Lambda$87+0x00007f94a4009210.apply", "Stock$Store"),
             ("a::b<c::d>::e", "a::b<c::d>"),
             ("main", "main"),
             ("Foo(int)", "Foo(int)"),

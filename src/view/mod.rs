@@ -3,6 +3,7 @@
 mod activity;
 mod assembly;
 mod diff;
+mod facets;
 mod find;
 mod flame;
 mod focus;

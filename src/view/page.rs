@@ -3,13 +3,14 @@
 
 use hashbrown::HashMap;
 
-use crate::pattern::{FrameNames, Pattern, SETS};
-use crate::profile::{Column, FrameId, Profile, StackId};
+use crate::pattern::{FrameNames, Pattern, Patterns, SETS};
+use crate::profile::{Column, FrameId, LabelSetId, Profile, StackId};
 use crate::report::{ColorGroup, Name, Page, PageMetric, PageName, PagePlace};
 use crate::tree::{By, KeyId, Subject};
+use crate::view::facets::{Facets, facets};
 use crate::view::flame::packages;
 use crate::view::groups::{Owned, groups};
-use crate::view::{Scope, metric_name, recording, stack_order};
+use crate::view::{BaseSide, Scope, metric_name, recording, stack_order};
 
 /// Options for the page.
 #[derive(Clone, Debug, Default)]
@@ -18,6 +19,8 @@ pub struct PageOptions {
     pub scope: Scope,
     /// Title of the page.
     pub title: String,
+    /// Patterns of the functions that are own code; `None` for what is not known to be a library.
+    pub own: Option<Patterns>,
 }
 
 /// The page of a profile: all of its metrics, or both sides of a comparison.
@@ -44,10 +47,16 @@ pub fn page(profile: &Profile, options: &PageOptions) -> Page {
     let (places, place_of) = places(&subject, &names, &scope.by);
     let sides = [Some(shown.clone()), old.map(|old| vec![old])];
     let sides: Vec<Vec<usize>> = sides.into_iter().flatten().collect();
-    let (frames, ends, mut columns) = PageTable::of(profile, &sides, &place_of).sorted(metrics.len());
+    let Facets { choices, left_out, set_of, sets: label_sets } = facets(profile);
+    let (stacks, mut columns) = PageTable::of(profile, &sides, &place_of, &set_of).sorted(metrics.len());
+    let PageStacks { frames, ends, labels } = stacks;
     let old = columns.split_off(metrics.len());
+    let ratios = scope.base.as_ref().map_or_else(Vec::new, |base| {
+        ratios(base, metrics.first().map_or((0, 0), |metric| (metric.total, metric.old_total)))
+    });
     let default_metric = shown.iter().position(|&metric| metric == first).unwrap_or(0);
-    let groups = color_names(&mut names, &places, &frames, &ends, &columns[default_metric]);
+    let area = areas(names.len(), &places, &frames, &ends, &columns[default_metric]);
+    let groups = color_names(&mut names, &places, &area, options.own.as_ref());
     Page {
         header,
         title: options.title.clone(),
@@ -57,31 +66,31 @@ pub fn page(profile: &Profile, options: &PageOptions) -> Page {
         groups,
         sets: sets(&places),
         places,
+        facets: choices,
+        facets_left_out: left_out,
+        label_sets,
         frames,
         ends,
+        labels,
         values: columns,
         old,
         comparison: None,
+        ratios,
+        sources: Vec::new(),
     }
 }
 
-/// For each metric, the sums of the positive values of every stack, then those of the negative
-/// values, if there are any. They are separate because totals are sums of absolute values.
-fn sums(profile: &Profile, metrics: &[usize]) -> Vec<Vec<Column<StackId, i64>>> {
-    let samples = &profile.samples;
-    let sum = |metric: usize, wanted: fn(&i64) -> bool| {
-        let mut sums = Column::filled(0, profile.stacks.len());
-        let values = samples.values[metric].iter();
-        for (&stack, &value) in samples.stack.iter().zip(values).filter(|(_, value)| wanted(value)) {
-            sums[stack] += value;
-        }
-        sums
-    };
-    let mut signs: Vec<fn(&i64) -> bool> = vec![|value| *value > 0];
-    if metrics.iter().flat_map(|&metric| &samples.values[metric]).any(|&value| value < 0) {
-        signs.push(|value| *value < 0);
+/// The factors that the page can multiply the old side by: the one that was asked for, and those that need no statistics.
+fn ratios(base: &BaseSide, (new, old): (i64, i64)) -> Vec<(&'static str, f64)> {
+    let total = new as f64 / old as f64;
+    let mut ratios = vec![("none", 1.0)];
+    if total.is_finite() && total > 0.0 {
+        ratios.push(("total", total));
     }
-    signs.iter().map(|&sign| metrics.iter().map(|&metric| sum(metric, sign)).collect()).collect()
+    let asked = (base.normalize.method, base.normalize.ratio);
+    ratios.retain(|(method, _)| *method != asked.0);
+    ratios.insert(0, asked);
+    ratios
 }
 
 /// The names on the stacks, sorted. Where nodes of one name differ, the first counts.
@@ -108,16 +117,9 @@ fn names(subject: &Subject<'_>) -> Vec<PageName> {
     rows
 }
 
-/// Gives every name the group of its first place, and returns the groups, ranked by the area that they take in the
-/// graph of the metric that is shown first.
-fn color_names(
-    names: &mut [PageName],
-    places: &[PagePlace],
-    frames: &[u32],
-    ends: &[u32],
-    values: &[i64],
-) -> Vec<ColorGroup> {
-    let mut area = vec![0_u64; names.len()];
+/// The area that every name takes in the graph of these values.
+fn areas(names: usize, places: &[PagePlace], frames: &[u32], ends: &[u32], values: &[i64]) -> Vec<u64> {
+    let mut area = vec![0_u64; names];
     let mut start = 0;
     for (&end, value) in ends.iter().zip(values) {
         for &place in &frames[start..end as usize] {
@@ -126,17 +128,27 @@ fn color_names(
         }
         start = end as usize;
     }
+    area
+}
+
+/// Gives every name the group of its first place, and returns the groups, ranked by area.
+fn color_names(
+    names: &mut [PageName],
+    places: &[PagePlace],
+    area: &[u64],
+    own: Option<&Patterns>,
+) -> Vec<ColorGroup> {
     let mut mapping = vec![""; names.len()];
     for place in places.iter().rev() {
         mapping[place.name as usize] = &place.mapping;
     }
-    let owned = names.iter().zip(mapping).zip(area).map(|((row, mapping), area)| Owned {
+    let owned = names.iter().zip(mapping).zip(area).map(|((row, mapping), &area)| Owned {
         function: &row.function,
         file: row.file.as_deref().unwrap_or_default(),
         mapping,
         area,
     });
-    let (groups, of_name) = groups(&owned.collect::<Vec<_>>());
+    let (groups, of_name) = groups(&owned.collect::<Vec<_>>(), own);
     for (row, group) in names.iter_mut().zip(of_name) {
         row.group = group;
     }
@@ -223,7 +235,10 @@ struct PageTable {
 struct PageRow {
     start: usize,
     end: usize,
+    /// Rows with negative values are separate, because totals are sums of absolute values.
     negative: bool,
+    /// The set of labels.
+    labels: u32,
     side: usize,
     /// The start of its values.
     values: usize,
@@ -231,42 +246,63 @@ struct PageRow {
 
 impl PageTable {
     /// `sides` holds the metrics of each side.
-    fn of(profile: &Profile, sides: &[Vec<usize>], place_of: &Column<FrameId, u32>) -> Self {
+    fn of(
+        profile: &Profile,
+        sides: &[Vec<usize>],
+        place_of: &Column<FrameId, u32>,
+        set_of: &Column<LabelSetId, u32>,
+    ) -> Self {
         let mut table = PageTable { sides: sides.len(), ..PageTable::default() };
-        for (number, metrics) in sides.iter().enumerate() {
-            table.add(number, profile, metrics, place_of);
+        let samples = &profile.samples;
+        let labelled = samples.stack.iter().zip(&samples.labels).zip(0..);
+        let mut order: Vec<(StackId, u32, u32)> =
+            labelled.map(|((&stack, &labels), row)| (stack, set_of[labels], row)).collect();
+        order.sort_unstable();
+        for (side, metrics) in sides.iter().enumerate() {
+            for rows in order.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
+                table.add(side, profile, metrics, rows, place_of);
+            }
         }
         table
     }
 
-    fn add(&mut self, number: usize, profile: &Profile, metrics: &[usize], place_of: &Column<FrameId, u32>) {
-        let stacks = &profile.stacks;
-        let sums = sums(profile, metrics);
-        for stack in stacks.ids() {
-            let start = self.frames.len();
-            for (sign, columns) in sums.iter().enumerate() {
-                if columns.iter().all(|column| column[stack] == 0) {
-                    continue;
-                }
-                if self.frames.len() == start {
-                    self.frames.extend(stacks.frames(stack).iter().map(|&frame| place_of[frame]));
-                }
-                let values = self.values.len();
-                self.values.extend(columns.iter().map(|column| column[stack]));
-                let end = self.frames.len();
-                self.rows.push(PageRow { start, end, negative: sign == 1, side: number, values });
+    /// Adds the samples of one stack that have the same labels.
+    fn add(
+        &mut self,
+        side: usize,
+        profile: &Profile,
+        metrics: &[usize],
+        rows: &[(StackId, u32, u32)],
+        place_of: &Column<FrameId, u32>,
+    ) {
+        let [(stack, labels, _), ..] = rows else { return };
+        let start = self.frames.len();
+        for negative in [false, true] {
+            let values = self.values.len();
+            self.values.extend(metrics.iter().map(|&metric| {
+                let all = rows.iter().map(|&(.., row)| profile.samples.values[metric][row as usize]);
+                all.filter(|value| (*value < 0) == negative).sum::<i64>()
+            }));
+            if self.values[values..].iter().all(|&value| value == 0) {
+                self.values.truncate(values);
+                continue;
             }
+            if self.frames.len() == start {
+                self.frames.extend(profile.stacks.frames(*stack).iter().map(|&frame| place_of[frame]));
+            }
+            let end = self.frames.len();
+            self.rows.push(PageRow { start, end, negative, labels: *labels, side, values });
         }
     }
 
-    /// Frames and ends of the distinct stacks in order, and their values: one column per metric for the
-    /// first side, then for the second side.
-    fn sorted(mut self, metrics: usize) -> (Vec<u32>, Vec<u32>, Vec<Vec<i64>>) {
+    /// The distinct stacks in order, and their values: one column per metric for the first side, then for the second
+    /// side.
+    fn sorted(mut self, metrics: usize) -> (PageStacks, Vec<Vec<i64>>) {
         let all = &self.frames;
-        let key = |row: &PageRow| (&all[row.start..row.end], row.negative);
-        stack_order::sort(&mut self.rows, |row| &all[row.start..row.end], |row| row.negative);
-        let mut frames = Vec::new();
-        let mut ends: Vec<u32> = Vec::new();
+        let key = |row: &PageRow| (&all[row.start..row.end], row.negative, row.labels);
+        let rest = |row: &PageRow| (row.negative, row.labels);
+        stack_order::sort(&mut self.rows, |row| &all[row.start..row.end], rest);
+        let PageStacks { mut frames, mut ends, mut labels } = PageStacks::default();
         let mut values = vec![Vec::new(); self.sides * metrics];
         let mut last = None;
         for row in &self.rows {
@@ -274,6 +310,7 @@ impl PageTable {
                 last = Some(key(row));
                 frames.extend_from_slice(&all[row.start..row.end]);
                 ends.push(frames.len() as u32);
+                labels.push(row.labels);
                 for column in &mut values {
                     column.push(0);
                 }
@@ -284,8 +321,16 @@ impl PageTable {
                 }
             }
         }
-        (frames, ends, values)
+        (PageStacks { frames, ends, labels }, values)
     }
+}
+
+/// The distinct stacks with their labels.
+#[derive(Default)]
+struct PageStacks {
+    frames: Vec<u32>,
+    ends: Vec<u32>,
+    labels: Vec<u32>,
 }
 
 #[cfg(test)]
@@ -309,7 +354,7 @@ mod tests {
     }
 
     fn options() -> PageOptions {
-        PageOptions { scope: Scope::metric(0), title: String::new() }
+        PageOptions { scope: Scope::metric(0), ..PageOptions::default() }
     }
 
     #[test]
@@ -327,9 +372,20 @@ mod tests {
     }
 
     #[test]
+    fn stacks_with_several_sets_of_labels_occur_several_times() {
+        let profile = from_notation("main;a 5 {t=x}\nmain;a 2 {t=y}\nmain;a 1 {t=x}\nmain 4");
+        let page = page(&profile, &options());
+        assert_eq!(drawn(&page), ["main [4]", "main;a [6]", "main;a [2]"]);
+        let sets: Vec<&[(u32, u32)]> =
+            page.labels.iter().map(|&set| &page.label_sets[set as usize][..]).collect();
+        assert_eq!(sets, [&[][..], &[(0, 0)], &[(0, 1)]]);
+        assert_eq!((&*page.facets[0].key, &page.facets[0].values), ("t", &vec!["x".into(), "y".into()]));
+    }
+
+    #[test]
     fn both_sides_share_one_table_of_stacks() {
         let both = from_notation("a;b 5 3\na;c 1 0\nd 0 2");
-        let page = page(&both, &PageOptions { scope: Scope::compared(), title: String::new() });
+        let page = page(&both, &PageOptions { scope: Scope::compared(), ..PageOptions::default() });
         assert_eq!(drawn(&page), ["a;b [5, 3]", "a;c [1, 0]", "d [0, 2]"]);
         assert_eq!((page.metrics[0].total, page.metrics[0].old_total), (6, 5));
     }

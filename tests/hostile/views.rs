@@ -101,7 +101,7 @@ fn pictures(profile: &Profile, scope: Scope) -> Result<(), String> {
     if profile.calls.is_some() {
         return Ok(());
     }
-    let page = page(profile, &PageOptions { scope, title: "title".to_string() });
+    let page = page(profile, &PageOptions { scope, title: "title".to_string(), ..PageOptions::default() });
     html(&page, &HtmlOptions::default(), &mut out).map_err(|error| error.to_string())?;
     Ok(())
 }

@@ -136,6 +136,10 @@ fn run_example(folder: &Path, command: &str, example: &Example) -> String {
         return converted(folder, &words, &output.stdout);
     }
     let printed = text(output.stdout);
+    if command == "open" {
+        check_picture("page.html", &printed);
+        return "the page, in the browser".to_string();
+    }
     if let (true, Some(option)) = (command == "man", words.iter().position(|word| word == "-o")) {
         return pages(&folder.join(&words[option + 1]));
     }
@@ -244,7 +248,8 @@ fn words(line: &str) -> Vec<String> {
 
 fn prof(folder: &Path, words: &[String]) -> Output {
     let mut prof = Command::new(env!("CARGO_BIN_EXE_prof"));
-    prof.args(words).current_dir(folder);
+    // The browser prints the page.
+    prof.args(words).current_dir(folder).env("BROWSER", "cat").env("TMPDIR", folder);
     for name in ["PROF_PROFILE", "COLUMNS", "NO_COLOR", "CLICOLOR_FORCE", "PAGER"] {
         prof.env_remove(name);
     }

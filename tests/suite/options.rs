@@ -8,6 +8,7 @@ use std::fs;
 use std::path::Path;
 
 use prof::format::writer_named;
+use prof::profile::from_notation;
 use tempfile::TempDir;
 
 use crate::support::{fixture, load_well, prof};
@@ -97,8 +98,17 @@ const OF_COMMANDS: &[(&str, &str, &str, &str)] = &[
     ("flame", "--style", "classic", "cpu.pb.gz"),
     ("flame", "--color-by", "file", "cpu.pb.gz"),
     ("flame", "--width", "800", "cpu.pb.gz"),
+    ("flame", "--own", "Place", "cpu.pb.gz"),
+    ("flame", "--embed-source", "", "--source-path code out.html lines.pb.gz"),
+    ("flame", "--source-path", "code", "--embed-source out.html lines.pb.gz"),
+    ("flame", "--trim-path", "/nowhere/made/", "--embed-source --source-path code out.html lines.pb.gz"),
     ("flame", "--force", "", "copy.svg cpu.pb.gz"),
     ("flame", "--output", "other.svg", "cpu.pb.gz"),
+    ("open", "--title", "Shop", "cpu.pb.gz"),
+    ("open", "--own", "Place", "cpu.pb.gz"),
+    ("open", "--embed-source", "", "--source-path code lines.pb.gz"),
+    ("open", "--source-path", "code", "--embed-source lines.pb.gz"),
+    ("open", "--trim-path", "/nowhere/made/", "--embed-source --source-path code lines.pb.gz"),
     ("graph", "--output", "other.dot", "cpu.pb.gz"),
     ("source", "--asm", "", "--binary bin/sorting sorting.pb.gz"),
     ("source", "--source-path", "code", "sum.callgrind"),
@@ -195,7 +205,13 @@ fn lead(command: &str, trial: Trial) -> &'static str {
     match command {
         "focus" | "source" if is_of_cpu => "Ledger",
         "focus" | "source" => ".",
-        "flame" if trial.common.contains(".svg") || trial.added.contains(".svg") => "",
+        "flame"
+            if [trial.common, trial.added]
+                .iter()
+                .any(|words| words.contains(".svg") || words.contains(".html")) =>
+        {
+            ""
+        }
         "flame" => "out.svg",
         "convert" if !writes => "-o - --output-format pprof",
         _ => "",
@@ -223,6 +239,12 @@ fn options_of_flame_do_something() {
 }
 
 #[test]
+#[cfg(unix)]
+fn options_of_open_do_something() {
+    check(&["open"]);
+}
+
+#[test]
 fn options_of_diff_do_something() {
     check(&["diff", "types", "man", "completions"]);
 }
@@ -239,7 +261,8 @@ fn every_command_is_tried() {
         .filter_map(|line| line.split_whitespace().next())
         .filter(|name| *name != "help")
         .collect();
-    let tried = "completions convert diff flame focus graph hot info labels man source top traces tree types";
+    let tried =
+        "completions convert diff flame focus graph hot info labels man open source top traces tree types";
     assert_eq!(named, tried.split(' ').collect());
 }
 
@@ -305,8 +328,9 @@ fn has_effect(folder: &Path, command: &str, trial: Trial, known: &mut HashMap<St
 type Outcome = (Option<i32>, Vec<u8>, String, Vec<Option<Vec<u8>>>);
 
 fn run(folder: &Path, words: &[&str]) -> Outcome {
-    const WRITTEN: [&str; 8] = [
+    const WRITTEN: [&str; 9] = [
         "out.svg",
+        "out.html",
         "other.svg",
         "copy.svg",
         "written",
@@ -321,7 +345,8 @@ fn run(folder: &Path, words: &[&str]) -> Outcome {
     for copy in ["copy.pb.gz", "copy.svg"] {
         fs::copy(folder.join("cpu.pb.gz"), folder.join(copy)).unwrap();
     }
-    let output = prof(folder, words).output().unwrap();
+    // The browser prints the page.
+    let output = prof(folder, words).env("BROWSER", "cat").env("TMPDIR", folder).output().unwrap();
     let stderr = text(&output.stderr);
     assert!(!stderr.contains("unexpected argument"), "{words:?}: {stderr}");
     assert!(!stderr.contains("invalid value"), "{words:?}: {stderr}");
@@ -384,6 +409,10 @@ fn folder() -> TempDir {
     let mut bytes = Vec::new();
     writer_named("pprof").unwrap().write_to(&dropping, 0, false, &mut bytes).unwrap();
     write("dropping.pb.gz", &bytes);
+    let lines = from_notation("main;add@/nowhere/made/sum.c:3 40\nmain;add@/nowhere/made/sum.c:5 2");
+    let mut bytes = Vec::new();
+    writer_named("pprof").unwrap().write_to(&lines, 0, false, &mut bytes).unwrap();
+    write("lines.pb.gz", &bytes);
     folder
 }
 

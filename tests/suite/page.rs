@@ -23,7 +23,8 @@ use prof::view::{self, BaseSide, FlameOptions, PageOptions, Scope, TopOptions};
 use serde_json::{Value, json};
 
 fn page_of(profile: &Profile, metric: usize) -> Page {
-    let options = PageOptions { scope: Scope::metric(metric), title: "a title".into() };
+    let options =
+        PageOptions { scope: Scope::metric(metric), title: "a title".into(), ..PageOptions::default() };
     view::page(profile, &options)
 }
 
@@ -391,7 +392,8 @@ fn focus_puts_callers_above_and_callees_below() {
         [4, "a", "3", "3"]
     ]);
     assert_eq!(result["focused"], expected);
-    let chips = "Focus a ×shown 9, 90.0% of allRemove all filtersprof top --focus '^a$' PROFILECopy command";
+    let chips =
+        "Showing stackscallers of a ×— 9, 90.0% of allRemove allprof top --focus '^a$' PROFILECopy command";
     assert_eq!(result["chips"], chips);
     assert_eq!(result["shares"], json!(["5", "50.0%", "9", "90.0%", "100.0%", "a"]));
     assert_eq!(result["restored"], 1, "a click on the focus resets a zoom, but keeps the focus");
@@ -436,7 +438,7 @@ fn a_zoom_on_one_side_of_a_focus_narrows_the_other() {
 }
 
 /// Deep stacks with few names, so that all kinds of recursion are frequent.
-fn recursive_picture() -> String {
+pub(crate) fn recursive_picture() -> String {
     let mut state = 1_u32;
     let mut random = |below: u32| {
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -555,7 +557,10 @@ fn search_and_highlight_report_their_share() {
     assert_eq!(result["first"], json!(["1 of 2 · 41.7%", "json.Encode[]"]));
     assert_eq!(result["applied"], json!(["5", "#show-stacks%7E=%28%3Fi%29json&pin=json.Encode%5B%5D"]));
     assert!(
-        result["lit"].as_str().unwrap().starts_with("Highlight idle ×highlighted 5, 41.7%Remove all filters")
+        result["lit"]
+            .as_str()
+            .unwrap()
+            .starts_with("Showing all stackshighlight idle ×highlighted 5, 41.7%Remove all")
     );
 }
 
@@ -584,7 +589,7 @@ fn a_hostile_profile_shows_as_text() {
     builder.warn("<script>hacked=1</script>".into());
     let profile = builder.finish().unwrap();
     let title = "</title><script>hacked = 1</script>{data}".to_string();
-    let options = PageOptions { scope: Scope::metric(0), title: title.clone() };
+    let options = PageOptions { scope: Scope::metric(0), title: title.clone(), ..PageOptions::default() };
     let page = write(&view::page(&profile, &options));
     let check = "
         for (const { layer, node } of page.graph.rows.flat()) page.showSelection({ layer, node });
@@ -604,8 +609,8 @@ fn a_hostile_profile_shows_as_text() {
     found.sort_unstable();
     assert_eq!(found, expected);
     assert_eq!(result["title"], title);
-    // The data and the scripts of the page, and the two scripts that this test adds.
-    assert_eq!((&result["scripts"], &result["strange"]), (&json!(4), &json!(0)));
+    // The data, the packed script, the script that unpacks it and the unpacked one, and the two scripts that this test adds.
+    assert_eq!((&result["scripts"], &result["strange"]), (&json!(6), &json!(0)));
     assert_eq!(result["hacked"], "undefined");
     let shown = result["first"].as_array().unwrap();
     assert!(shown.contains(&json!("\"quoted\" 'name' & \\u{1b}[31m\\u{202e}")), "{shown:?}");
@@ -626,10 +631,10 @@ fn two_profiles_are_compared() {
     let both = from_notation("main;a 5 3\nmain;b 1 0\nmain;gone 0 2");
     let base = BaseSide { metric: 1, ..BaseSide::default() };
     let scope = Scope { base: Some(base), ..Scope::metric(0) };
-    let page = write(&view::page(&both, &PageOptions { scope, title: String::new() }));
+    let page = write(&view::page(&both, &PageOptions { scope, ..PageOptions::default() }));
     let check = "
         const rows = () => page.model.table().map((row) => [row.name, row.self, row.total, row.delta]);
-        page.change({ color: 'delta', sort: 'name', reversed: true });
+        page.change({ tab: 'compare', sort: 'name', reversed: true });
         const delta = rows();
         const notes = document.getElementById('notes').textContent;
         page.change({ side: 'old' });
@@ -726,7 +731,8 @@ fn causes_are_buttons_that_lead_to_the_evidence() {
 #[needs(Browser)]
 fn the_old_side_has_its_own_header_and_is_rescaled() {
     let both = from_notation("main;a 6 1\nmain;gone 0 2");
-    let mut options = PageOptions { scope: Scope::metric(0), title: "new.folded".into() };
+    let mut options =
+        PageOptions { scope: Scope::metric(0), title: "new.folded".into(), ..PageOptions::default() };
     let mut about = Base::default();
     about.inputs = vec!["old.folded".into()];
     about.recording = Recording { duration_ns: Some(3_000_000_000), ..Recording::default() };

@@ -54,6 +54,7 @@ const TRIALS: &[Trial] = &[
     look("--title", "--title Shop"),
     look("--style", "--style prof"),
     look("--color-by", "--color-by file"),
+    look("--own", "--own Place"),
     shared("--highlight", "--highlight Place cpu.pb.gz"),
     shared("--binary", "--binary bin/sorting sorting.pb.gz"),
     shared("--symbolize", "--symbolize never sorting.pb.gz"),
@@ -89,8 +90,8 @@ const TRIALS: &[Trial] = &[
     shared("--normalize", "--normalize per=100,130 --show-stacks Place --base old.pb.gz new.pb.gz"),
 ];
 
-/// Options that do not draw a picture.
-const WITHOUT_PICTURE: &[&str] = &["--help", "--version"];
+/// Options that do not draw a picture, or add source lines to a page, which `page_tabs` covers.
+const WITHOUT_PICTURE: &[&str] = &["--help", "--version", "--embed-source", "--source-path", "--trim-path"];
 
 /// Fails if an option of `flame` has no trial. The options are read from the manual page.
 #[test]
@@ -183,8 +184,10 @@ fn the_page_shows_the_numbers_of_the_command_line() {
          }};
          const all = [];
          for (const text of {}) {{
-           for (const id of ['metric', 'apply', 'color']) document.getElementById(id).replaceChildren();
+           for (const id of ['metric', 'apply', 'color', 'normalize']) document.getElementById(id).replaceChildren();
            page = new Page(await load(text));
+           // The comparison also draws what is gone, which has no row in a tree.
+           page.change({{ tab: 'graph', sort: 'self' }});
            const found = {{ ...shown() }};
            if (page.data.compared) {{
              page.change({{ side: 'old' }});

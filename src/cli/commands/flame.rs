@@ -1,6 +1,7 @@
 //! `prof flame`.
 
 mod comparison;
+mod embedded;
 
 use std::path::{Path, PathBuf};
 
@@ -8,11 +9,14 @@ use anyhow::Result;
 use clap::{Args, ValueEnum, ValueHint};
 
 use crate::cli::commands::flame::comparison::comparison;
+use crate::cli::commands::flame::embedded::embedded;
 use crate::cli::commands::requirement::Requirement;
 use crate::cli::commands::show::Show;
-use crate::cli::options::args::{InputArgs, NodeArgs};
+use crate::cli::input::sources::Sources;
+use crate::cli::options::args::{InputArgs, NodeArgs, note};
 use crate::cli::options::base::BaseArgs;
 use crate::cli::options::color_by::ColorByArgs;
+use crate::cli::options::embed::EmbedArgs;
 use crate::cli::options::filters::FilterArgs;
 use crate::cli::options::highlight::HighlightArgs;
 use crate::cli::options::layout::{IgnoredArgs, Output, UnitArgs};
@@ -22,8 +26,9 @@ use crate::cli::terminal::clock::Clock;
 use crate::cli::terminal::failure::{hinted, unwritten};
 use crate::filter::FocusPart;
 use crate::output::{self, CLASSIC_PIXELS, ColorBy, HtmlOptions, SvgOptions, classic, html, svg};
+use crate::pattern::Patterns;
 use crate::profile::LoadOptions;
-use crate::report::{Direction, Header, Report};
+use crate::report::{Direction, Header, Origin, Report, SourceFunction};
 use crate::tree::By;
 use crate::view::{FlameOptions, PageOptions, SiblingOrder, flame, page};
 
@@ -39,57 +44,64 @@ use crate::view::{FlameOptions, PageOptions, SiblingOrder, flame, page};
   prof flame change.svg --base old.pb.gz new.pb.gz   what grew and what shrank")]
 pub(crate) struct FlameCommand {
     #[command(flatten)]
-    input: InputArgs,
+    pub(super) input: InputArgs,
     #[command(flatten)]
-    many: ManyArgs,
+    pub(super) many: ManyArgs,
     #[command(flatten)]
-    filters: FilterArgs,
+    pub(super) filters: FilterArgs,
     #[command(flatten)]
-    node: NodeArgs,
+    pub(super) node: NodeArgs,
     #[command(flatten)]
-    unit: UnitArgs,
+    pub(super) unit: UnitArgs,
     /// Write the picture to this file (same as OUT); - is standard output
     #[arg(short, long, value_name = "OUT", value_hint = ValueHint::FilePath)]
-    output: Option<PathBuf>,
+    pub(super) output: Option<PathBuf>,
     /// Overwrite the output file even if it is a profile; inputs are never overwritten
     #[arg(long)]
-    force: bool,
+    pub(super) force: bool,
     /// Width of an SVG in pixels
     #[arg(long, value_name = "N")]
-    width: Option<usize>,
+    pub(super) width: Option<usize>,
     /// Accepted only to explain that the extension of OUT chooses the format
     #[arg(short, long, hide = true)]
-    format: Option<String>,
+    pub(super) format: Option<String>,
     /// Draw the root at the top instead of the bottom
     ///
     /// A page always opens with the root at the top, which can be changed there.
     #[arg(long)]
-    icicle: bool,
+    pub(super) icicle: bool,
     /// Draw callers on top of the functions they call
     #[arg(short, long, visible_alias = "invert")]
-    bottom_up: bool,
+    pub(super) bottom_up: bool,
     /// Order of frames with the same caller [default: weight in a page, alpha in a picture]
     #[arg(long, value_name = "HOW")]
-    order: Option<SiblingOrder>,
+    pub(super) order: Option<SiblingOrder>,
     /// Style of an SVG [default: prof]
     #[arg(long, value_name = "STYLE")]
-    style: Option<StyleChoice>,
+    pub(super) style: Option<StyleChoice>,
     /// Title of the picture
     #[arg(long, value_name = "TEXT")]
-    title: Option<String>,
+    pub(super) title: Option<String>,
+    /// Your own code, which gets colours (repeatable)
+    ///
+    /// All other functions are drawn as libraries. By default, own code is what is not known to be a library.
+    #[arg(long, value_name = "RE")]
+    pub(super) own: Vec<String>,
     #[command(flatten)]
-    coloring: ColorByArgs,
+    pub(super) embed: EmbedArgs,
     #[command(flatten)]
-    base: BaseArgs,
+    pub(super) coloring: ColorByArgs,
     #[command(flatten)]
-    highlight: HighlightArgs,
+    pub(super) base: BaseArgs,
     #[command(flatten)]
-    _ignored: IgnoredArgs,
+    pub(super) highlight: HighlightArgs,
+    #[command(flatten)]
+    pub(super) _ignored: IgnoredArgs,
 }
 
 /// Values of `--style`.
 #[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
-enum StyleChoice {
+pub(super) enum StyleChoice {
     /// Colours with a meaning, a legend and notes
     Prof,
     /// The picture that the FlameGraph scripts draw
@@ -117,6 +129,15 @@ impl FlameCommand {
             let hint = "omit --width, or write an .svg";
             return Err(hinted("flame --width: a page is as wide as the browser window", hint));
         }
+        if self.embed.embed_source && !is_page {
+            let hint = "write an .html, or see prof source";
+            return Err(hinted("flame --embed-source: a picture has no source lines", hint));
+        }
+        if self.embed.embed_source && !matches!(self.node.by(), By::Function | By::Name) {
+            let hint = "omit --by, or omit --embed-source";
+            return Err(hinted("flame --embed-source shows lines by function", hint));
+        }
+        let own = self.own()?;
         let is_classic = self.is_classic(is_page)?;
         let direction = if self.bottom_up { Direction::BottomUp } else { Direction::TopDown };
         let focus_part = self.focus_part(is_page);
@@ -140,7 +161,8 @@ impl FlameCommand {
             base: &self.base,
             highlight: &self.highlight,
             requirement: if is_page { PAGE } else { Requirement::Paths },
-            needs: LoadOptions::LEAST,
+            // A page filters by labels.
+            needs: LoadOptions { labels: is_page, ..LoadOptions::LEAST },
             limit: None,
             output: &output,
         };
@@ -148,10 +170,22 @@ impl FlameCommand {
         let report = show.report(|profile, scope, _| {
             let title = self.title.clone().unwrap_or_default();
             if is_page {
-                return Ok(page(profile, &PageOptions { scope, title }).into());
+                let mut page = page(profile, &PageOptions { scope: scope.clone(), title, own: own.clone() });
+                if self.embed.embed_source {
+                    let sources = Sources::new(&self.embed.source_path, &self.embed.trim_path);
+                    page.sources = embedded(profile, scope, &sources);
+                    output.check(&read_files(&page.sources))?;
+                }
+                return Ok(page.into());
             }
             let pixels = if is_classic { CLASSIC_PIXELS } else { svg_options.frames_width() as u32 };
-            let options = FlameOptions { order, direction, pixels, ..FlameOptions::new(scope, title) };
+            let options = FlameOptions {
+                order,
+                direction,
+                pixels,
+                own: own.clone(),
+                ..FlameOptions::new(scope, title)
+            };
             Ok(flame(profile, &options).into())
         })?;
         let mut clock = Clock::new(self.input.verbose);
@@ -182,6 +216,17 @@ impl FlameCommand {
         Ok(())
     }
 
+    /// The patterns of own code.
+    fn own(&self) -> Result<Option<Patterns>> {
+        if self.own.is_empty() {
+            return Ok(None);
+        }
+        let parsed = Patterns::parse(&self.own, self.filters.fixed_strings);
+        let (patterns, notes) = parsed.map_err(|error| anyhow::anyhow!("--own: {error}"))?;
+        note(&notes, &self.input);
+        Ok(Some(patterns))
+    }
+
     /// Whether the picture is a classic one. Fails if another option does not apply to that.
     fn is_classic(&self, is_page: bool) -> Result<bool> {
         if self.style.is_some() && is_page {
@@ -198,6 +243,7 @@ impl FlameCommand {
                 "omit it: classic colours are random, or show the change with --base",
             ),
             (self.highlight.is_given(), "--highlight", "omit it, and search in the picture"),
+            (!self.own.is_empty(), "--own", "omit it: classic colours are random"),
             (
                 self.unit.unit().is_some(),
                 "--unit",
@@ -254,6 +300,17 @@ impl FlameCommand {
         }
         Ok(out)
     }
+}
+
+/// The source files that were read: they are inputs, which are never overwritten.
+fn read_files(functions: &[SourceFunction]) -> Vec<&String> {
+    functions
+        .iter()
+        .filter_map(|function| match &function.origin {
+            Origin::Found(path) => Some(path),
+            Origin::Missing(_) => None,
+        })
+        .collect()
 }
 
 /// The patterns of the focus that a page opens with.

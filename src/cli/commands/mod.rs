@@ -12,6 +12,7 @@ pub(crate) mod info;
 pub(crate) mod init;
 pub(crate) mod labels;
 pub(crate) mod man;
+pub(crate) mod open;
 pub(crate) mod outcome;
 pub(crate) mod requirement;
 pub(crate) mod show;
@@ -82,6 +83,7 @@ commands! {
     Hot(hot::HotCommand),
     Graph(graph::GraphCommand),
     Flame(flame::FlameCommand),
+    Open(open::OpenCommand),
     Source(source::SourceCommand),
     Labels(labels::LabelsCommand),
     Traces(traces::TracesCommand),

@@ -8,7 +8,7 @@ use crate::cli::terminal::failure::hinted;
 use crate::output::ColorBy;
 
 /// The option for the meaning of colours.
-#[derive(Args, Clone, Debug)]
+#[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = None)]
 pub(crate) struct ColorByArgs {
     /// What the colours show [default: package; with --base: delta]

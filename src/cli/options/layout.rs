@@ -128,7 +128,7 @@ impl Output {
 }
 
 /// Options without effect on this command, accepted because scripts pass the same options to every view.
-#[derive(Args, Clone, Debug)]
+#[derive(Args, Clone, Debug, Default)]
 pub(crate) struct IgnoredArgs {
     #[arg(long, hide = true)]
     names: Option<NamesChoice>,

@@ -6,6 +6,7 @@ pub(crate) mod chains;
 pub(crate) mod color_by;
 pub(crate) mod columns;
 pub(crate) mod completion;
+pub(crate) mod embed;
 pub(crate) mod filters;
 pub(crate) mod highlight;
 pub(crate) mod layout;

@@ -2,12 +2,19 @@
 //! is one file has nothing to import from, so imports and exports are dropped, and the modules follow in the order in
 //! which they depend on each other.
 
+/// The script that starts the others. They are compressed, which makes them a third as large.
+const START: &str = include_str!("start.js");
+
 /// The modules: name and source, each after those that it imports.
-const MODULES: [(&str, &str); 14] = [
+const MODULES: [(&str, &str); 21] = [
+    ("start", START),
     ("dom", include_str!("dom.js")),
     ("format", include_str!("format.js")),
     ("data", include_str!("data.js")),
+    ("pattern", include_str!("pattern.js")),
+    ("labels", include_str!("labels.js")),
     ("count", include_str!("count.js")),
+    ("sequences", include_str!("sequences.js")),
     ("label", include_str!("label.js")),
     ("theme", include_str!("theme.js")),
     ("link", include_str!("link.js")),
@@ -16,14 +23,28 @@ const MODULES: [(&str, &str); 14] = [
     ("picture", include_str!("picture.js")),
     ("table", include_str!("table.js")),
     ("calltree", include_str!("calltree.js")),
+    ("hot", include_str!("hot.js")),
+    ("source", include_str!("source.js")),
+    ("filterbar", include_str!("filterbar.js")),
     ("opening", include_str!("opening.js")),
     ("page", include_str!("page.js")),
 ];
 
-/// The script without comments and indentation.
+/// The script that starts the others, as it stands in the page.
+pub(super) fn start() -> String {
+    stripped(START)
+}
+
+/// All other modules as one script.
 pub(super) fn script() -> String {
-    let mut script = String::from("\"use strict\";\n");
-    for line in MODULES.iter().flat_map(|(_, source)| source.lines()) {
+    let modules = MODULES.iter().filter(|(name, _)| *name != "start");
+    "\"use strict\";\n".to_string() + &modules.map(|(_, source)| stripped(source)).collect::<String>()
+}
+
+/// A module without comments, indentation, imports and exports.
+fn stripped(source: &str) -> String {
+    let mut script = String::new();
+    for line in source.lines() {
         let line = line.trim_start();
         if line.is_empty() || line.starts_with("import ") || line.starts_with(['/', '*']) {
             continue;

@@ -9,8 +9,12 @@ const HEAVY_CHILD = 0.5;
 
 export class CallTree {
   constructor(model, picture, act) {
-    Object.assign(this, { model, picture, act, open: new Map() });
-    const rowOf = (event) => this.rows[event.target.closest?.("tr[data-row]")?.dataset.row];
+    this.model = model;
+    this.picture = picture;
+    this.act = act;
+    /** The rows that are shown. @type {any[]} */
+    this.rows = [];
+    const rowOf = (/** @type {any} */ event) => this.rows[event.target.closest?.("tr[data-row]")?.dataset.row];
     const body = element("tree-rows");
     body.addEventListener("click", (event) => {
       const row = rowOf(event);
@@ -60,8 +64,8 @@ export class CallTree {
 
   /** The rows that are open, from top to bottom. A work list instead of recursion handles stacks of any depth. */
   visibleRows() {
-    const rows = [];
-    const work = [this.root];
+    const rows = /** @type {any[]} */ ([]);
+    const work = /** @type {any[]} */ ([this.root]);
     while (work.length) {
       const node = work.pop();
       rows.push(node);
@@ -83,7 +87,7 @@ export class CallTree {
     const { data, format } = model;
     const line = make("tr", "", { tabIndex: index ? -1 : 0 });
     line.dataset.row = index;
-    line.setAttribute("aria-level", row.depth + 1);
+    line.setAttribute("aria-level", String(row.depth + 1));
     const name = make("td", "", { className: "name-cell" });
     const indent = make("span", "", { className: "indent" });
     indent.style.width = `${Math.min(row.depth, 60) * 14}px`;

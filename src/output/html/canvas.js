@@ -9,7 +9,13 @@ const NARROWEST_LABEL = 14;
 
 export class Canvas {
   constructor(canvas, scroller, spacer) {
-    Object.assign(this, { canvas, scroller, spacer, rows: [], layers: [], cursor: null, twin: -1 });
+    this.canvas = canvas;
+    this.scroller = scroller;
+    this.spacer = spacer;
+    this.rows = [];
+    this.layers = [];
+    this.cursor = null;
+    this.twin = -1;
     this.context = canvas.getContext("2d");
     this.ruler = new Ruler(this.context);
     scroller.addEventListener("scroll", () => this.later());
@@ -31,7 +37,10 @@ export class Canvas {
    * colours of texts and outlines.
    */
   show(layers, look, ink) {
-    Object.assign(this, { look, ink, layers, rows: [] });
+    this.look = look;
+    this.ink = ink;
+    this.layers = layers;
+    this.rows = [];
     for (const layer of layers) {
       const { depth } = layer.tree;
       for (let node = layer.first; node < depth.length; node++) {
@@ -49,10 +58,10 @@ export class Canvas {
 
   /** The left edge and the width of a block, in pixels. */
   place({ layer, node }) {
-    const { left, width, whole } = layer.tree;
-    const scale = whole > 0 ? this.width / whole : 0;
+    const { left, width, whole, span = whole } = layer.tree;
+    const scale = span > 0 ? this.width / span : 0;
     const chain = node <= layer.tree.zoomed;
-    return chain ? [0, this.width] : [left[node] * scale, width[node] * scale];
+    return chain ? [0, whole * scale] : [left[node] * scale, width[node] * scale];
   }
 
   draw() {
@@ -75,7 +84,6 @@ export class Canvas {
     }
     context.globalAlpha = 1;
     if (this.cursor) this.outline(this.cursor, canvas.matches(":focus-visible") ? 2 : 1.5);
-    this.drawn?.();
   }
 
   drawBlock(block, y) {
@@ -85,10 +93,10 @@ export class Canvas {
     const drawn = Math.max(width - (width > 3 ? 1 : 0), 0.4);
     context.globalAlpha = look.alpha;
     context.fillStyle = look.color;
-    context.fillRect(x, y, drawn, ROW - 1);
-    // What was added is filled from the right; what was taken away has a dashed outline.
+    context.fillRect(x, y, drawn * (look.kept ?? 1), ROW - 1);
+    // What was added is filled from the right; what was taken away is hollow, with a dashed outline.
     if (look.added) {
-      context.fillStyle = this.ink.added;
+      context.fillStyle = this.ink[look.isFaint ? "inherited" : "added"];
       context.fillRect(x + drawn * (1 - look.added), y, drawn * look.added, ROW - 1);
     }
     if (look.isTaken && width > 4) {

@@ -31,8 +31,7 @@ struct Chip {
 impl CausesHead {
     pub(super) fn of(page: &Page) -> Option<Self> {
         let diff = page.comparison.as_deref()?;
-        let ids: HashMap<&str, usize> =
-            page.names.iter().enumerate().map(|(id, row)| (&*row.name, id)).collect();
+        let ids = page.ids();
         let shown = Shown::of(diff, Explain::Most);
         let chips = shown.iter().flat_map(|shown| &shown.causes).filter_map(|cause| chip(diff, cause, &ids));
         let chips = chips.collect();

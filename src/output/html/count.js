@@ -5,7 +5,11 @@
 // ids of the names that are counted. The rules are those of the command line: filters are always applied
 // in the order of KINDS, however they were added, and several filters of one kind are combined with "or".
 
+import { LABEL_KINDS, hasLabelFilter, keptSets } from "./labels.js";
+import { matching } from "./pattern.js";
+
 export const KINDS = {
+  ...LABEL_KINDS,
   "show-stacks": "Show stacks",
   "hide-stacks": "Hide stacks",
   "hide-frames": "Hide frames",
@@ -17,105 +21,6 @@ export const KINDS = {
 };
 
 export const absolute = (value) => (value < 0 ? -value : value);
-
-/** For each place, whether one of the filters matches it. A filter is an exact name or a pattern. */
-export function matching(data, filters) {
-  const { name } = data.places;
-  const marks = new Uint8Array(name.length);
-  for (const filter of filters) {
-    for (const place of filter.exact ? placesNamed(data, filter.text) : placesMatching(data, filter.text)) marks[place] = 1;
-  }
-  return marks;
-}
-
-/** For each name, whether any of its places is marked. */
-export function markedNames(data, marks) {
-  const { name } = data.places;
-  const names = new Uint8Array(data.names.length);
-  for (let place = 0; place < marks.length; place++) names[name[place]] |= marks[place];
-  return names;
-}
-
-/** The places of a name. */
-function placesNamed(data, text) {
-  const id = data.names.indexOf(text);
-  const found = [];
-  if (id >= 0) data.places.name.forEach((name, place) => name === id && found.push(place));
-  return found;
-}
-
-/** The places that a pattern matches. */
-function placesMatching(data, text) {
-  const [scope, body] = splitScope(text);
-  if (data.sets.has(body)) return data.sets.get(body);
-  const regex = parseRegex(body);
-  const found = regex ? findPlaces(data, scope, regex, false) : [];
-  // Match the text literally if it is not a valid regular expression, or matches nothing as one.
-  return found.length ? found : findPlaces(data, scope, literalRegex(body), true);
-}
-
-/** Splits a pattern into scope and body. As on the command line, a prefix such as `file:` restricts what is matched. */
-function splitScope(text) {
-  const [, scope = "", body] = /^(?:(function|file|mapping|package):(?!:|\/\/))?([^]*)$/.exec(text);
-  return [scope, body];
-}
-
-/** JavaScript has no flags inside expressions. The command line has: `(?i)` at the start ignores case. */
-function splitFlags(text) {
-  const [, flags = "", body] = /^(?:\(\?([ims]+)\))?([^]*)$/.exec(text);
-  return [[...new Set(flags)].join(""), body];
-}
-
-/** A pattern as a regular expression, in which `…` matches anything, or null if it is not a valid one. */
-function parseRegex(text) {
-  const [flags, body] = splitFlags(text);
-  try {
-    return new RegExp(body.replaceAll("…", ".*"), `u${flags}`);
-  } catch {
-    return null;
-  }
-}
-
-const escapeRegex = (text) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
-
-/** A regular expression that matches a text literally, except that `…` and its ASCII form `..` match anything. */
-function literalRegex(text) {
-  const [flags, body] = splitFlags(text);
-  const source = (text) => text.replaceAll("..", "…").split("…").map(escapeRegex).join(".*");
-  // The flat view appends to a name the number of files that define it.
-  const [, name] = /^([^]*) \([0-9]+ files\)$/.exec(body) ?? [];
-  return new RegExp(name === undefined ? source(body) : `${source(body)}|${source(name)}$`, `u${flags}`);
-}
-
-/** The pattern of a search: it ignores case unless it has a capital letter. */
-export function searchPattern(query) {
-  const [scope, body] = splitScope(query);
-  if (/\p{Lu}/u.test(body) || body.startsWith("(?") || body.startsWith("@")) return query;
-  return `${scope && `${scope}:`}(?i)${parseRegex(body) ? body : escapeRegex(body)}`;
-}
-
-/** The pattern of the command line that matches exactly this name. */
-export const exactPattern = (name) => `^${escapeRegex(name)}$`;
-
-/** The places that an expression matches. */
-function findPlaces(data, scope, regex, isLiteral) {
-  const { name, functions, plain, files, mappings, packages } = data.places;
-  const is = (text) => text !== "" && regex.test(text);
-  // Names can be typed as they are displayed, place included: `pay file:///srv/app.mjs:52:19`.
-  const shown = data.names.map((text, id) => is(text) || (isLiteral && (is(data.short[id]) || is(data.full[id]))));
-  const tests = {
-    // Functions without a name are searched too: `^$` matches them.
-    function: (place) => regex.test(functions[place]) || is(plain[place]) || shown[name[place]],
-    file: (place) => is(files[place]),
-    mapping: (place) => is(mappings[place]),
-    package: (place) => is(packages[place]),
-  };
-  const any = (place) => tests.function(place) || tests.file(place) || tests.mapping(place);
-  const test = tests[scope] ?? any;
-  const found = [];
-  for (let place = 0; place < functions.length; place++) if (test(place)) found.push(place);
-  return found;
-}
 
 /** Sums of the old side multiplied by `ratio`, rounded half away from zero. */
 export function rescaled(values, ratio) {
@@ -204,8 +109,30 @@ function keepFrames(paths, marks, wanted) {
   return { frames, stack: paths.stack, begin, end };
 }
 
-/** Applies filters to all stacks. */
+/**
+ * Applies filters to all stacks. Filters by labels come first on the command line; here they come last, which gives the same
+ * paths, so that the shares of all labels can be counted before.
+ */
 export function filtered(data, filters) {
+  return labelled(data, beforeLabels(data, filters), filters);
+}
+
+/** Keeps the paths whose labels pass. */
+export function labelled(data, paths, filters) {
+  if (!hasLabelFilter(filters)) return paths;
+  const kept = keptSets(data, filters);
+  return keepPaths(paths, (_, begin, _end, i) => (kept[data.labelSet[paths.stack[i]]] ? begin : -1));
+}
+
+/** The value of the paths of each set of labels. */
+export function countSets(data, paths, values, zero) {
+  const sums = new Array(data.label_sets.length).fill(zero);
+  for (let i = 0; i < paths.stack.length; i++) sums[data.labelSet[paths.stack[i]]] += absolute(values[paths.stack[i]]);
+  return sums;
+}
+
+/** Applies the filters that are not by labels. */
+export function beforeLabels(data, filters) {
   const marksOf = (kind) => {
     const chosen = filters.filter((filter) => filter.kind === kind);
     return chosen.length ? matching(data, chosen) : null;
@@ -336,6 +263,7 @@ export function pathsOnChain(paths, chain, isUp) {
  * handles stacks of any depth.
  */
 export function growTree(paths, values, old, zero, options) {
+  /** @type {any} */
   const tree = { zoomed: 0, backward: paths.backward };
   for (const column of NODE_COLUMNS) tree[column] = [];
   const splitter = new Splitter(paths, values, old, zero, options);
@@ -355,7 +283,8 @@ export function growTree(paths, values, old, zero, options) {
   tree.zoomed = index;
   tree.whole = top.width;
   const least = top.width / (options.pixels * 3);
-  const siblings = options.byWeight ? (a, b) => b.width - a.width || a.name - b.name : (a, b) => a.name - b.name;
+  const rank = options.rank ?? ((child) => child.width);
+  const siblings = options.byWeight ? (a, b) => rank(b) - rank(a) || a.name - b.name : (a, b) => a.name - b.name;
   const work = [{ node: top, index }];
   while (work.length) {
     const { node, index: at } = work.pop();
@@ -371,16 +300,43 @@ export function growTree(paths, values, old, zero, options) {
     for (const child of kept.reverse()) work.push(child);
   }
   tree.dropped = splitter.dropped;
+  if (options.widened) layOut(tree);
   return tree;
+}
+
+/** Makes every block at least as wide as its children, some of which are as wide as they were on the old side. */
+function layOut(tree) {
+  const { parent, depth, left, width, self } = tree;
+  const inside = new Float64Array(width.length);
+  for (let node = width.length - 1; node > 0; node--) {
+    width[node] = Math.max(width[node], inside[node] + Number(absolute(self[node])));
+    inside[parent[node]] += width[node];
+  }
+  width[0] = Math.max(width[0], inside[0]);
+  // Nodes are in preorder, so siblings come from left to right.
+  const next = new Float64Array(width.length);
+  for (let node = 1; node < width.length; node++) {
+    const above = parent[node];
+    left[node] = depth[node] === 0 ? 0 : left[above] + next[above];
+    next[above] += width[node];
+  }
+  tree.whole = width[tree.zoomed];
+  const start = left[tree.zoomed];
+  for (let node = tree.zoomed; node < width.length; node++) left[node] -= start;
 }
 
 const NODE_COLUMNS = ["parent", "name", "depth", "left", "width", "total", "self", "old", "inlined"];
 
 /** Splits groups of paths by their next name. */
 export class Splitter {
-  constructor(paths, values, old, zero, { names, inlined }) {
+  /** `widened` returns the width of a block from its name, its own width and its value on the old side. */
+  constructor(paths, values, old, zero, { names, inlined, widened = null }) {
     const { stack } = paths;
-    Object.assign(this, { paths, values, old, placeInlined: inlined });
+    this.paths = paths;
+    this.values = values;
+    this.old = old;
+    this.widened = widened;
+    this.placeInlined = inlined;
     // The indices of the paths; those of a group are adjacent.
     this.order = new Uint32Array(stack.length);
     this.used = 0;
@@ -394,7 +350,9 @@ export class Splitter {
     this.count = new Uint32Array(names);
     this.width = new Float64Array(names);
     this.inlined = new Uint8Array(names);
-    [this.total, this.self, this.oldSum] = [sums(names, zero), sums(names, zero), sums(names, zero)];
+    this.total = sums(names, zero);
+    this.self = sums(names, zero);
+    this.oldSum = sums(names, zero);
     this.zero = zero;
     this.dropped = 0;
   }
@@ -457,6 +415,7 @@ export class Splitter {
       const lo = at;
       at += count[number];
       count[number] = lo;
+      if (this.widened) width[number] = this.widened(names[number], width[number], oldSum[number]);
       if (width[number] < least || width[number] === 0) {
         if (width[number] > 0) this.dropped++;
         continue;

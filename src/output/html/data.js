@@ -1,15 +1,7 @@
 // Unpacks the data of the page into tables of integers. pack.rs describes the format.
 
 import { visible } from "./format.js";
-
-/** Decodes base64 and inflates. */
-async function inflate(text) {
-  const coded = atob(text);
-  const packed = new Uint8Array(coded.length);
-  for (let i = 0; i < coded.length; i++) packed[i] = coded.charCodeAt(i);
-  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
-  return new Uint8Array(await new Response(stream).arrayBuffer());
-}
+import { inflate } from "./start.js";
 
 /** Reads variable-length integers: seven bits per byte, the lowest first. */
 class Varints {
@@ -50,6 +42,8 @@ export async function load(text) {
   const head = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + length)));
   const varints = new Varints(bytes, 4 + length);
   const stacks = readStacks(head, varints);
+  const labelSet = new Uint32Array(head.stacks);
+  if (head.label_sets.length > 1) for (let i = 0; i < labelSet.length; i++) labelSet[i] = varints.next();
   const columns = () => head.metrics.map((metric) => readColumn(head.stacks, metric.big, varints));
   const values = columns();
   const old = head.compared ? columns() : [];
@@ -72,7 +66,7 @@ export async function load(text) {
   const places = readPlaces(head, short);
   const sets = new Map(head.sets);
   const full = head.names.map(visible);
-  return { ...head, ...stacks, metrics, short: short.map(visible), full, labels, split, places, sets };
+  return { ...head, ...stacks, labelSet, metrics, short: short.map(visible), full, labels, split, places, sets };
 }
 
 /**

@@ -1,5 +1,6 @@
 // Small helpers for the document.
 
+/** The element with this ID. @type {(id: string) => any} */
 export const element = (id) => document.getElementById(id);
 
 /** Creates an element with text and properties. The text is never parsed as HTML. */
@@ -25,7 +26,9 @@ export function swatch(color) {
 
 /** Replaces the content of an element and keeps the focus on the control with the same `data-key`. */
 export function fill(box, ...children) {
-  const { key } = (box.contains(document.activeElement) && document.activeElement.dataset) || {};
+  /** @type {any} */
+  const focused = document.activeElement;
+  const { key } = (box.contains(focused) && focused.dataset) || {};
   box.replaceChildren(...children);
   if (key === undefined) return;
   const again = [...box.querySelectorAll("[data-key]")].find((control) => control.dataset.key === key);

@@ -62,6 +62,7 @@ export class Ruler {
     let width = this.widths.get(text);
     if (width === undefined) {
       this.context.font = font(12, false);
+      this.context.letterSpacing = "0px";
       width = this.context.measureText(text).width;
       this.widths.set(text, width);
     }

@@ -4,8 +4,8 @@
 import { KINDS } from "./count.js";
 
 /** Settings that are words, and settings that are switches. */
-const WORDS = ["side", "query", "sort", "color", "tab"];
-const SWITCHES = ["reversed", "weight", "icicle", "inverted"];
+const WORDS = ["side", "query", "sort", "color", "tab", "normalize"];
+const SWITCHES = ["reversed", "weight", "icicle", "inverted", "panes"];
 
 /** The state in which the page opens. */
 export function initialState(data) {
@@ -17,7 +17,8 @@ export function initialState(data) {
       ...(data.highlight ? [{ kind: "highlight", text: data.highlight, exact: false }] : []),
     ],
     query: "",
-    sort: "self",
+    // A comparison begins with what changed beyond noise.
+    sort: data.tested.length ? "verdict" : "self",
     reversed: false,
     /** The ids of the names from the root to the block that fills the width. */
     zoom: [],
@@ -27,8 +28,12 @@ export function initialState(data) {
     weight: data.weight,
     icicle: data.icicle,
     inverted: data.inverted,
-    color: data.color_by,
-    tab: "graph",
+    // Changes have a tab of their own.
+    color: data.color_by === "delta" ? "package" : data.color_by,
+    tab: data.color_by === "delta" ? "compare" : "graph",
+    /** Whether the comparison shows both sides next to each other. */
+    panes: false,
+    normalize: data.ratios[0]?.[0] ?? "none",
   };
 }
 
@@ -54,7 +59,7 @@ export function fromFragment(fragment, data) {
   const state = initialState(data);
   const missing = [];
   const words = [...new URLSearchParams(fragment)];
-  const isFilter = ([key]) => key === "filters" || Object.hasOwn(KINDS, key.replace(/~$/, ""));
+  const isFilter = (/** @type {string[]} */ [key]) => key === "filters" || Object.hasOwn(KINDS, key.replace(/~$/, ""));
   if (words.some(isFilter)) state.filters = [];
   const id = (name) => {
     const found = data.names.indexOf(name);
@@ -76,13 +81,14 @@ export function fromFragment(fragment, data) {
     else if (WORDS.includes(key)) state[key] = value;
   }
   // Links to pages of older versions have a third side, "delta", which is now a colour.
-  if (state.side === "delta") Object.assign(state, { side: "new", color: "delta" });
+  if (state.side === "delta" || state.color === "delta") Object.assign(state, { side: "new", color: "package", tab: "compare" });
   if (!data.compared) state.side = "new";
+  if (state.tab === "compare" && !data.compared) state.tab = "graph";
   return { state, missing };
 }
 
 /** Whether two states differ in more than what is typed or sorted, so that Back should return to the first. */
 export function isStep(before, after) {
-  const deed = (state) => JSON.stringify([state.filters, state.zoom, state.zoomUp, state.tab, state.inverted, state.metric, state.side]);
+  const deed = (state) => JSON.stringify([state.filters, state.zoom, state.zoomUp, state.tab, state.inverted, state.metric, state.side, state.panes, state.normalize]);
   return deed(before) !== deed(after);
 }

@@ -62,14 +62,16 @@ pub fn html(page: &Page, options: &HtmlOptions, out: &mut dyn Write) -> Result<(
     let data = pack::pack(page, options)?;
     let scale = pack::scale(page, options, page.default_metric)?;
     let title = clean(&page.title);
-    let script = bundle::script();
+    let (start, script) = (bundle::start(), bundle::script());
     for piece in PAGE.split_inclusive(['{', '}']) {
         match piece {
             "title}" => write!(out, "{}", escape(&*title))?,
             "static}" => out.write_all(fallback::fallback(page, &scale).as_bytes())?,
             "style}" => out.write_all(STYLE.as_bytes())?,
             "style-hash}" => out.write_all(hash(STYLE).as_bytes())?,
-            "script}" => out.write_all(script.as_bytes())?,
+            "start}" => out.write_all(start.as_bytes())?,
+            "start-hash}" => out.write_all(hash(&start).as_bytes())?,
+            "script}" => out.write_all(pack::deflated(script.as_bytes())?.as_bytes())?,
             "script-hash}" => out.write_all(hash(&script).as_bytes())?,
             "data}" => out.write_all(data.as_bytes())?,
             text => out.write_all(text.trim_end_matches('{').as_bytes())?,

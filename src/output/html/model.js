@@ -1,23 +1,34 @@
 // The numbers that the page shows, computed from the data and the state.
 
-import { KINDS, absolute, callees, callers, countFlat, countMarked, countNeighbours, filtered, growTree, markedNames, matching, pathsOnChain, rescaled, rooted, searchPattern, exactPattern } from "./count.js";
+import { KINDS, absolute, beforeLabels, callees, callers, countFlat, countMarked, countNeighbours, countSets, growTree, labelled, pathsOnChain, rescaled, rooted } from "./count.js";
 import { Format } from "./format.js";
+import { facetShares } from "./labels.js";
+import { exactPattern, markedNames, matching, searchPattern } from "./pattern.js";
+
+/** Changes below this part of the whole are not coloured: samples vary as much. */
+const NOTABLE_CHANGE = 0.003;
+/** A function that cost this part of the whole and is now under a tenth of it is drawn as gone. */
+const NOTABLE_GHOST = 0.004;
 
 export class Model {
   constructor(data) {
     this.data = data;
     this.done = {};
+    /** What the comparison says about functions, by the numbers of their names. Self and total may both be tested: the first is the more important. */
+    this.tested = new Map([...data.tested].reverse().map((row) => [row.id, row]));
     /** The width of the graph in pixels: blocks narrower than a third of a pixel are not counted. */
     this.pixels = 1000;
+    /** The names that the search and the highlights match, and the value of the stacks through them. */
+    this.found = this.matched = this.lit = this.litValue = null;
   }
 
   /** Computes what changed since the last call. */
   update(state) {
     this.state = state;
     this.isFiltered = this.data.filters.length > 0 || state.filters.some((filter) => filter.kind !== "highlight");
-    this.once("count", [state.metric, state.side, state.filters], () => this.count());
+    this.once("count", [state.metric, state.side, state.filters, state.normalize], () => this.count());
     this.once("mark", [this.flat, state.query, state.filters], () => this.mark());
-    const growth = [this.flat, this.pixels, state.zoom, state.zoomUp, state.weight, state.inverted];
+    const growth = [this.flat, this.pixels, state.zoom, state.zoomUp, state.weight, state.inverted, this.showsChange, this.showsPanes];
     this.once("grow", growth, () => this.growTrees());
   }
 
@@ -37,8 +48,10 @@ export class Model {
     this.format = new Format(metric);
     const isOld = state.side === "old";
     this.values = isOld ? metric.old : metric.values;
-    this.whole = isOld ? this.side(metric.oldTotal, true) : metric.total;
-    this.paths = filtered(data, state.filters);
+    this.whole = this.wholeOf(isOld);
+    const before = beforeLabels(data, state.filters);
+    this.paths = labelled(data, before, state.filters);
+    this.facets = data.facets.length ? facetShares(data, state.filters, countSets(data, before, this.values, metric.zero), metric.zero) : [];
     const flat = (values, old) => {
       const { self, total, shown, noStack } = countFlat(data, this.paths, values, metric.zero);
       const side = (sums) => this.side(sums, old);
@@ -47,6 +60,21 @@ export class Model {
     this.flat = flat(this.values, isOld);
     this.otherFlat = data.compared ? flat(isOld ? metric.values : metric.old, !isOld) : null;
     this.edges = this.isFocused ? this.neighbours(matching(data, this.focus), isOld) : null;
+  }
+
+  /** Whether blocks are coloured by their change. */
+  get showsChange() {
+    return this.data.compared && (this.state.tab === "compare" || this.state.color === "delta");
+  }
+  /** Whether both sides are shown next to each other. */
+  get showsPanes() {
+    return this.state.tab === "compare" && this.state.panes;
+  }
+
+  /** The factor that makes the old side comparable. */
+  get ratio() {
+    const [, ratio] = this.data.ratios.find(([method]) => method === this.state.normalize) ?? [];
+    return ratio ?? this.data.ratio;
   }
 
   get focus() {
@@ -65,7 +93,7 @@ export class Model {
 
   /** Sums of one side. Those of the old side are rescaled so that they compare with the new side. */
   side(sums, isOld) {
-    return isOld ? rescaled(sums, this.data.ratio) : sums;
+    return isOld ? rescaled(sums, this.ratio) : sums;
   }
 
   /** Finds the names that the search and the highlights match, and the value of the stacks through them. */
@@ -93,29 +121,63 @@ export class Model {
   }
 
   growTrees() {
+    const isOld = this.state.side === "old";
+    this.trees = this.treesOf(isOld, this.values, this.otherValues);
+    this.otherTrees = this.showsPanes ? this.treesOf(!isOld, this.otherValues, this.values) : [];
+    if (!this.showsPanes) return;
+    // Both panes have one scale: the same number of pixels for the same value.
+    const both = [this.trees, this.otherTrees];
+    const whole = (trees) => trees[0].whole * (trees[0].isOld ? this.ratio : 1);
+    const widest = Math.max(...both.map(whole));
+    for (const tree of both.flat()) tree.span = widest / (tree.isOld ? this.ratio : 1);
+  }
+
+  /** The trees of one side. */
+  treesOf(isOld, values, otherValues) {
     const { data, state, paths, metric } = this;
-    const isOld = state.side === "old";
+    const factors = isOld ? [this.ratio, 1] : [1, this.ratio];
+    const size = (value, factor) => Number(absolute(value)) * factor;
     const grow = (from, zoom) => {
-      const tree = growTree(from, this.values, this.otherValues, metric.zero, {
+      const tree = growTree(from, values, otherValues, metric.zero, {
         names: data.names.length,
         inlined: data.places.inlined,
         pixels: Math.max(this.pixels, 100),
         byWeight: state.weight,
+        // In panes, siblings have the same order on both sides.
+        rank: this.showsPanes ? (child) => size(child.total, factors[0]) + size(child.old, factors[1]) : (child) => child.width,
+        widened: this.showsChange && !this.showsPanes && !isOld ? (name, width, old) => this.widened(name, width, Number(absolute(old)) * this.ratio) : null,
         zoom,
       });
       const side = (sums, old) => this.side(sums, old);
-      return { ...tree, total: side(tree.total, isOld), self: side(tree.self, isOld), old: side(tree.old, !isOld) };
+      return { ...tree, isOld, total: side(tree.total, isOld), self: side(tree.self, isOld), old: side(tree.old, !isOld) };
     };
-    if (!paths.anchor) {
-      this.trees = [grow(this.rootedPaths, state.zoom)];
-      return;
-    }
+    if (!paths.anchor) return [grow(this.rootedPaths, state.zoom)];
     // A zoom into callers or callees narrows the other side to the same samples, so that both have one scale.
     const { zoom, zoomUp } = state;
     const narrowed = zoom.length ? pathsOnChain(paths, zoom, zoomUp) : paths;
     const up = grow(callers(zoomUp ? paths : narrowed), zoomUp ? zoom : []);
     const down = grow(callees(zoomUp ? narrowed : paths), zoomUp ? [] : zoom);
-    this.trees = [down, up];
+    return [down, up];
+  }
+
+  /** The width of a block in a comparison: that of the old side where the block shrank or is gone. */
+  widened(name, width, old) {
+    const whole = Number(absolute(this.flat.shown)) || 1;
+    const isGone = width < old / 10 && old >= NOTABLE_GHOST * whole;
+    return old > width && (isGone || this.direction(name, width - old) < 0) ? old : width;
+  }
+
+  /**
+   * How a change of a function is shown: 1 for growth, -1 for the opposite, 0 for noise. Half of that if it only inherits
+   * the change of a function that it calls. A function that was not tested counts by the size of its change.
+   */
+  direction(name, delta) {
+    const row = this.tested.get(name);
+    const whole = Math.max(Number(absolute(this.flat.shown)), Number(absolute(this.otherFlat?.shown ?? 0)));
+    const isNotable = Math.abs(delta) > NOTABLE_CHANGE * whole;
+    if (!row) return this.tested.size && this.otherFlat.total[name] != 0 && this.flat.total[name] != 0 ? 0 : isNotable ? Math.sign(delta) : 0;
+    const strength = { regressed: 1, new: 1, improved: 1, removed: 1, moved: 0.5, inherits: 0.5 }[row.verdict] ?? 0;
+    return isNotable ? strength * Math.sign(delta) : 0;
   }
 
   /** The change of a value from the old side to the new one. */
@@ -141,11 +203,19 @@ export class Model {
       total: (a, b) => more(a.total, b.total),
       old: (a, b) => more(a.other?.total ?? a.total, b.other?.total ?? b.total),
       delta: (a, b) => more(a.delta, b.delta),
+      verdict: (a, b) => this.verdictRank(a.id) - this.verdictRank(b.id) || more(a.delta, b.delta),
       name: (a, b) => a.id - b.id,
     };
     const chosen = orders[state.sort] ?? orders.self;
     const turn = state.reversed ? -1 : 1;
     return rows.sort((a, b) => turn * chosen(a, b) || orders.total(a, b) || orders.self(a, b) || a.id - b.id);
+  }
+
+  /** Functions that changed come first, then those that only inherit a change, then noise. */
+  verdictRank(id) {
+    const verdict = this.tested.get(id)?.verdict ?? "";
+    const rank = ["regressed", "improved", "new", "removed", "moved", "inherits", "small"].indexOf(verdict);
+    return rank < 0 ? (this.tested.has(id) ? 7 : 8) : rank;
   }
 
   /** The functions that only the old side has, the heaviest first. */
@@ -155,11 +225,19 @@ export class Model {
     return gone.sort((a, b) => Number(absolute(b.other.total)) - Number(absolute(a.other.total)) || a.id - b.id);
   }
 
+  /** The total of a side, as recorded or rescaled. */
+  wholeOf(isOld) {
+    return isOld ? this.side(this.metric.oldTotal, true) : this.metric.total;
+  }
+
   /** The command that shows the same numbers in a terminal. */
   get command() {
+    return this.commandOf("top");
+  }
+  commandOf(name) {
     const { data, state } = this;
     const quoted = (text) => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
-    const words = ["prof", "top"];
+    const words = ["prof", name];
     if (data.metrics.length > 1) words.push("-m", quoted(this.metric.name));
     words.push(...data.filters);
     for (const { kind, text, exact } of state.filters) {
@@ -167,6 +245,7 @@ export class Model {
       words.push(`--${kind}`, quoted(exact ? exactPattern(text) : text));
     }
     if (data.compared) words.push(...data.base_given.flatMap((path) => ["--base", quoted(path)]));
+    if (data.compared && state.normalize !== "none") words.push("--normalize", state.normalize === "per" ? `per=1,${this.ratio}` : state.normalize);
     words.push(...(data.given.length && data.given.length < 9 ? data.given.map(quoted) : ["PROFILE"]));
     return words.join(" ");
   }

@@ -1,10 +1,12 @@
 // The sentence at the top: what the profile says before anything is clicked. Each clause holds a number that the table
 // or the callers of a function show too.
 
-import { absolute, countMarked, countNeighbours, matching } from "./count.js";
+import { absolute, countMarked, countNeighbours } from "./count.js";
+import { matching } from "./pattern.js";
 
 const NOTABLE = 0.08;
 const HEAVY = 0.1;
+const ALL = 0.995;
 /** With fewer samples, shares vary too much to be read without a warning. */
 const FEW_SAMPLES = 100;
 
@@ -33,14 +35,22 @@ export function opening(model) {
   if (first !== undefined && share(flat.self[first]) >= HEAVY && !isRuntime(first)) {
     facts.push([`${percent(flat.self[first])}${start()} in `, { id: first }, " itself", ...caller(model, first)]);
   }
-  for (const { name, pattern } of KINDS_OF_WORK) {
-    if (facts.length > 2) break;
+  const kinds = KINDS_OF_WORK.map(({ name, pattern }) => {
     const marks = matching(data, [{ text: pattern, exact: false }]);
-    const value = model.side(countMarked(paths, values, marks, metric.zero), model.state.side === "old");
-    if (share(value) >= NOTABLE) facts.push([`${percent(value)}${start()} in ${name}`]);
+    return { name, marks, value: model.side(countMarked(paths, values, marks, metric.zero), model.state.side === "old") };
+  });
+  kinds.sort((a, b) => share(b.value) - share(a.value));
+  const said = new Set();
+  for (const { name, marks, value } of kinds) {
+    // That all stacks through `malloc` allocate is no news.
+    if (facts.length > 2 || share(value) < NOTABLE || (model.isFiltered && share(value) > ALL)) continue;
+    facts.push([`${percent(value)}${start()} in ${name}`]);
+    marks.forEach((is, place) => is && said.add(data.places.name[place]));
   }
   for (const id of isRuntime(first) ? [first, ...others] : others) {
     if (facts.length > 2 || share(flat.self[id]) < HEAVY) break;
+    // `(garbage collector)` is all of garbage collection.
+    if (said.has(id)) continue;
     facts.push([`${percent(flat.self[id])}${start()} in `, { id }, " itself"]);
   }
   if (facts.length < 2 && first !== undefined) {

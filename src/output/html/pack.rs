@@ -6,6 +6,7 @@
 //! for each stack: number of frames shared with the previous stack   (varint)
 //! for each stack: number of further frames                          (varint)
 //! the further frames of all stacks                                  (varint)
+//! for each stack: its set of labels, if there is more than one set  (varint)
 //! for each column of values: the value of each stack                (zigzag varint)
 //! ```
 
@@ -25,7 +26,9 @@ use crate::output::error::Error;
 use crate::output::headline;
 use crate::output::html::HtmlOptions;
 use crate::output::html::causes::CausesHead;
-use crate::report::{ColorGroup, Direction, Page, PageMetric, Recording};
+use crate::report::{
+    ColorGroup, DiffRow, Direction, Page, PageFacet, PageMetric, Recording, RowTest, RowVerdict,
+};
 use crate::unit::{IncompatibleUnits, Scale, Step, Unit};
 
 /// The JSON part.
@@ -51,8 +54,12 @@ struct Head<'p> {
     base: String,
     ratio: f64,
     rescaled: Option<String>,
+    /// The factors to choose from, by the names of `--normalize`; the first is that of `ratio`.
+    ratios: &'p [(&'static str, f64)],
     /// Why the sides differ.
     causes: Option<CausesHead>,
+    /// The functions that were tested.
+    tested: Vec<TestedHead>,
     metrics: Vec<MetricHead>,
     metric: usize,
     stacks: usize,
@@ -80,6 +87,11 @@ struct Head<'p> {
     files: Vec<&'p str>,
     /// The groups of functions that share a colour: name and tier, ranked by area.
     groups: &'p [ColorGroup],
+    facets: &'p [PageFacet],
+    /// The keys of labels that only the command line knows.
+    left_out: &'p [String],
+    label_sets: &'p [Vec<(u32, u32)>],
+    sources: Vec<SourceHead<'p>>,
     light: Palette,
     dark: Palette,
     /// The inputs as typed, for commands that show the same numbers.
@@ -132,6 +144,31 @@ struct UnitHead {
     from: i64,
 }
 
+/// What the comparison says about a function.
+#[derive(Serialize)]
+struct TestedHead {
+    /// The number of the name.
+    id: usize,
+    verdict: RowVerdict,
+    /// Whether self was tested rather than total.
+    of_self: bool,
+    /// The cost on the new side divided by that on the old one, and the ends of its 95 % interval.
+    ratio: Option<f64>,
+    low: Option<f64>,
+    high: Option<f64>,
+    points: f64,
+}
+
+/// The source of a function.
+#[derive(Serialize)]
+struct SourceHead<'p> {
+    /// The number of the name.
+    id: usize,
+    file: String,
+    /// Number, self, total and text. The values are texts, because doubles are inexact above 2⁵³.
+    lines: Vec<(u32, String, String, Option<&'p str>)>,
+}
+
 /// The colours of a theme.
 #[derive(Serialize)]
 struct Palette {
@@ -153,14 +190,30 @@ impl Palette {
 
 pub(super) fn pack(page: &Page, options: &HtmlOptions) -> Result<String, Error> {
     let head = serde_json::to_vec(&head(page, options)?).map_err(io::Error::from)?;
-    let mut packed = DeflateEncoder::new(Vec::new(), Compression::new(6));
+    let mut packed = deflater();
     packed.write_all(&(head.len() as u32).to_le_bytes())?;
     packed.write_all(&head)?;
     packed.write_all(&stacks(page))?;
+    if page.label_sets.len() > 1 {
+        let mut labels = Vec::with_capacity(page.labels.len());
+        page.labels.iter().for_each(|&set| varint(&mut labels, set.into()));
+        packed.write_all(&labels)?;
+    }
     for column in page.values.iter().chain(&page.old) {
         packed.write_all(&values(column))?;
     }
     Ok(STANDARD.encode(packed.finish()?))
+}
+
+/// Some bytes, deflated and encoded in base64.
+pub(super) fn deflated(bytes: &[u8]) -> io::Result<String> {
+    let mut packed = deflater();
+    packed.write_all(bytes)?;
+    Ok(STANDARD.encode(packed.finish()?))
+}
+
+fn deflater() -> DeflateEncoder<Vec<u8>> {
+    DeflateEncoder::new(Vec::new(), Compression::new(6))
 }
 
 fn head<'p>(page: &'p Page, options: &'p HtmlOptions) -> Result<Head<'p>, IncompatibleUnits> {
@@ -223,7 +276,9 @@ fn head<'p>(page: &'p Page, options: &'p HtmlOptions) -> Result<Head<'p>, Incomp
         base: headline::base_inputs(header),
         ratio: header.normalize.as_ref().map_or(1.0, |normalize| normalize.ratio),
         rescaled: headline::rescaled(header),
+        ratios: &page.ratios,
         causes: CausesHead::of(page),
+        tested: tested(page),
         metrics: metrics?,
         metric: page.default_metric,
         stacks: page.ends.len(),
@@ -241,12 +296,49 @@ fn head<'p>(page: &'p Page, options: &'p HtmlOptions) -> Result<Head<'p>, Incomp
         packages: packages.rows,
         files: files.rows,
         groups: &page.groups,
+        facets: &page.facets,
+        left_out: &page.facets_left_out,
+        label_sets: &page.label_sets,
+        sources: sources(page),
         names,
         light: Palette::of(&color::LIGHT),
         dark: Palette::of(&color::DARK),
         given: &header.inputs,
         base_given: header.base.as_ref().map_or(&[], |base| &base.inputs),
     })
+}
+
+/// The verdicts on functions that the page has.
+fn tested(page: &Page) -> Vec<TestedHead> {
+    let ids = page.ids();
+    let rows = page.comparison.iter().flat_map(|diff| &diff.rows);
+    let head = |row: &DiffRow| {
+        Some(TestedHead {
+            id: *ids.get(&*row.name)?,
+            verdict: row.verdict,
+            of_self: row.test == RowTest::SelfValue,
+            ratio: row.ratio,
+            low: row.ratio_low,
+            high: row.ratio_high.filter(|high| high.is_finite()),
+            points: row.points,
+        })
+    };
+    rows.filter(|row| row.tested).filter_map(head).collect()
+}
+
+/// The sources of functions that the page has.
+fn sources(page: &Page) -> Vec<SourceHead<'_>> {
+    let ids = page.ids();
+    let mut found = Vec::new();
+    for function in &page.sources {
+        let (Some(&id), Some(file)) = (ids.get(&*function.name), &function.file) else { continue };
+        let lines = function.lines.iter().map(|line| {
+            let new = line.values.new;
+            (line.line, new.self_value.to_string(), new.total.to_string(), line.text.as_deref())
+        });
+        found.push(SourceHead { id, file: clean(file).into_owned(), lines: lines.collect() });
+    }
+    found
 }
 
 /// The units in which the values of a metric are written.

@@ -2,14 +2,20 @@
 
 import { CallTree } from "./calltree.js";
 import { Canvas, ROW } from "./canvas.js";
-import { KINDS, exactPattern, searchPattern } from "./count.js";
+import { KINDS } from "./count.js";
 import { load } from "./data.js";
 import { button, element, fill, make, save, swatch } from "./dom.js";
+import { FilterBar } from "./filterbar.js";
 import { visible } from "./format.js";
+import { HotView } from "./hot.js";
+import { whyUnknownLabel } from "./labels.js";
 import { fromFragment, initialState, isStep, toFragment } from "./link.js";
 import { Model } from "./model.js";
 import { opening } from "./opening.js";
+import { exactPattern, searchPattern, whyUnsupported } from "./pattern.js";
 import { Picture, chain } from "./picture.js";
+import { SourceView } from "./source.js";
+import { explain } from "./start.js";
 import { FunctionTable } from "./table.js";
 import { Theme } from "./theme.js";
 
@@ -27,7 +33,8 @@ const HELP = [
   ["f, h", "start stacks at the selected function; hide its frames"],
   ["y", "copy the name of the selected function"],
   ["/, n, N", "search; next and previous match, the widest first"],
-  ["1, 2, 3", "flame graph, callers, call tree"],
+  ["1 to 6", "open a tab"],
+  ["+", "add a filter"],
   ["d", "dark or light"],
   ["l", "copy a link to this view"],
   ["Escape", "one step back: search, zoom, focus"],
@@ -41,6 +48,8 @@ class Page {
     this.model = new Model(data);
     this.picture = new Picture(this.model, this.theme);
     this.graph = new Canvas(element("canvas"), element("graph"), element("height"));
+    /** The old side of a comparison in two panes. */
+    this.oldGraph = new Canvas(element("old-canvas"), element("old-graph"), element("old-height"));
     const act = {
       change: (changes) => this.change(changes, true),
       pin: (id) => this.pin(id),
@@ -51,6 +60,14 @@ class Page {
     };
     this.table = new FunctionTable(this.model, this.picture, act);
     this.tree = new CallTree(this.model, this.picture, act);
+    this.hot = new HotView(this.model, this.picture, act);
+    this.source = new SourceView(this.model, act);
+    this.filterBar = new FilterBar(this.model, {
+      add: (kind, text, exact = false) => this.addFilter(kind, text, exact),
+      remove: (filter) => this.removeFilter(filter),
+      removeAll: () => this.change({ filters: [] }),
+      copy: (text) => this.copy(text),
+    });
     this.state = initialState(data);
     element("static")?.remove();
     element("app").hidden = false;
@@ -83,19 +100,36 @@ class Page {
 
   readAddress() {
     const { state, missing } = fromFragment(location.hash.slice(1), this.data);
+    const refused = state.filters.map((filter) => this.whyRefused(filter));
+    state.filters = state.filters.filter((_, index) => !refused[index]);
     this.state = state;
     this.update();
-    if (missing.length) this.toast(`Not in this profile: ${missing.map(visible).join(", ")}`);
+    const said = refused.filter(Boolean);
+    if (missing.length) said.push(`Not in this profile: ${missing.map(visible).join(", ")}`);
+    if (said.length) this.toast(said.join(". "));
+  }
+
+  /** Why the page cannot apply a filter as the command line would, or an empty text if it can. */
+  whyRefused({ kind, text, exact }) {
+    if (exact) return "";
+    return kind === "label" || kind === "hide-label" ? whyUnknownLabel(this.data, text) : whyUnsupported(text);
   }
 
   addFilter(kind, text, exact) {
+    const why = this.whyRefused({ kind, text, exact });
+    if (why) return this.toast(`${visible(text)}: ${why}`);
     const others = this.state.filters.filter((filter) => filter.kind !== kind || filter.text !== text || filter.exact !== exact);
     const single = kind === "focus" ? others.filter((filter) => filter.kind !== "focus") : others;
-    this.change({ filters: [...single, { kind, text, exact }], ...(kind === "focus" ? { inverted: false, tab: "graph" } : {}) });
+    this.change({ filters: [...single, { kind, text, exact }], ...(kind === "focus" ? { inverted: false, tab: this.graphTab } : {}) });
   }
 
   removeFilter(filter) {
     this.change({ filters: this.state.filters.filter((other) => other !== filter) });
+  }
+
+  /** The tab that shows the graph. */
+  get graphTab() {
+    return this.state.tab === "compare" ? "compare" : "graph";
   }
 
   withoutFocus() {
@@ -112,7 +146,7 @@ class Page {
   /** Goes one step back: from the search, the zoom, the focus. */
   restore() {
     const { state } = this;
-    if (this.picture.group >= 0) return this.markGroup(-1);
+    if (this.picture.chosenGroup >= 0) return this.markGroup(this.picture.chosenGroup);
     if (state.zoom.length) return this.change({});
     const filters = this.withoutFocus();
     if (filters.length < state.filters.length) return this.change({ filters });
@@ -122,11 +156,13 @@ class Page {
   // Showing
 
   update() {
+    this.showTabs();
     this.model.pixels = this.graph.width || this.model.pixels;
     this.model.update(this.state);
     this.showControls();
-    this.showTabs();
-    this.showFilters();
+    this.filterBar.showSentence();
+    this.model.once("facets", [this.model.facets], () => this.filterBar.showFacets());
+    if (element("labels").open) this.filterBar.refreshList();
     this.showOpening();
     const { flat, found } = this.model;
     const { sort, reversed, tab, pin } = this.state;
@@ -134,13 +170,15 @@ class Page {
     this.model.once("table", [flat, found, sort, reversed, isDark], () => this.table.show());
     this.model.once("edges", [this.model.edges, isDark], () => this.table.showEdges());
     if (tab === "tree") this.model.once("tree", [flat, found, this.state.inverted, isDark], () => this.tree.show());
+    if (tab === "hot") this.model.once("hot", [flat, isDark], () => this.hot.show());
+    if (tab === "source") this.model.once("source", [flat, pin], () => this.source.show());
     this.showGraph();
     this.table.mark(pin);
   }
 
   showGraph() {
     const { graph, picture, state } = this;
-    const { layers } = picture;
+    const layers = picture.layers(this.model.trees);
     const isFocused = layers.length > 1;
     // Bars around the graph are filled first, because they reduce its height.
     this.showLegend();
@@ -148,7 +186,9 @@ class Page {
     element("notes").hidden = !element("notes").textContent;
     this.showEmpty();
     graph.spacer.classList.toggle("standing", !isFocused && !state.icicle);
-    graph.show(layers, (block) => picture.look(block), this.theme.fixed);
+    const look = (block) => picture.look(block);
+    graph.show(layers, look, this.theme.fixed);
+    this.showOldPane(look);
     const zoomed = layers[isFocused && state.zoomUp ? 1 : 0];
     graph.cursor = { layer: zoomed, node: Math.max(zoomed.tree.zoomed, zoomed.first) };
     if (zoomed.isUp && zoomed.tree.zoomed === 0) graph.cursor = { layer: layers[0], node: layers[0].first };
@@ -160,6 +200,25 @@ class Page {
     if (isFocused) graph.scroller.scrollTop = row * ROW - graph.scroller.clientHeight / 2;
     else graph.reveal(row);
     this.showSelection(graph.cursor);
+  }
+
+  /** The old side next to the new one: the same zoom, order and scale. */
+  showOldPane(look) {
+    const { oldGraph, picture, model } = this;
+    const { showsPanes, otherTrees } = model;
+    element("old-pane").hidden = !showsPanes;
+    for (const id of ["old-head", "new-head"]) element(id).hidden = !showsPanes;
+    if (!showsPanes) return;
+    const { format, flat, otherFlat } = model;
+    const head = (id, word, { shown }, trees) => {
+      const [tree] = trees;
+      const isCut = tree.depth[tree.zoomed] < this.state.zoom.length && !this.state.zoomUp;
+      element(id).textContent = `${word} ${format.value(shown)}${isCut ? " — this side does not have the block; its caller is shown" : ""}`;
+    };
+    head("old-head", "before", otherFlat, otherTrees);
+    head("new-head", "after", flat, model.trees);
+    oldGraph.show(picture.layers(otherTrees), look, this.theme.fixed);
+    element("old-graph").style.setProperty("--rows", oldGraph.rows.length);
   }
 
   showEmpty() {
@@ -184,6 +243,7 @@ class Page {
     const colors = ["package", "file", "self", "total", ...(data.compared ? ["delta"] : [])];
     for (const color of colors) element("color").append(make("option", color === "delta" ? "change" : color, { value: color }));
     element("side-label").hidden = !data.compared;
+    for (const [method] of data.ratios) element("normalize").append(make("option", { none: "as recorded", total: "equal totals", core: "unchanged code costs the same", per: "per unit of work" }[method], { value: method }));
     const list = document.createElement("dl");
     for (const [keys, what] of HELP) list.append(make("dt", keys), make("dd", what));
     const close = button("Close", () => element("help").close());
@@ -211,7 +271,7 @@ class Page {
    */
   showPath(path) {
     // Neither filters nor an earlier zoom may hide it.
-    this.change({ filters: [], query: "", inverted: false, side: "new", tab: "graph" });
+    this.change({ filters: [], query: "", inverted: false, side: "new", tab: "compare", panes: false });
     const [tree] = this.model.trees;
     const ends = [];
     for (let node = 1; node < tree.name.length; node++) {
@@ -233,7 +293,11 @@ class Page {
     const { metric, format, flat, found, matched, isFiltered } = this.model;
     element("metric").value = state.metric;
     element("side").value = state.side;
-    element("color").value = state.color;
+    element("normalize").value = state.normalize;
+    element("panes").value = state.panes ? "both" : "one";
+    element("color").value = this.model.showsChange ? "delta" : state.color;
+    // The comparison has its own colours.
+    element("color").disabled = state.tab === "compare";
     element("order").value = state.weight ? "weight" : "name";
     element("root").value = state.icicle ? "top" : "bottom";
     element("inverted").checked = state.inverted;
@@ -258,30 +322,41 @@ class Page {
     const { data, state } = this;
     const { metric, format } = this.model;
     const total = (value, recording) => `${metric.name} ${format.value(value)}${recording}`.trim();
-    const base = [`base ${data.base}`.trim(), total(metric.oldTotal, metric.old_recording), data.rescaled];
+    const { ratio } = this.model;
+    const rescaled = state.normalize === data.ratios[0]?.[0] ? data.rescaled : state.normalize === "none" ? "" : `rescaled × ${ratio.toFixed(3)} (${state.normalize})`;
+    const base = [`base ${data.base}`.trim(), total(metric.oldTotal, metric.old_recording), rescaled];
     const parts = state.side === "old" ? base : [data.inputs, total(metric.total, metric.recording), ...(data.compared ? base : [])];
     return [...parts, ...data.filters].filter(Boolean);
   }
 
   showTabs() {
-    const { state, model } = this;
-    const current = state.tab === "tree" ? "tree" : model.isFocused ? "callers" : "graph";
+    const { state } = this;
+    const isFocused = state.filters.some((filter) => filter.kind === "focus");
+    const current = state.tab === "graph" && isFocused ? "callers" : state.tab;
+    /** @type {any[][]} */
     const tabs = [
       ["graph", "Flame graph", () => this.change({ tab: "graph", filters: this.withoutFocus() })],
       ["callers", "Callers and callees", () => this.showCallers()],
+      ["hot", "Hot sequences", () => this.change({ tab: "hot" }, true)],
       ["tree", "Call tree", () => this.change({ tab: "tree" }, true)],
+      ...(this.data.compared ? [["compare", "Compare", () => this.change({ tab: "compare", side: "new" }, true)]] : []),
+      ...(this.data.sources.length ? [["source", "Source", () => this.change({ tab: "source" }, true)]] : []),
     ];
     const control = ([key, name, act], index) => {
       const made = button(name, act, { tabIndex: key === current ? 0 : -1, title: `${name} (${index + 1})` });
       made.setAttribute("role", "tab");
-      made.setAttribute("aria-selected", key === current);
+      made.setAttribute("aria-selected", String(key === current));
       made.dataset.key = key;
       return made;
     };
-    model.once("tabs", [current], () => fill(element("tabs"), ...tabs.map(control)));
+    this.model.once("tabs", [current], () => fill(element("tabs"), ...tabs.map(control)));
     this.openTab = (index) => tabs[index]?.[2]();
-    element("tree-side").hidden = current !== "tree";
-    element("graph-side").hidden = current === "tree";
+    for (const [id, tab] of [["tree-side", "tree"], ["hot", "hot"], ["source", "source"]]) element(id).hidden = current !== tab;
+    element("graph-side").hidden = ["tree", "hot", "source"].includes(current);
+    element("compare-bar").hidden = current !== "compare";
+    // Sequences and source lines name their functions themselves.
+    for (const id of ["table-side", "legend"]) element(id).hidden = current === "hot" || current === "source";
+    element("graph-side").classList.toggle("side-by-side", current === "compare" && state.panes);
   }
 
   /** Focuses the pinned function, else the one with the largest self. */
@@ -291,27 +366,10 @@ class Page {
     if (id !== undefined) this.addFilter("focus", this.data.names[id], true);
   }
 
-  showFilters() {
-    const { state, model } = this;
-    const { format, flat, whole, isFiltered, lit, litValue } = model;
-    const bar = element("filters");
-    bar.hidden = state.filters.length === 0;
-    const parts = state.filters.map((filter) => {
-      const text = `${KINDS[filter.kind]} ${visible(filter.text)}`;
-      const chip = button(`${text} ×`, () => this.removeFilter(filter), { className: "chip", title: `Remove the filter: ${text}` });
-      chip.dataset.key = `${filter.kind} ${filter.text}`;
-      return chip;
-    });
-    if (isFiltered) parts.push(make("span", `shown ${format.value(flat.shown)}, ${format.share(flat.shown, whole)} of all`));
-    if (lit) parts.push(make("span", `highlighted ${format.value(litValue)}, ${format.share(litValue, flat.shown)}`));
-    parts.push(button("Remove all filters", () => this.change({ filters: [] })));
-    const command = make("code", model.command, { className: "command", title: "The command that shows the same numbers" });
-    parts.push(command, button("Copy command", () => this.copy(model.command)));
-    fill(bar, ...(bar.hidden ? [] : parts));
-  }
-
   showOpening() {
     const { model } = this;
+    // A comparison begins with its causes.
+    element("opening").hidden = this.state.tab === "compare" && Boolean(this.data.causes);
     model.once("opening", [model.flat], () => {
       const link = ({ id }) => {
         const made = button(this.data.labels[id][0], () => this.pin(id), { className: "name", title: this.data.full[id].slice(0, 2000) });
@@ -326,31 +384,31 @@ class Page {
     const { picture } = this;
     const entries = picture.legend.map(({ color, name, share, group, isDashed }) => {
       const entry = group === undefined ? make("span", "", { className: "entry" }) : button("", () => this.markGroup(group), { className: "entry" });
-      // Truncated at the start: paths of one program differ at their ends.
-      const text = make("span", name.length > 40 ? `…${name.slice(-39)}` : name);
+      const text = make("span", shortened(name), { className: "value-name" });
       const square = color ? [swatch(color)] : [];
       if (isDashed) square[0].classList.add("dashed");
       entry.title = name;
       entry.append(...square, text, ...(share ? [make("span", share, { className: "share-text" })] : []));
       if (group === undefined) return entry;
       entry.dataset.key = `group ${group}`;
-      entry.setAttribute("aria-pressed", picture.group === group);
+      entry.setAttribute("aria-pressed", String(picture.chosenGroup === group));
       entry.addEventListener("mouseenter", () => this.previewGroup(group));
-      entry.addEventListener("mouseleave", () => this.previewGroup(this.chosenGroup ?? -1));
+      entry.addEventListener("mouseleave", () => this.previewGroup(-1));
       return entry;
     });
     fill(element("legend"), ...entries);
   }
 
   previewGroup(group) {
-    this.picture.group = group;
+    this.picture.hoveredGroup = group;
     this.graph.later();
   }
 
   /** Dims all other groups; again: none. */
   markGroup(group) {
-    this.chosenGroup = this.chosenGroup === group ? -1 : group;
-    this.previewGroup(this.chosenGroup);
+    const { picture } = this;
+    picture.chosenGroup = picture.chosenGroup === group ? -1 : group;
+    this.previewGroup(-1);
     this.showLegend();
   }
 
@@ -367,7 +425,7 @@ class Page {
       parts.push(make("span", name, { className: "name", title: name.slice(0, 2000) }));
       for (const [word, value] of picture.values(block)) {
         const part = make("span", "", { className: "value" });
-        part.append(make("span", `${word} `, { className: "word" }), value);
+        part.append(make("span", word && `${word} `, { className: "word" }), value);
         parts.push(part);
       }
       if (tree.inlined[block.node]) parts.push(make("span", "inlined", { className: "word" }));
@@ -380,7 +438,7 @@ class Page {
       };
       const actions = make("span", "", { className: "actions" });
       const exact = (kind) => () => this.addFilter(kind, this.data.names[id], true);
-      actions.append(act("Callers", exact("focus")), act("Only", exact("show-stacks")), act("From here", exact("show-from")), act("Hide", exact("hide-frames")), act("Copy", () => this.copy(this.data.names[id])));
+      actions.append(act("Callers", exact("focus")), act("Only", exact("show-stacks")), act("From here", exact("show-from")), act("Hide", exact("hide-frames")), ...(this.source.has(id) ? [act("Source", () => this.change({ pin: id, tab: "source" }, true))] : []), act("Copy", () => this.copy(this.data.names[id])));
       parts.push(actions);
     }
     if (picture.narrowing) parts.push(make("span", picture.narrowing, { className: "narrowed" }));
@@ -390,6 +448,7 @@ class Page {
 
   // Acting on functions
 
+  /** @returns {any} */
   widestOf(id) {
     return this.graph.widest(({ layer, node }) => layer.tree.name[node] === id);
   }
@@ -409,9 +468,11 @@ class Page {
   /** Rings all blocks of a function. */
   hover(id) {
     if (this.graph.twin === id) return;
-    this.graph.twin = id;
     this.table.mark(id, "hovered");
-    this.graph.later();
+    for (const graph of [this.graph, this.oldGraph]) {
+      graph.twin = id;
+      graph.later();
+    }
   }
 
   openMenu(id, x, y) {
@@ -497,6 +558,8 @@ class Page {
     const set = (id, changes, keepsZoom = true) => on(id, "change", (event) => this.change(changes(event.target), keepsZoom));
     set("metric", ({ value }) => ({ metric: Number(value) }));
     set("side", ({ value }) => ({ side: value }));
+    set("normalize", ({ value }) => ({ normalize: value }));
+    set("panes", ({ value }) => ({ panes: value === "both", side: "new" }));
     set("color", ({ value }) => ({ color: value }));
     set("order", ({ value }) => ({ weight: value === "weight" }));
     set("root", ({ value }) => ({ icicle: value === "top" }));
@@ -538,9 +601,12 @@ class Page {
       if (location.hash.slice(1) !== toFragment(this.state, this.data)) this.readAddress();
     });
     this.watchWidth();
-    this.listenToCanvas();
+    const graphs = [this.graph, this.oldGraph];
+    for (const graph of graphs) this.listenToCanvas(graph);
+    // Panes scroll together.
+    for (const { scroller } of graphs) scroller.addEventListener("scroll", () => graphs.forEach((other) => (other.scroller.scrollTop = scroller.scrollTop)));
     addEventListener("keydown", (event) => this.key(event));
-    addEventListener("pointerdown", (event) => {
+    addEventListener("pointerdown", (/** @type {any} */ event) => {
       if (!element("menu").contains(event.target)) element("menu").hidden = true;
       if (!element("view").contains(event.target)) element("view").open = false;
     });
@@ -561,8 +627,7 @@ class Page {
     new ResizeObserver(() => requestAnimationFrame(follow)).observe(element("graph"));
   }
 
-  listenToCanvas() {
-    const { graph } = this;
+  listenToCanvas(graph) {
     const { canvas } = graph;
     const block = (event) => {
       const box = canvas.getBoundingClientRect();
@@ -570,7 +635,7 @@ class Page {
     };
     const idOf = (hit) => (hit ? hit.layer.tree.name[hit.node] : -1);
     let touched = null;
-    canvas.addEventListener("pointerdown", (event) => {
+    canvas.addEventListener("pointerdown", (/** @type {any} */ event) => {
       clearTimeout(this.pressing);
       if (event.pointerType !== "touch") return;
       this.pressing = setTimeout(() => {
@@ -606,12 +671,12 @@ class Page {
       canvas.style.cursor = hit ? "pointer" : "default";
       this.hover(idOf(hit));
       this.showTip(hit, event);
-      this.showSelection(hit ?? graph.cursor);
+      this.showSelection(hit ?? this.graph.cursor);
     });
     canvas.addEventListener("pointerleave", () => {
       this.hideTip();
       this.hover(-1);
-      if (graph.cursor) this.showSelection(graph.cursor);
+      if (this.graph.cursor) this.showSelection(this.graph.cursor);
     });
     canvas.addEventListener("focus", () => graph.later());
     canvas.addEventListener("blur", () => graph.later());
@@ -661,14 +726,14 @@ class Page {
       const step = event.key === "ArrowDown" ? 1 : -1;
       return buttons[(buttons.indexOf(document.activeElement) + step + buttons.length) % buttons.length].focus();
     }
-    if (isTyping || element("help").open) return;
+    if (isTyping || element("help").open || element("labels").open) return;
     if (event.target.getAttribute?.("role") === "tab" && /^Arrow(Left|Right)$/.test(event.key)) return this.tabKey(event);
     if (event.target === this.graph.canvas && this.canvasKey(event)) return;
     this.letterKey(event);
   }
 
   escape(isTyping) {
-    if (element("help").open) return;
+    if (element("help").open || element("labels").open) return;
     if (this.closeMenu()) return;
     if (element("view").open) return (element("view").open = false);
     if (this.state.query) {
@@ -700,9 +765,7 @@ class Page {
       "?": () => element("help").showModal(),
       n: () => this.step(1),
       N: () => this.step(-1),
-      1: () => this.openTab(0),
-      2: () => this.openTab(1),
-      3: () => this.openTab(2),
+      "+": () => element("add-filter").focus(),
       c: filter("focus"),
       o: filter("show-stacks"),
       f: filter("show-from"),
@@ -711,6 +774,7 @@ class Page {
       l: () => this.copy(location.href),
       d: () => this.switchTheme(),
     };
+    if (/^[1-6]$/.test(event.key)) return this.openTab(Number(event.key) - 1);
     if (!Object.hasOwn(acts, event.key)) return;
     event.preventDefault();
     acts[event.key]();
@@ -790,6 +854,13 @@ class Page {
   }
 }
 
+/** The end of a path or package, in which those of one program differ. */
+function shortened(name) {
+  if (name.length <= 28) return name;
+  const end = name.split("/").slice(-2).join("/");
+  return end.length <= 40 ? end : `…${end.slice(-39)}`;
+}
+
 function isRoot({ layer, node }) {
   return !layer.isUp && node === layer.first;
 }
@@ -803,6 +874,6 @@ load(element("data").textContent)
     document.documentElement.dataset.ready = "1";
   })
   .catch((error) => {
-    document.body.prepend(make("p", `This page cannot be shown: ${error}`, { className: "error" }));
+    explain(error);
     throw error;
   });

@@ -4,15 +4,15 @@ import { absolute } from "./count.js";
 import { visible } from "./format.js";
 import { forms } from "./label.js";
 
-/** Changes below this part of the whole are not coloured: samples vary as much. */
-const NOTABLE_CHANGE = 0.003;
-
 export class Picture {
   constructor(model, theme) {
-    Object.assign(this, { model, theme, labels: [] });
+    this.model = model;
+    this.theme = theme;
+    this.labels = [];
     this.data = model.data;
-    /** The group that the legend marks, or -1. */
-    this.group = -1;
+    /** The groups that the legend marks: the one that was clicked, and the one under the pointer. -1 is none. */
+    this.chosenGroup = -1;
+    this.hoveredGroup = -1;
     this.rankFiles();
   }
 
@@ -30,9 +30,13 @@ export class Picture {
     this.filesByArea.forEach((file, rank) => (this.fileRank[file] = rank));
   }
 
+  get group() {
+    return this.hoveredGroup >= 0 ? this.hoveredGroup : this.chosenGroup;
+  }
+
   /** The layers of the graph: one tree, or the callers and the callees of a focus. */
-  get layers() {
-    const { state, trees } = this.model;
+  layers(/** @type {any[]} */ trees) {
+    const { state } = this.model;
     const [tree, up] = trees;
     if (up) {
       // A single function in focus is drawn once, between its callers and callees. Several functions
@@ -49,7 +53,8 @@ export class Picture {
 
   /** The change of a block between the sides. */
   delta(tree, node) {
-    return this.data.compared ? this.model.change(tree.total[node], tree.old[node]) : this.model.metric.zero;
+    if (!this.data.compared) return this.model.metric.zero;
+    return tree.isOld ? tree.old[node] - tree.total[node] : tree.total[node] - tree.old[node];
   }
 
   look(block) {
@@ -72,19 +77,19 @@ export class Picture {
       isSlanted: Boolean(tree.inlined[node]),
       title,
     };
-    if (model.state.color === "delta" && !isHit) Object.assign(look, this.changeMarks(tree, node));
+    if (model.showsChange && !isHit) Object.assign(look, this.changeMarks(tree, node, id));
     return look;
   }
 
   /** How a block of a comparison is marked: what was added is filled, what was taken away is hollow. */
-  changeMarks(tree, node) {
+  changeMarks(tree, node, id) {
     const [delta, total] = [Number(this.delta(tree, node)), Number(absolute(tree.total[node]))];
-    if (!this.isNotable(delta)) return {};
-    return delta > 0 ? { added: Math.min(1, delta / (total || 1)) } : { isTaken: true };
-  }
-
-  isNotable(delta) {
-    return Math.abs(delta) > NOTABLE_CHANGE * Math.max(Number(this.model.flat.shown), Number(this.model.otherFlat?.shown ?? 0));
+    const direction = this.model.direction(id, delta);
+    if (direction === 0) return {};
+    const isFaint = Math.abs(direction) < 1;
+    const wide = tree.width[node] || 1;
+    if (direction > 0) return { added: tree.isOld ? 0 : Math.min(1, delta / (total || 1)) * Math.min(1, total / wide), isFaint };
+    return { isTaken: true, kept: tree.isOld ? 1 : Math.min(1, total / wide), isFaint };
   }
 
   label(id) {
@@ -99,7 +104,7 @@ export class Picture {
     const { theme, data, model } = this;
     const [, file, , group] = data.facts[id];
     const share = (value) => theme.share(Number(value) / (Number(model.flat.shown) || 1));
-    switch (model.state.color) {
+    switch (model.showsChange ? "delta" : model.state.color) {
       case "file":
         return file ? theme.rank(this.fileRank[file - 1]) : theme.fixed.unknown;
       case "self":
@@ -108,9 +113,8 @@ export class Picture {
       case "total":
         return share(tree.total[node]);
       case "delta": {
-        const delta = Number(this.delta(tree, node));
-        if (!this.isNotable(delta)) return theme.fixed.same;
-        return delta > 0 ? theme.fixed.grew : theme.fixed.shrank;
+        const direction = model.direction(id, Number(this.delta(tree, node)));
+        return direction > 0 ? theme.fixed.grew : direction < 0 ? theme.fixed.shrank : theme.fixed.same;
       }
       default:
         return theme.group(group);
@@ -118,10 +122,11 @@ export class Picture {
   }
 
   rootLabel(tree) {
-    const { state, format, whole, flat, isFocused } = this.model;
+    const { state, format, flat, otherFlat, isFocused } = this.model;
+    const isOther = tree.isOld !== (state.side === "old");
     // A zoom into callers leaves only their samples in the row of the focus.
-    const shown = state.zoomUp ? tree.total[0] : flat.shown;
-    const share = format.share(shown, whole);
+    const shown = state.zoomUp ? tree.total[0] : isOther ? otherFlat.shown : flat.shown;
+    const share = format.share(shown, this.model.wholeOf(tree.isOld));
     return `${isFocused ? "focus: callers above, callees below" : "all"} — ${format.value(shown)}${share && ` (${share})`}`;
   }
 
@@ -157,7 +162,7 @@ export class Picture {
   /** The values of a block as words and texts: total, self, and the other side's total. */
   values({ layer, node }) {
     const { tree } = layer;
-    const { format, flat, state } = this.model;
+    const { format, flat } = this.model;
     const id = tree.name[node];
     const found = [];
     if (tree.backward && !layer.isUp) {
@@ -171,10 +176,21 @@ export class Picture {
       if (!layer.isUp) found.push(["self", this.shared(tree.self[node])]);
     }
     if (this.data.compared) {
-      found.push([state.side === "old" ? "new" : "old", format.value(tree.old[node])]);
+      found.push([tree.isOld ? "new" : "old", format.value(tree.old[node])]);
       found.push(["change", format.signed(this.delta(tree, node))]);
+      const verdict = this.verdict(id);
+      if (verdict) found.push(["", verdict]);
     }
     return found;
+  }
+
+  /** What the test of a comparison says: `regressed ×1.16 (95% CI 1.10–1.23)`, `noise`; empty without a test. */
+  verdict(id) {
+    const row = this.model.tested.get(id);
+    if (!row) return "";
+    const ratio = (number) => number.toFixed(2);
+    const cost = row.ratio === null ? "" : ` ×${ratio(row.ratio)}${row.low === null ? "" : ` (95% CI ${ratio(row.low)}–${row.high === null ? "∞" : ratio(row.high)})`}`;
+    return `${row.verdict || "noise"}${cost}`;
   }
 
   /** The lines of a tooltip: name, place, package and numbers of a block. */
@@ -195,12 +211,13 @@ export class Picture {
   get legend() {
     const { data, model, theme } = this;
     const { format, flat } = model;
-    switch (model.state.color) {
+    switch (model.showsChange ? "delta" : model.state.color) {
       case "delta":
         return [
-          { color: theme.fixed.added, name: "grew" },
-          { color: theme.fixed.shrank, name: "shrank", isDashed: true },
           { color: theme.fixed.same, name: "unchanged" },
+          { color: theme.fixed.added, name: "filled: grew" },
+          { color: theme.fixed.inherited, name: "grew in what it calls" },
+          { color: theme.fixed.paper, name: "hollow: shrank", isDashed: true },
         ];
       case "self":
       case "total":
@@ -221,6 +238,7 @@ export class Picture {
         });
         const groups = Array.from(data.groups.keys());
         const own = groups.filter((group) => data.groups[group].tier === "own");
+        /** @type {any[]} */
         const shown = own.slice(0, 12).map(entry).sort((a, b) => self[b.group] - self[a.group]);
         const rest = own.length - shown.length;
         if (rest > 0) shown.push({ name: `… ${rest} more` });

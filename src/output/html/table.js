@@ -7,11 +7,46 @@ import { visible } from "./format.js";
 const ROWS_AT_ONCE = 200;
 const EDGES_AT_ONCE = 10;
 
+/** The interval of a cost is drawn on a logarithmic scale from a fourth to four times as much. */
+const WIDEST_RATIO = 4;
+
+/** What the comparison says about a function. */
+function verdict(row, model) {
+  const found = model.tested.get(row.id);
+  const word = found ? found.verdict || "noise" : "";
+  return make("span", word, { className: `verdict ${word === "inherits" ? (row.delta > 0 ? "regressed" : "improved") : word}` });
+}
+
+/** The cost of a function compared with before, and its 95 % interval as a line. */
+function cost(row, model) {
+  const found = model.tested.get(row.id);
+  if (!found || found.ratio === null) return make("span");
+  const made = make("span");
+  const interval = make("span", "", { className: "interval" });
+  const at = (ratio) => `${(50 + 50 * Math.max(-1, Math.min(1, Math.log(ratio) / Math.log(WIDEST_RATIO)))).toFixed(1)}%`;
+  const [line, dot] = [document.createElement("i"), document.createElement("b")];
+  const [low, high] = [found.low ?? found.ratio, found.high ?? WIDEST_RATIO];
+  line.style.left = at(low);
+  line.style.right = `calc(100% - ${at(high)})`;
+  dot.style.left = at(found.ratio);
+  interval.append(line, dot);
+  const isChange = ["regressed", "improved"].includes(found.verdict);
+  if (isChange) interval.classList.add(found.verdict);
+  made.title = `95% interval ×${low.toFixed(2)} to ×${found.high === null ? "∞" : high.toFixed(2)}, of ${found.of_self ? "self" : "total"}`;
+  made.append(interval, ` ×${found.ratio.toFixed(2)}`);
+  return made;
+}
+
+const isTested = (model) => model.tested.size > 0;
+
 /**
- * The columns. `text` returns the content of a cell; a column with a `sort` key has a button in its head. A column is
- * left out where `isShown` is false.
+ * The columns. `text` returns the content of a cell, or `node` an element; a column with a `sort` key has a button in its
+ * head. A column is left out where `isShown` is false.
+ * @type {any[]}
  */
 const COLUMNS = [
+  { name: "Verdict", sort: "verdict", isShown: isTested, node: verdict },
+  { name: "Cost", isShown: isTested, node: cost },
   { name: "Self", sort: "self", text: (row, model) => model.format.value(row.self) },
   { name: "%", of: "Self", text: (row, model) => model.format.share(row.self, model.whole) },
   { name: "Total", sort: "total", text: (row, model) => model.format.value(row.total) },
@@ -24,7 +59,10 @@ const COLUMNS = [
 export class FunctionTable {
   /** `act` has what a reader can do with a row: change the state, pin, open the callers or the menu, hover. */
   constructor(model, picture, act) {
-    Object.assign(this, { model, picture, act, rowsShown: ROWS_AT_ONCE });
+    this.model = model;
+    this.picture = picture;
+    this.act = act;
+    this.rowsShown = ROWS_AT_ONCE;
     element("more").addEventListener("click", () => {
       this.rowsShown += ROWS_AT_ONCE;
       this.show();
@@ -71,8 +109,9 @@ export class FunctionTable {
     const body = shown.map((row) => this.row(row, columns));
     const summary = (value, text) => {
       const line = make("tr", "", { className: "summary" });
-      line.append(make("td", "", { className: "bar-cell" }), make("td", format.value(value)), make("td", format.share(value, model.whole)));
-      line.append(make("td", "", { colSpan: columns.length - 2 }), make("td", text));
+      const before = columns.findIndex((column) => column.sort === "self");
+      line.append(make("td", "", { className: "bar-cell", colSpan: before + 1 }), make("td", format.value(value)), make("td", format.share(value, model.whole)));
+      line.append(make("td", "", { colSpan: columns.length - before - 2 }), make("td", text));
       body.push(line);
     };
     const rest = rows.slice(this.rowsShown);
@@ -92,14 +131,23 @@ export class FunctionTable {
     const { model, picture } = this;
     const line = document.createElement("tr");
     line.dataset.id = row.id;
-    line.append(this.bar(row), ...columns.map((column) => make("td", column.text(row, model))));
-    const name = make("td", "", { className: "name-cell" });
-    const control = make("button", model.data.short[row.id], { type: "button", className: "name", title: model.data.full[row.id].slice(0, 2000) });
+    line.append(this.bar(row), ...columns.map((column) => this.cell(column, row)));
+    const cell = make("td", "", { className: "name-cell" });
+    // The place has a column of its own, and is in the tooltip.
+    const [label, at] = model.data.labels[row.id];
+    const name = model.data.split.has(row.id) ? `${label} ${at}`.trim() : model.data.short[row.id];
+    const control = make("button", name, { type: "button", className: "name", title: model.data.full[row.id].slice(0, 2000) });
     control.dataset.key = `row ${row.id}`;
-    name.append(swatch(picture.theme.group(model.data.facts[row.id][3])), control);
+    cell.append(swatch(picture.theme.group(model.data.facts[row.id][3])), control);
     const { place } = picture.facts(row.id);
-    line.append(name, make("td", place.length > 48 ? `…${place.slice(-47)}` : place, { className: "place", title: place }));
+    line.append(cell, make("td", place.length > 48 ? `…${place.slice(-47)}` : place, { className: "place", title: place }));
     return line;
+  }
+
+  cell(column, row) {
+    const cell = make("td", column.text?.(row, this.model) ?? "", { className: column.of ? "faint" : column.node ? "tested-cell" : "" });
+    if (column.node) cell.append(column.node(row, this.model));
+    return cell;
   }
 
   /** Self as a part of total as a part of the whole. */
@@ -116,7 +164,7 @@ export class FunctionTable {
     return cell;
   }
 
-  head({ name, sort, of }) {
+  head({ name, sort, of = "" }) {
     const { model } = this;
     const { state } = model;
     const head = make("th", "", { scope: "col" });

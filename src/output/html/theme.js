@@ -4,11 +4,11 @@
 const FIXED = {
   light: {
     paper: "#ffffff", ink: "#16191d", faint: "#65707c", root: "#e4e7eb", hit: "#ffd83d", hitInk: "#16191d", dim: 0.32,
-    pale: "#fdf3d7", hot: "#f08a5d", same: "#e2e7ed", grew: "#fbe0cb", added: "#e8893f", shrank: "#dbe9f7", taken: "#3a7fc4", unknown: "#d5d9de",
+    pale: "#fdf3d7", hot: "#f08a5d", same: "#e2e7ed", grew: "#fbe0cb", added: "#e8893f", inherited: "#f3b98c", shrank: "#dbe9f7", taken: "#3a7fc4", unknown: "#d5d9de",
   },
   dark: {
     paper: "#14171b", ink: "#f2f4f7", faint: "#919ba7", root: "#2a2f36", hit: "#ffd83d", hitInk: "#16191d", dim: 0.45,
-    pale: "#3a3326", hot: "#a8441c", same: "#2b3138", grew: "#4d3320", added: "#b65c17", shrank: "#213852", taken: "#6fa8e0", unknown: "#353b43",
+    pale: "#3a3326", hot: "#a8441c", same: "#2b3138", grew: "#4d3320", added: "#ad5714", inherited: "#84481b", shrank: "#213852", taken: "#6fa8e0", unknown: "#353b43",
   },
 };
 

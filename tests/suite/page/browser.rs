@@ -22,16 +22,37 @@ pub(crate) fn write(page: &Page) -> String {
 /// Loads a page and runs `check`, the body of an asynchronous JavaScript function. Panics
 /// if the page or the script reports an error, or if the page makes a network request.
 pub(crate) fn run(page: &str, hash: &str, check: &str) -> Value {
+    run_sized(page, hash, check, WINDOW)
+}
+
+/// Like [`run`], in a window of this size.
+pub(crate) fn run_sized(page: &str, hash: &str, check: &str, size: (u32, u32)) -> Value {
     let before = include_str!("before.js");
     let after = include_str!("after.js");
-    // The policy names the page's own script; the script of the check needs leave.
-    let policy = regex::Regex::new("script-src '[^']*'").unwrap();
-    let page = policy.replace(page, "script-src 'unsafe-inline'");
+    // The policy names the page's own scripts; the script of the check needs leave.
+    let policy = regex::Regex::new("script-src [^;]*;").unwrap();
+    let page = policy.replace(page, "script-src 'unsafe-inline';");
     let page = page.replacen("<head>", &format!("<head><script>{before}</script>"), 1);
     let tail = format!("<script>{after}\nrun(async () => {{{check}}});</script>\n</body>");
     let (head, end) = page.rsplit_once("</body>").unwrap();
-    load("page.html", &format!("{head}{tail}{end}"), hash)
+    results(&load("page.html", &format!("{head}{tail}{end}"), hash, size, &["--dump-dom"]))
 }
+
+/// The document that a page becomes, with the policy that it has.
+pub(crate) fn document(page: &str) -> String {
+    load("page.html", page, "", WINDOW, &["--dump-dom"])
+}
+
+/// The number of sheets of paper that a page takes.
+pub(crate) fn sheets(page: &str) -> usize {
+    let folder = tempfile::tempdir().unwrap();
+    let pdf = folder.path().join("page.pdf");
+    load("page.html", page, "", WINDOW, &[&format!("--print-to-pdf={}", pdf.display())]);
+    let pdf = String::from_utf8_lossy(&std::fs::read(pdf).unwrap()).into_owned();
+    regex::Regex::new(r"/Type\s*/Page\b").unwrap().find_iter(&pdf).count()
+}
+
+const WINDOW: (u32, u32) = (1400, 900);
 
 /// Like [`run`], for an SVG.
 pub(crate) fn run_svg(picture: &str, check: &str) -> Value {
@@ -40,10 +61,11 @@ pub(crate) fn run_svg(picture: &str, check: &str) -> Value {
     let script =
         format!("<script><![CDATA[{before}\n{after}\nrun(async () => {{{check}}});]]></script></svg>");
     let head = picture.trim_end().strip_suffix("</svg>").unwrap();
-    load("picture.svg", &format!("{head}{script}"), "")
+    results(&load("picture.svg", &format!("{head}{script}"), "", WINDOW, &["--dump-dom"]))
 }
 
-fn load(name: &str, text: &str, hash: &str) -> Value {
+/// Loads a file and returns what the browser writes to standard output.
+fn load(name: &str, text: &str, hash: &str, (width, height): (u32, u32), flags: &[&str]) -> String {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join(name);
     std::fs::write(&file, text).unwrap();
@@ -53,7 +75,7 @@ fn load(name: &str, text: &str, hash: &str) -> Value {
     let mut command = Command::new(needs::browser());
     command.args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"]);
     command.args(["--disable-background-networking", "--disable-component-update", "--disable-sync"]);
-    command.args(["--window-size=1400,900", "--virtual-time-budget=60000", "--dump-dom"]);
+    command.args([&format!("--window-size={width},{height}"), "--virtual-time-budget=60000"]).args(flags);
     command.arg(format!("--user-data-dir={}", folder.path().join("user").display()));
     command.arg(format!("file://{}#{hash}", file.display()));
     command.stdout(std::fs::File::create(&dump).unwrap());
@@ -61,13 +83,17 @@ fn load(name: &str, text: &str, hash: &str) -> Value {
     let mut child = command.spawn().unwrap();
     let start = Instant::now();
     while child.try_wait().unwrap().is_none() {
-        if start.elapsed() > Duration::from_secs(90) {
+        if start.elapsed() > Duration::from_mins(5) {
             child.kill().unwrap();
             panic!("chromium does not exit: {}", std::fs::read_to_string(&log).unwrap_or_default());
         }
         std::thread::sleep(Duration::from_millis(20));
     }
-    let dump = std::fs::read_to_string(&dump).unwrap();
+    std::fs::read_to_string(&dump).unwrap()
+}
+
+/// The result of the check in the document that was dumped.
+fn results(dump: &str) -> Value {
     let (_, results) = dump.rsplit_once("id=\"test-results\">").expect("the check finishes");
     let (results, _) = results.split_once('<').unwrap();
     let bytes = base64::engine::general_purpose::STANDARD.decode(results).unwrap();

@@ -24,6 +24,8 @@ pub enum Need {
     Go,
     /// `openssl`, which makes certificates and serves files with them.
     Openssl,
+    /// Node.js, which runs the scripts of the page without a browser.
+    Node,
     /// `python3`.
     Python,
     /// `script`, which runs a program in a terminal.
@@ -49,6 +51,7 @@ impl Need {
             Need::Jdk => any(&["jfr"]),
             Need::Go => any(&["go"]),
             Need::Openssl => any(&["openssl"]),
+            Need::Node => any(&["node"]),
             Need::Python => any(&["python3"]),
             Need::Script => any(&["script"]),
             Need::OrdinaryUser => {

@@ -1,0 +1,202 @@
+// The heaviest path, and the call sequences that recur, by the rules of `prof hot`.
+//
+// A sequence ends at certain nodes of the tree of all prefixes. Each of these nodes is one context, the sum of their
+// subtrees is its total. The search starts with the nodes of single functions and extends chains at the front, which splits
+// their nodes by the preceding function. An extended chain has no more weight and no more contexts, so a chain with too
+// little of either is dropped together with all its extensions.
+
+import { absolute } from "./count.js";
+
+const LEAST_SHARE = 0.01;
+/** A chain is left out if one that is longer by one function has this part of its total. */
+const SAME = 0.9;
+/** This part of the total must be outside the heaviest context. */
+const OUTSIDE = 0.05;
+const CONTEXTS = 2;
+/** The search is given up after so many steps, which take some seconds. */
+const MOST_STEPS = 2e7;
+const MOST_NODES = 3e6;
+
+/** The stacks are too many or too deep to search here. */
+export class TooLarge extends Error {}
+
+const reaches = (part, whole, share) => Number(absolute(part)) >= Number(absolute(whole)) * share - 1e-9;
+
+/** The tree of the prefixes of all paths, in preorder. Node 0 is the root. */
+class Prefixes {
+  constructor(paths, values, zero) {
+    const { frames, stack, begin, end } = paths;
+    const order = Array.from(stack.keys()).filter((path) => values[stack[path]] != 0);
+    order.sort((a, b) => {
+      for (let depth = 0; ; depth++) {
+        const [x, y] = [begin[a] + depth, begin[b] + depth];
+        if (x === end[a] || y === end[b]) return end[a] - begin[a] - (end[b] - begin[b]);
+        if (frames[x] !== frames[y]) return frames[x] - frames[y];
+      }
+    });
+    this.key = [-1];
+    this.parent = [0];
+    this.depth = [0];
+    this.total = [zero];
+    this.weight = [0];
+    this.self = [zero];
+    this.end = [0];
+    const open = [0];
+    for (const path of order) {
+      let depth = 1;
+      const length = end[path] - begin[path];
+      while (depth < open.length && depth <= length && this.key[open[depth]] === frames[begin[path] + depth - 1]) depth++;
+      open.length = depth;
+      for (; depth <= length; depth++) open.push(this.add(open[depth - 1], frames[begin[path] + depth - 1], depth, zero));
+      const leaf = open[length];
+      const value = values[stack[path]];
+      this.total[leaf] += value;
+      this.self[leaf] += value;
+      this.weight[leaf] += Number(absolute(value));
+    }
+    for (let node = this.key.length - 1; node > 0; node--) {
+      const parent = this.parent[node];
+      this.end[node] = Math.max(this.end[node], node + 1);
+      this.end[parent] = Math.max(this.end[parent], this.end[node]);
+      this.total[parent] += this.total[node];
+      this.weight[parent] += this.weight[node];
+    }
+  }
+
+  add(parent, key, depth, zero) {
+    const node = this.key.length;
+    if (node > MOST_NODES) throw new TooLarge();
+    this.key.push(key);
+    this.parent.push(parent);
+    this.depth.push(depth);
+    this.total.push(zero);
+    this.weight.push(0);
+    this.self.push(zero);
+    this.end.push(0);
+    return node;
+  }
+
+  children(node) {
+    const found = [];
+    for (let child = node + 1; child < this.end[node]; child = this.end[child]) found.push(child);
+    return found;
+  }
+}
+
+/** The heaviest root, its heaviest callee, and so on, while the callee has at least half of its caller's total. */
+function heaviestPath(prefixes) {
+  const { key, total, self } = prefixes;
+  const path = [];
+  for (let node = 0; ; ) {
+    const size = (child) => Number(absolute(total[child]));
+    const [best] = prefixes.children(node).sort((a, b) => size(b) - size(a) || Number(absolute(self[b])) - Number(absolute(self[a])) || key[a] - key[b]);
+    if (best === undefined || (node > 0 && size(best) * 2 < size(node))) return path;
+    path.push({ id: key[best], total: total[best], self: self[best] });
+    node = best;
+  }
+}
+
+/** The chains that extend a chain by one function, by that function. Occurrences come in preorder. */
+class Extensions {
+  constructor(prefixes, zero) {
+    this.prefixes = prefixes;
+    this.zero = zero;
+    this.found = new Map();
+  }
+  count(key, place) {
+    let extension = this.found.get(key);
+    if (!extension) this.found.set(key, (extension = { key, total: this.zero, weight: 0, covered: 0, ends: [], aboves: [] }));
+    // A stack in which the chain recurs counts once.
+    if (place >= extension.covered) {
+      extension.total += this.prefixes.total[place];
+      extension.weight += this.prefixes.weight[place];
+      extension.covered = this.prefixes.end[place];
+    }
+    return extension;
+  }
+  hasRival(total) {
+    return [...this.found.values()].some((extension) => extension.key >= 0 && reaches(extension.total, total, SAME));
+  }
+}
+
+/** The heaviest path and the sequences, the heaviest first. Throws `TooLarge` if they take too long to find. */
+export function hot(paths, values, zero, shown) {
+  const prefixes = new Prefixes(paths, values, zero);
+  const least = Math.max(1, Math.ceil(Number(shown) * LEAST_SHARE));
+  const sequences = [];
+  let steps = 0;
+  const work = [];
+  const open = (extensions, length) => {
+    for (const { key, weight, total, ends, aboves } of extensions.found.values()) {
+      if (weight >= least && ends.length >= CONTEXTS && key >= 0) work.push({ ends, aboves, length, total });
+    }
+  };
+  const single = new Extensions(prefixes, zero);
+  for (let node = 1; node < prefixes.key.length; node++) {
+    const extension = single.count(prefixes.key[node], node);
+    extension.ends.push(node);
+    extension.aboves.push(prefixes.parent[node]);
+  }
+  open(single, 1);
+  while (work.length) {
+    const chain = work.pop();
+    const front = new Extensions(prefixes, zero);
+    steps += chain.ends.length;
+    if (steps > MOST_STEPS) throw new TooLarge();
+    chain.ends.forEach((end, index) => {
+      const above = chain.aboves[index];
+      const extension = front.count(prefixes.key[above], end);
+      extension.ends.push(end);
+      extension.aboves.push(prefixes.parent[above]);
+    });
+    const isLong = chain.length > 1 && Number(absolute(chain.total)) >= least;
+    if (isLong && !front.hasRival(chain.total) && isSpread(prefixes, chain, zero) && !hasRivalAtEnd(prefixes, chain, zero)) sequences.push(sequence(prefixes, chain, front, zero));
+    open(front, chain.length + 1);
+  }
+  sequences.sort((a, b) => Number(absolute(b.total)) - Number(absolute(a.total)) || b.ids.length - a.ids.length || compare(a.ids, b.ids));
+  return { path: heaviestPath(prefixes), sequences };
+}
+
+function compare(a, b) {
+  const at = a.findIndex((id, index) => id !== b[index]);
+  return at < 0 ? 0 : a[at] - b[at];
+}
+
+/** Whether enough of the total lies outside the heaviest context. */
+function isSpread(prefixes, chain, zero) {
+  const { total, depth, end } = prefixes;
+  const size = (place) => Number(absolute(total[place]));
+  const first = (a, b) => size(b) - size(a) || depth[a] - depth[b] || byNames(prefixes, a, b);
+  const heaviest = chain.ends.reduce((best, place) => (first(place, best) < 0 ? place : best));
+  let [sum, covered] = [zero, 0];
+  for (const place of chain.ends.filter((place) => place !== heaviest).sort((a, b) => a - b)) {
+    if (place < covered) continue;
+    sum += total[place];
+    covered = end[place];
+  }
+  return reaches(sum, chain.total, OUTSIDE);
+}
+
+/** The order of two prefixes of equal length: by the first names that differ. Names are numbered in alphabetical order. */
+function byNames({ key, parent }, a, b) {
+  let order = 0;
+  for (; a !== b; [a, b] = [parent[a], parent[b]]) order = key[a] - key[b] || order;
+  return order;
+}
+
+/** Whether a chain with one more function at the end has nearly the same total. */
+function hasRivalAtEnd(prefixes, chain, zero) {
+  const back = new Extensions(prefixes, zero);
+  const callees = chain.ends.flatMap((place) => prefixes.children(place)).sort((a, b) => a - b);
+  for (const callee of callees) back.count(prefixes.key[callee], callee);
+  return back.hasRival(chain.total);
+}
+
+function sequence(prefixes, chain, front, zero) {
+  const ids = [];
+  for (let node = chain.ends[0]; ids.length < chain.length; node = prefixes.parent[node]) ids.unshift(prefixes.key[node]);
+  const callers = [...front.found.values()].map(({ key, total }) => ({ id: key, value: total }));
+  callers.sort((a, b) => Number(absolute(b.value)) - Number(absolute(a.value)) || a.id - b.id);
+  const self = chain.ends.reduce((sum, end) => sum + prefixes.self[end], zero);
+  return { ids, total: chain.total, self, contexts: chain.ends.length, callers };
+}

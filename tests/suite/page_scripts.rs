@@ -1,0 +1,248 @@
+//! The scripts of the page that count, run by Node.js without a browser, against the same vectors as the library.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use prof::pattern::{FrameNames, Pattern};
+use serde_json::{Value, json};
+
+/// Runs a script that may import the modules of the page, and returns what it prints, as JSON.
+fn node(script: &str) -> Value {
+    let folder = tempfile::tempdir().unwrap();
+    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/output/html");
+    for file in fs::read_dir(sources).unwrap().map(|entry| entry.unwrap().path()) {
+        if file.extension().is_some_and(|ending| ending == "js") {
+            fs::copy(&file, folder.path().join(file.file_name().unwrap())).unwrap();
+        }
+    }
+    // The sources are ES modules, which Node.js takes from here.
+    fs::write(folder.path().join("package.json"), "{\"type\": \"module\"}").unwrap();
+    // A part of the page looks for its data when it is loaded.
+    let script = format!("globalThis.document = {{ getElementById: () => null }};\n{script}");
+    fs::write(folder.path().join("check.js"), script).unwrap();
+    let output = Command::new("node").arg("check.js").current_dir(folder.path()).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+const TEXTS: [&str; 22] = [
+    "main",
+    "main.main",
+    "runtime.mallocgc",
+    "gob.(*Decoder).Decode",
+    "a::b<c::d>::e",
+    "operator[]",
+    "Größe::messen",
+    "größe",
+    "имя.функция",
+    "関数",
+    "f1",
+    "f٣",
+    "f_1 (x.py:82)",
+    "x-y",
+    "x^y",
+    "tab\there",
+    "two\nlines",
+    "{{closure}}",
+    "café cafe\u{301}",
+    "ſtraße K",
+    "a&b",
+    "",
+];
+
+const PATTERNS: &[&str] = &[
+    "main",
+    "^main$",
+    "MAIN",
+    "(?i)MAIN",
+    "(?i)GRÖSSE",
+    "(?i)größe",
+    "(?i)STRASSE",
+    "(?i)k",
+    r"\w+",
+    r"^\w+$",
+    r"\bmain\b",
+    r"\Bain",
+    r"f\d",
+    r"f[\d]$",
+    r"f[[:digit:]]",
+    r"[^\w.]",
+    r"[[:^alpha:]]",
+    r"\s",
+    r"[\s_]",
+    r"\S+\s\S+",
+    r"\pL+",
+    r"^\p{L}+$",
+    r"\p{Greek}",
+    r"\P{L}",
+    r"\x6dain",
+    r"\x{444}",
+    r"\u0444",
+    r"\Amain\z",
+    "ma.n",
+    "two.lines",
+    "(?s)two.lines",
+    "(?m)^lines$",
+    "(?m)two$",
+    r"x\-y",
+    r"x\^y",
+    "[]]",
+    "[^]]",
+    "[x-]y",
+    "[-x]",
+    "[]a]",
+    r"operator\[\]",
+    "operator[]",
+    "operator]",
+    "}",
+    r"\{\{closure",
+    "{{closure}}",
+    "a{2}",
+    "f{1,}",
+    "(?P<n>main)",
+    "(?<n>main)",
+    "(?:a|b)",
+    "gob.(*Decoder).Decode",
+    "gob…Decode",
+    "a&b",
+    "[a&b]",
+    r"\#",
+    r"\'",
+    r"\1",
+    "(?=main)",
+    r"(?<!x)y",
+    r"\Q.\E",
+    "*",
+];
+
+#[test]
+#[needs(Node)]
+fn patterns_match_what_they_match_on_the_command_line() {
+    let script = format!(
+        "const {{ parseRegex, Unsupported }} = await import('./pattern.js');
+         const texts = {};
+         const found = {}.map((pattern) => {{
+             try {{
+                 const regex = parseRegex(pattern);
+                 return regex && texts.map((text) => regex.test(text));
+             }} catch (error) {{
+                 return error instanceof Unsupported ? 'refused' : String(error);
+             }}
+         }});
+         console.log(JSON.stringify(found));",
+        json!(TEXTS),
+        json!(PATTERNS)
+    );
+    let found = node(&script);
+    let mut refused = Vec::new();
+    for (pattern, found) in PATTERNS.iter().zip(found.as_array().unwrap()) {
+        // A note says that an invalid expression is matched literally.
+        let (parsed, note) = Pattern::parse(pattern, false).unwrap();
+        let matches = |text: &&str| parsed.matches(FrameNames { function: text, ..FrameNames::default() });
+        let expected =
+            if note.is_some() { Value::Null } else { json!(TEXTS.iter().map(matches).collect::<Vec<_>>()) };
+        if found == "refused" {
+            refused.push(*pattern);
+        } else {
+            assert_eq!(found, &expected, "{pattern}");
+        }
+    }
+    // JavaScript calls scripts by another name.
+    assert_eq!(refused, [r"\p{Greek}"]);
+}
+
+#[test]
+#[needs(Node)]
+fn patterns_that_javascript_cannot_express_are_refused() {
+    let patterns = [
+        "(?x)a b",
+        "(?i:a)b",
+        "a(?i)b",
+        "[a-z&&[^b]]",
+        "[a--b]",
+        "[a~~b]",
+        r"\bx\b{start}",
+        r"\<main",
+        "a**",
+        "(?U)a+",
+    ];
+    let script = format!(
+        "const {{ whyUnsupported }} = await import('./pattern.js');
+         console.log(JSON.stringify({}.map((pattern) => whyUnsupported(pattern))));",
+        json!(patterns)
+    );
+    for (pattern, why) in patterns.iter().zip(node(&script).as_array().unwrap()) {
+        assert!(why.as_str().unwrap().ends_with("works only on the command line"), "{pattern}: {why}");
+    }
+}
+
+/// Stacks with few names, so that names recur, and filters of all kinds, counted by brute force.
+#[test]
+#[needs(Node)]
+fn filters_and_sums_equal_brute_force() {
+    let mut state = 7_u32;
+    let mut random = |below: u32| {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (state >> 16) % below
+    };
+    let names: Vec<String> = (0..6).map(|n| format!("f{n}")).collect();
+    let stacks: Vec<(Vec<usize>, i64)> = (0..200)
+        .map(|_| {
+            let depth = random(9);
+            ((0..depth).map(|_| random(6) as usize).collect(), i64::from(random(100)) - 20)
+        })
+        .collect();
+    let kinds = ["show-stacks", "hide-stacks", "hide-frames", "show-frames", "show-from", "prune-from"];
+    let cases: Vec<(&str, usize)> =
+        kinds.iter().flat_map(|kind| (0..6).map(move |name| (*kind, name))).collect();
+    let script = format!(
+        "const {{ countFlat, filtered }} = await import('./count.js');
+         const stacks = {};
+         const names = {};
+         const start = new Uint32Array(stacks.length + 1);
+         stacks.forEach(([stack], index) => (start[index + 1] = start[index] + stack.length));
+         const none = names.map(() => '');
+         const places = {{ name: Uint32Array.from(names.keys()), isName: true, functions: names, plain: names, files: none, mappings: none, packages: none, inlined: new Uint8Array(names.length) }};
+         const data = {{ names, short: names, full: names, places, sets: new Map(), facets: [], label_sets: [[]], labelSet: new Uint32Array(stacks.length), frames: Uint32Array.from(stacks.flatMap(([stack]) => stack)), start, stackCount: stacks.length }};
+         const values = Float64Array.from(stacks.map(([, value]) => value));
+         const found = {}.map(([kind, name]) => {{
+             const {{ self, total, shown, noStack }} = countFlat(data, filtered(data, [{{ kind, text: names[name], exact: true }}]), values, 0);
+             return [Array.from(self), Array.from(total), shown, noStack];
+         }});
+         console.log(JSON.stringify(found));",
+        json!(stacks),
+        json!(names),
+        json!(cases)
+    );
+    let found = node(&script);
+    for ((kind, name), found) in cases.iter().zip(found.as_array().unwrap()) {
+        assert_eq!(found, &brute_force(&stacks, kind, *name), "{kind} f{name}");
+    }
+}
+
+/// Self and total of all names, what is shown, and what has no stack.
+fn brute_force(stacks: &[(Vec<usize>, i64)], kind: &str, name: usize) -> Value {
+    let (mut own, mut total, mut shown, mut no_stack) = (vec![0; 6], vec![0; 6], 0, 0);
+    for (stack, value) in stacks {
+        let has = stack.contains(&name);
+        let kept: Vec<usize> = match kind {
+            "show-stacks" | "hide-stacks" if has == (kind == "show-stacks") => stack.clone(),
+            "hide-frames" => stack.iter().copied().filter(|&frame| frame != name).collect(),
+            "show-frames" => stack.iter().copied().filter(|&frame| frame == name).collect(),
+            "show-from" if has => stack.iter().copied().skip_while(|&frame| frame != name).collect(),
+            "prune-from" => {
+                let end = stack.iter().rposition(|&frame| frame == name).map_or(stack.len(), |last| last + 1);
+                stack[..end].to_vec()
+            }
+            _ => continue,
+        };
+        shown += value.abs();
+        match kept.last() {
+            Some(&leaf) => own[leaf] += value,
+            None => no_stack += value,
+        }
+        (0..6).filter(|frame| kept.contains(frame)).for_each(|frame| total[frame] += value);
+    }
+    json!([own, total, shown, no_stack])
+}

@@ -46,6 +46,7 @@ pub use tree::{TreeOptions, bottom_up, tree};
 pub use types::types;
 
 use self::activity::{Activity, nanoseconds};
+use self::values::threshold;
 use crate::profile::{Column, Meta, Metric, Profile};
 use crate::report::{
     Artefact, Base, Grouping, Header, Highlight, Message, MetricName, MetricTotal, Name, Recording, Rescaling,
@@ -334,9 +335,4 @@ fn samples(profile: &Profile, metric: usize) -> Option<i64> {
     let period =
         meta.period.as_ref().filter(|period| period.name == shown.name && period.unit == shown.unit)?;
     (period.value > 1 && shown.divisor == 1).then(|| shown.total / period.value)
-}
-
-/// The smallest value that has `percent` of `whole`.
-fn threshold(whole: i64, percent: f64) -> u64 {
-    (whole as f64 * percent / 100.0).ceil() as u64
 }

@@ -5,7 +5,7 @@ use std::iter;
 use crate::profile::Column;
 use crate::report::{Artefact, ByMetric, Header, Name, Pair, PairBySide, Values};
 use crate::tree::{Flat, KeyId, Subject, flat};
-use crate::view::{SortRow, threshold};
+use crate::view::SortRow;
 
 /// The smallest totals of rows that are shown, one per series. A row is shown if any of its totals is large enough:
 /// a function without CPU time stays in a table that also shows its allocations.
@@ -157,4 +157,9 @@ fn scaled_pair(pair: Pair, ratio: f64) -> Pair {
 pub(super) fn scaled(value: i64, ratio: f64) -> i64 {
     #[expect(clippy::float_cmp, reason = "the ratio is exactly 1 if nothing is rescaled")]
     if ratio == 1.0 { value } else { (value as f64 * ratio).round() as i64 }
+}
+
+/// The smallest value that has `percent` of `whole`.
+pub(super) fn threshold(whole: i64, percent: f64) -> u64 {
+    (whole as f64 * percent / 100.0).ceil() as u64
 }

@@ -196,7 +196,6 @@ pub(crate) struct SymbolTable {
     pub(crate) symbols: Symbols,
     functions: RowIndex<FunctionId>,
     frames: RowIndex<FrameId>,
-    recent: RecentFrames,
     mappings: RowIndex<MappingId>,
 }
 
@@ -210,7 +209,6 @@ impl SymbolTable {
             + frames.len() * size_of::<Frame>()
             + self.functions.index.size()
             + self.frames.index.size()
-            + self.recent.slots.len() * size_of::<(Frame, FrameId)>()
             + self.mappings.index.size()
     }
 
@@ -226,16 +224,7 @@ impl SymbolTable {
     }
 
     pub(crate) fn frame(&mut self, frame: Frame) -> FrameId {
-        let frames = &mut self.symbols.frames;
-        if let Some(id) = self.frames.expected(frames, &frame) {
-            return id;
-        }
-        let Some(slot) = self.recent.slot(frames, &frame) else { return self.frames.look_up(frames, frame) };
-        if slot.0 != frame {
-            *slot = (frame, self.frames.look_up(frames, frame));
-        }
-        self.frames.next = slot.1.index() + 1;
-        slot.1
+        self.frames.intern(&mut self.symbols.frames, frame)
     }
 
     /// Adds a frame that the table does not have, and that is not looked up later.
@@ -248,31 +237,6 @@ impl SymbolTable {
             return MappingId::default();
         }
         self.mappings.intern(&mut self.symbols.mappings, mapping)
-    }
-}
-
-/// Frames that were looked up recently. A recording of addresses has a million distinct frames, so their index does not fit
-/// in the caches of a processor. But most of these frames occur once, as leaves, and most lookups are of a few thousand
-/// callers.
-#[derive(Clone, Debug, Default)]
-struct RecentFrames {
-    slots: Vec<(Frame, FrameId)>,
-}
-
-impl RecentFrames {
-    const SLOTS: usize = 1 << 13;
-
-    /// The only place where `frame` may be, which holds some frame of the table; `None` if the table is so small that
-    /// searching its index is fast.
-    fn slot(&mut self, frames: &Column<FrameId, Frame>, frame: &Frame) -> Option<&mut (Frame, FrameId)> {
-        if self.slots.is_empty() {
-            let first = frames.as_slice().get(..Self::SLOTS)?[0];
-            self.slots = vec![(first, FrameId::default()); Self::SLOTS];
-        }
-        let key = frame.address ^ u64::from(frame.line) ^ (frame.function.index() as u64) << 32;
-        // The golden ratio spreads addresses that are close to each other.
-        let mixed = key.wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        self.slots.get_mut((mixed >> (u64::BITS - Self::SLOTS.ilog2())) as usize)
     }
 }
 
@@ -294,27 +258,22 @@ impl<I> Default for RowIndex<I> {
 
 impl<I: Id> RowIndex<I> {
     fn intern<T: Copy + Eq + Hash>(&mut self, rows: &mut Column<I, T>, row: T) -> I {
-        self.expected(rows, &row).unwrap_or_else(|| self.look_up(rows, row))
-    }
-
-    /// The row that is expected next, if it is `row`.
-    fn expected<T: PartialEq>(&mut self, rows: &Column<I, T>, row: &T) -> Option<I> {
-        let id = I::new(self.next);
-        (rows.as_slice().get(self.next) == Some(row)).then(|| {
-            self.next += 1;
-            id
-        })
+        let id = if rows.as_slice().get(self.next) == Some(&row) {
+            I::new(self.next)
+        } else {
+            self.look_up(rows, row)
+        };
+        self.next = id.index() + 1;
+        id
     }
 
     fn look_up<T: Copy + Eq + Hash>(&mut self, rows: &mut Column<I, T>, row: T) -> I {
         let hash = self.index.hash(&row);
-        let found = self.index.find(hash, |id| rows[id] == row);
-        let id = found.unwrap_or_else(|| {
-            let id = rows.push(row);
-            self.index.insert(hash, id);
-            id
-        });
-        self.next = id.index() + 1;
+        if let Some(id) = self.index.find(hash, |id| rows[id] == row) {
+            return id;
+        }
+        let id = rows.push(row);
+        self.index.insert(hash, id);
         id
     }
 }

@@ -140,8 +140,8 @@ pub(super) fn of_command(command: &Command) -> String {
     }
     lines.push(String::new());
     if !topics.is_empty() {
-        let pages: Vec<String> = topics.iter().map(|(topic, ..)| format!("prof help {topic}")).collect();
-        lines.push(format!("Shared options: {}", pages.join(", ")));
+        let names: Vec<&str> = topics.iter().map(|(topic, ..)| *topic).collect();
+        lines.push(format!("Shared options: prof help {}", names.join(", ")));
     }
     lines.push(format!("All options:    prof {} --help", command.get_name()));
     lines.iter().map(|line| line.clone() + "\n").collect::<String>()
@@ -271,8 +271,8 @@ mod tests {
             let topics = topics_of(prof.find_subcommand(name).unwrap());
             topics.iter().map(|(topic, ..)| *topic).collect::<Vec<&str>>()
         };
-        assert_eq!(topics("top"), ["filters", "input", "output"]);
-        assert_eq!(topics("info"), ["input", "output"]);
+        assert_eq!(topics("top"), ["filters", "input", "servers", "output"]);
+        assert_eq!(topics("info"), ["input", "servers", "output"]);
         assert_eq!(topics("types"), ["output"]);
         assert_eq!(topics("man"), [""; 0]);
         assert_eq!(topics("completions"), [""; 0]);

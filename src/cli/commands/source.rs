@@ -38,7 +38,7 @@ pub(crate) struct SourceCommand {
     view: ViewArgs,
     #[command(flatten)]
     rows: LimitArgs,
-    /// Show the instructions of the function, with source lines between them
+    /// Show the instructions of the function; source lines are between them
     #[arg(long)]
     asm: bool,
     /// Look for source files in this folder (repeatable)

@@ -321,11 +321,11 @@ mod tests {
         let script = r#"{\"snapshot\": {\"meta\": {\"node_fields\": []}}, \"functionName\", \"callFrame\", \"nodes\": []}"#;
         let text = format!(
             r#"{{"metadata": {{"enhancedTraceVersion": 1, "source": "DevTools", "sourceMaps": [{{"url": "http://a/b.js",
-            "sourceMap": {{"version": 3, "sources": ["b.ts"], "mappings": "{}", "sourcesContent": ["{script}]}}}}]}},
+            "sourceMap": {{"version": 3, "sources": ["b.ts"], "mappings": "{}", "sourcesContent": ["{script}"]}}}}]}},
             "traceEvents": [
             {{"ph": "X", "cat": "disabled-by-default-devtools.target-rundown", "name": "ScriptCompiled", "ts": 5, "dur": 0, "pid": 1, "tid": 7, "args": {{"data": {{"scriptId": 5}}}}}},
             {{"ph": "I", "cat": "disabled-by-default-devtools.v8-source-rundown-sources", "name": "ScriptCatchup", "ts": 6, "pid": 1, "tid": 7,
-              "args": {{"data": {{"sourceText": "{script}}}}}}},
+              "args": {{"data": {{"sourceText": "{script}"}}}}}},
             {{"ph": "P", "name": "Profile", "pid": 1, "tid": 7, "id": "0x2", "ts": 10, "args": {{"data": {{"startTime": 10}}}}}},
             {{"ph": "P", "name": "ProfileChunk", "pid": 1, "tid": 9, "id": "0x2", "ts": 20, "args": {{"data": {{"timeDeltas": [1, 2], "endTime": 20, "cpuProfile": {{
               "nodes": [{{"id": 1, "callFrame": {{"functionName": "f", "url": "a.js", "lineNumber": 0, "columnNumber": 0}}}}], "samples": [1, 1]}}}}}}}}]}}"#,

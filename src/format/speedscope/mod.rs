@@ -16,7 +16,6 @@ mod sampled;
 
 use crate::format::decimals::{Decimals, rounded};
 use crate::format::json::{self, Json, Kind};
-use crate::format::speedscope::sampled::SampledStack;
 use crate::format::speedscope_write::EXPORTER;
 use crate::format::threads::Thread;
 use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
@@ -252,32 +251,6 @@ impl SpeedscopeReader {
         let thread = Thread { name: parts.name.clone().unwrap_or_default(), ..Thread::default() };
         let skipped_labels = thread.is_known() && !self.builder.options().labels;
         ThreadScale { metric, nanoseconds, labels: thread.labels(&mut self.builder), skipped_labels }
-    }
-
-    fn read_sampled(
-        &mut self,
-        mut samples: Json,
-        mut weights: Json,
-        mut moment: f64,
-        scale: &ThreadScale,
-    ) -> Result<(), ParseError> {
-        samples.array()?;
-        weights.array()?;
-        let mut sampled = SampledStack::default();
-        while samples.element()? {
-            let stack = sampled.read(&mut samples, self)?;
-            if !weights.element()? {
-                return Err(weights.error("fewer weights than samples"));
-            }
-            let weight = weights.number()?;
-            let value = self.value(scale, weight);
-            self.write(scale, stack, moment, value);
-            moment += weight;
-        }
-        if weights.element()? {
-            return Err(weights.error("more weights than samples"));
-        }
-        Ok(())
     }
 
     fn frame(&self, json: &mut Json) -> Result<FrameId, ParseError> {

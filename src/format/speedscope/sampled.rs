@@ -1,14 +1,43 @@
-//! The stacks of sampled profiles.
+//! Sampled profiles: a stack and a weight per sample.
 
 use crate::format::ParseError;
 use crate::format::json::Json;
-use crate::format::speedscope::SpeedscopeReader;
+use crate::format::speedscope::{SpeedscopeReader, ThreadScale};
 use crate::profile::{FrameId, StackId};
+
+impl SpeedscopeReader {
+    /// Reads the samples and their weights side by side.
+    pub(super) fn read_sampled(
+        &mut self,
+        mut samples: Json,
+        mut weights: Json,
+        mut moment: f64,
+        scale: &ThreadScale,
+    ) -> Result<(), ParseError> {
+        samples.array()?;
+        weights.array()?;
+        let mut sampled = SampledStack::default();
+        while samples.element()? {
+            let stack = sampled.read(&mut samples, self)?;
+            if !weights.element()? {
+                return Err(weights.error("fewer weights than samples"));
+            }
+            let weight = weights.number()?;
+            let value = self.value(scale, weight);
+            self.write(scale, stack, moment, value);
+            moment += weight;
+        }
+        if weights.element()? {
+            return Err(weights.error("more weights than samples"));
+        }
+        Ok(())
+    }
+}
 
 /// The stack of the latest sample. The next one usually begins with the same frames, or is the same stack, so only the part
 /// of its text that differs is read.
 #[derive(Default)]
-pub(super) struct SampledStack<'a> {
+struct SampledStack<'a> {
     /// The list of frame numbers, as written: `[0, 1, 7]`.
     text: &'a [u8],
     frames: Vec<FrameId>,
@@ -19,11 +48,7 @@ pub(super) struct SampledStack<'a> {
 
 impl<'a> SampledStack<'a> {
     /// Reads the stack of the next sample.
-    pub(super) fn read(
-        &mut self,
-        json: &mut Json<'a>,
-        reader: &mut SpeedscopeReader,
-    ) -> Result<StackId, ParseError> {
+    fn read(&mut self, json: &mut Json<'a>, reader: &mut SpeedscopeReader) -> Result<StackId, ParseError> {
         let text = json.rest();
         let common = common_prefix(text, self.text);
         if common == self.text.len() && common > 0 {

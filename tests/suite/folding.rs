@@ -100,7 +100,7 @@ fn views_mark_artefacts_and_name_the_functions_they_interrupted() {
         assert_eq!(row["artefact"].as_bool().unwrap_or(false), expected, "{row}");
         assert!(!expected || row["candidate"] == false, "{row}");
     }
-    let words = "profiler artefact: runtime.asyncPreempt2 4 (20.0%), runtime.asyncPreempt 2 (10.0%); \
+    let words = "profiler artefact: runtime.asyncPreempt2, self 4 (20.0%); runtime.asyncPreempt, self 2 (10.0%); \
                  this cost belongs to the callers, and --fold moves it there";
     for view in [
         &["top"][..],

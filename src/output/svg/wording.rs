@@ -193,7 +193,7 @@ impl<'f> Wording<'f> {
         if !self.filtered {
             return format!("{value_text} {all}").trim_end().to_string();
         }
-        format!("{value_text}, {all} of all, {} of what is shown", unit::share(value, header.shown))
+        format!("{value_text} {all} of all and {} of what is shown", unit::share(value, header.shown))
     }
 
     fn no_stack(&self) -> Option<String> {

@@ -276,6 +276,8 @@ fn dtrace_gives_the_stacks_of_inferno() {
         let got = sums_by(&profile, |id| {
             let frame = profile.symbols.frames[id];
             let module = profile.symbols.mapping_file(frame.mapping);
+            // inferno leaves out the module of inlined code.
+            let module = if frame.inlined { "" } else { module };
             let tick = if module.is_empty() { "" } else { "`" };
             let mark = if frame.inlined { "_[i]" } else { "" };
             format!("{module}{tick}{}{mark}", profile.symbols.frame_name(id))

@@ -47,7 +47,7 @@ fn a_profile_on_standard_input_is_shown_without_a_command() {
 fn options_of_go_tool_pprof_get_a_hint() {
     let folder = folder();
     for (arguments, hint) in [
-        (&["-http=:8080", "cpu.pb.gz"][..], "prof flame out.html"),
+        (&["-http=:8080", "cpu.pb.gz"][..], "prof open PROFILE"),
         (&["top", "-cum", "cpu.pb.gz"], "prof top --sort total"),
         (&["-top", "-nodecount=5", "cpu.pb.gz"], "prof top PROFILE"),
         (&["-base", "old.pb.gz", "cpu.pb.gz"], "prof top --base OLD NEW"),

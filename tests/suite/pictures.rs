@@ -57,6 +57,17 @@ const TRIALS: &[Trial] = &[
     look("--own", "--own Place"),
     shared("--highlight", "--highlight Place cpu.pb.gz"),
     shared("--binary", "--binary bin/sorting sorting.pb.gz"),
+    shared("--sourcemaps", "--sourcemaps maps bundle.cpuprofile"),
+    shared("--no-sourcemaps", "--no-sourcemaps bundle.cpuprofile"),
+    // Files are not fetched.
+    shared("--seconds", "--seconds 5 cpu.pb.gz"),
+    shared("--header", "--header X:1 cpu.pb.gz"),
+    shared("--timeout", "--timeout 9 cpu.pb.gz"),
+    shared("--tls-ca", "--tls-ca ca.pem cpu.pb.gz"),
+    shared("--tls-cert", "--tls-cert own.pem cpu.pb.gz"),
+    shared("--tls-key", "--tls-cert own.pem --tls-key own.key cpu.pb.gz"),
+    shared("--tls-insecure", "--tls-insecure cpu.pb.gz"),
+    shared("--no-save", "--no-save cpu.pb.gz"),
     shared("--symbolize", "--symbolize never sorting.pb.gz"),
     shared("--merge", "--merge mean cpu.pb.gz old.pb.gz new.pb.gz"),
     shared("--max-profiles", "--max-profiles 2 cpu.pb.gz old.pb.gz new.pb.gz"),
@@ -518,6 +529,9 @@ fn folder() -> TempDir {
         ("symbols/sorting.pb.gz", "sorting.pb.gz"),
         ("symbols/sorting", "bin/sorting"),
         ("symbols/sorting.debug", "bin/sorting.debug"),
+        ("sourcemaps/old.cpuprofile", "bundle.cpuprofile"),
+        ("sourcemaps/old/app.js", "maps/old/app.js"),
+        ("sourcemaps/old/app.js.map", "maps/old/app.js.map"),
     ] {
         let to = folder.path().join(to);
         fs::create_dir_all(to.parent().unwrap()).unwrap();

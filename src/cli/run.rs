@@ -123,7 +123,7 @@ fn explained(error: anyhow::Error) -> anyhow::Error {
         let others: Vec<&str> = given.iter().map(String::as_str).filter(|other| other != name).collect();
         Some(format!("the command comes first: prof {name} {}", others.join(" ")))
     } else if name.contains("://") {
-        let hint = "URLs are not fetched: download the profile first, or pipe it in (curl URL | prof top)";
+        let hint = "only http:// and https:// addresses are fetched: download the profile first, or pipe it in (curl URL | prof top)";
         Some(hint.to_string())
     } else {
         None

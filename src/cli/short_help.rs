@@ -25,7 +25,7 @@ const TOPICS: [Topic; 4] = [
     ),
     (
         "input",
-        "Options for reading profiles, combining several, and looking up names. Not every command has all of them.",
+        "Options for reading profiles, combining several, and looking up names. Not every command has all of them; the\ndefaults are those of prof top, and prof diff has others.",
         &[
             "Symbols",
             "Many profiles",
@@ -43,7 +43,7 @@ const TOPICS: [Topic; 4] = [
     ),
     (
         "servers",
-        "Options for profiles on servers. Wherever a profile can be named, so can an address: http://host:6060 of a Go program,\nany address that answers with a profile, or the page of Pyroscope or Parca as it stands in the browser.",
+        "Options for profiles on servers. Wherever a profile can be named, so can an address: http://host:6060 of a Go program,\nany address that answers with a profile, or the address of a page of Pyroscope or Parca, copied from the browser.",
         &["Servers"],
     ),
     (

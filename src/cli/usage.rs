@@ -77,7 +77,8 @@ fn help(error: &clap::Error, words: &[OsString]) -> ExitCode {
 const CLAP_ON_HELP: &str = "Print this message or the help of the given subcommand(s)";
 const CLAP_ON_ARGUMENT: &str = "Print help for the subcommand(s)";
 const ON_ARGUMENT: &str = "A command or a topic";
-const ON_HELP: &str = "Print this help, or the help of a command or a topic (filters, input, output)";
+const ON_HELP: &str =
+    "Print this help, or the help of a command or a topic (filters, input, servers, output)";
 
 /// Prints a text, through the pager if it is longer than the screen.
 pub(super) fn print_help(text: &str) {

@@ -324,6 +324,10 @@ impl Stages {
         if let Some(sets) = sets_meant(text) {
             return FilterError::hinted(message, sets);
         }
+        if pattern::SETS.contains(&text) {
+            let hint = "no function of this profile is in this set; prof top -n 0 lists all names";
+            return FilterError::hinted(message, hint);
+        }
         let names = names_in_use(&self.profile, text);
         let body = Pattern::literal_of(text).map_or(text.to_string(), |pattern| pattern.body().to_string());
         let near = nearest(&body, names.iter().map(String::as_str), OFFERED);

@@ -422,3 +422,28 @@ fn the_factor_is_that_of_a_run_if_sides_have_different_numbers_of_runs() {
     let text = text_of(&run(&["diff", "--noise", "steady", "--old", &old, "--new", &new[0], &new[1]]).stdout);
     assert!(text.contains("the old one is multiplied by 1.50"), "{text}");
 }
+
+/// Calls of single runs cannot be tested, but their differences are those of the recorded values.
+#[test]
+fn untested_changes_are_not_rescaled() {
+    let folder = TempDir::new().unwrap();
+    let here = folder.path();
+    let program = |g: u32| {
+        format!(
+            "events: Ir\n\nfn=main\n1 10\ncfn=f\ncalls=100 1\n1 1000\ncfn=g\ncalls={g} 1\n1 50\n\nfn=f\n1 1000\n\nfn=g\n1 50\n"
+        )
+    };
+    std::fs::write(here.join("old.callgrind"), program(1)).unwrap();
+    std::fs::write(here.join("new.callgrind"), program(41)).unwrap();
+    let words = ["diff", "-q", "-f", "json", "-n", "0", "-m", "calls", "old.callgrind", "new.callgrind"];
+    let output = prof(here, &words).output().unwrap();
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let row = |name: &str| {
+        report["rows"].as_array().unwrap().iter().find(|row| row["name"] == name).unwrap().clone()
+    };
+    let (f, g) = (row("f"), row("g"));
+    assert_eq!((&f["delta"]["self"], &g["delta"]["self"]), (&0.into(), &40.into()), "{f} {g}");
+    // Points are parts of the old total, 101 calls.
+    let points = |row: &serde_json::Value| row["points"].as_f64().unwrap();
+    assert!(points(&f).abs() < 1e-9 && (points(&g) - 4000.0 / 101.0).abs() < 1e-9, "{f} {g}");
+}

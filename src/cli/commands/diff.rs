@@ -48,7 +48,7 @@ use crate::view::{DiffOptions, DiffSort, limit_by_side, limit_rows};
 #[derive(Args, Debug)]
 #[command(override_usage = "prof diff [OPTIONS] OLD NEW")]
 #[command(mut_arg("profiles", |option| {
-    option.help("OLD and NEW: a profile, a folder of profiles, or `-` for standard input")
+    option.help("OLD and NEW: a profile, a folder of profiles, an address (http://…), or `-` for standard input")
 }))]
 #[command(mut_arg("metrics", |option| option.help("Metric to compare, by name, profile type or number")))]
 #[command(mut_arg("max_profiles", |option| {

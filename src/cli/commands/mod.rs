@@ -31,7 +31,7 @@ use crate::cli::commands::outcome::Outcome;
 
 /// Read any profile and see where time or memory goes.
 ///
-/// PROFILE is a path, a folder, or - for standard input. Without one, prof reads the file named in $PROF_PROFILE or, if that is not set, standard input. `prof PROFILE` and `prof < PROFILE` are short for `prof top PROFILE`.
+/// PROFILE is a path, a folder, the address of a server, or - for standard input. Without one, prof reads the file named in $PROF_PROFILE or, if that is not set, standard input. `prof PROFILE` and `prof < PROFILE` are short for `prof top PROFILE`.
 #[derive(Parser, Debug)]
 #[command(name = "prof", version, propagate_version = true, max_term_width = 100, infer_long_args = true)]
 #[command(override_usage = "prof COMMAND [OPTIONS] [PROFILE]...")]

@@ -488,7 +488,7 @@ fn too_noisy(diff: &Diff) -> Option<String> {
 pub(in crate::output) fn on_one_side(diff: &Diff) -> Option<String> {
     let (new, removed) = (diff.appeared, diff.vanished);
     let several = diff.header.by.several;
-    (new + removed > 0).then(|| format!("{new} new and {removed} removed {several}, too small to test"))
+    (new + removed > 0).then(|| format!("{new} new and {removed} removed {several}, not tested"))
 }
 
 /// `budget exceeded: total of ^serde is 14.2%, limit 12% (owner: parsing)`

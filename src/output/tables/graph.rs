@@ -156,7 +156,7 @@ pub(in crate::output) fn left_out(graph: &Graph) -> Option<String> {
     }
     let all_edges = edges as u64 + graph.edges_elided;
     parts.push(match graph.edges_elided {
-        0 if edges == 1 => "the one call between them".to_string(),
+        0 if edges == 1 => "with the one call between them".to_string(),
         0 if all_edges == 0 => "no calls between them".to_string(),
         0 => format!("with the {} calls between them", count(all_edges)),
         _ => format!(

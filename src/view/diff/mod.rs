@@ -98,11 +98,13 @@ pub fn diff(profile: &Profile, sides: DiffSides, options: &DiffOptions) -> Resul
         ..sides
     };
     check_common(&subject, &old, &new, &options.by)?;
+    let core_ratio = core_ratio(comparison.as_ref(), options.test.normalize, &sides, [&old, &new]);
     let made = RowBuilder {
         subject: &subject,
         old: &old,
         new: &new,
         comparison: comparison.as_ref(),
+        core_ratio,
         new_series: sides.old.profiles..count,
         sort: options.sort,
     }
@@ -162,7 +164,7 @@ pub fn diff(profile: &Profile, sides: DiffSides, options: &DiffOptions) -> Resul
             named: options.functions.is_some(),
             strict: options.strict,
         },
-        core_ratio: comparison.as_ref().map_or(1.0, Comparison::core_ratio),
+        core_ratio,
         untestable,
         samples_needed: pure
             .as_ref()
@@ -320,6 +322,26 @@ fn overall(made: &rows::DiffRows, suffices: bool, is_doubtful: bool) -> DiffVerd
         (0, 1..) => DiffVerdict::Improved,
         (0, 0) if suffices => DiffVerdict::None,
         (0, 0) => DiffVerdict::Inconclusive,
+    }
+}
+
+/// The ratio by which the share of unchanged code changed. Where nothing could be tested, no code is known to be unchanged,
+/// but given amounts of work, or runs, still say how the sides compare.
+fn core_ratio(
+    comparison: Option<&Comparison>,
+    normalize: Normalization,
+    sides: &DiffSides,
+    [old, new]: [&SideTotals; 2],
+) -> f64 {
+    let per = |old_work: f64, new_work: f64| {
+        let ratio = (old.compared / old_work) / (new.compared / new_work);
+        if ratio.is_finite() && ratio > 0.0 { ratio } else { 1.0 }
+    };
+    match (comparison.filter(|comparison| comparison.model.is_some()), normalize) {
+        (Some(comparison), _) => comparison.core_ratio(),
+        (None, Normalization::Run) => per(sides.old.profiles as f64, sides.new.profiles as f64),
+        (None, Normalization::Per { old, new }) => per(old, new),
+        (None, _) => 1.0,
     }
 }
 

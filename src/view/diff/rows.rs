@@ -25,6 +25,8 @@ pub(super) struct RowBuilder<'r, 'p> {
     pub(super) old: &'r SideTotals,
     pub(super) new: &'r SideTotals,
     pub(super) comparison: Option<&'r Comparison>,
+    /// How the share of unchanged code changed.
+    pub(super) core_ratio: f64,
     /// The series of the new profiles.
     pub(super) new_series: Range<usize>,
     /// The column to sort by; `None` for the most important rows first.
@@ -187,8 +189,8 @@ impl RowBuilder<'_, '_> {
         let mut row = self.plain(key);
         let (old, new) = row.tested_values();
         let share = |value: i64, whole: f64| if whole > 0.0 { value as f64 / whole } else { 0.0 };
-        let core = self.comparison.map_or(1.0, Comparison::core_ratio);
-        row.points = (share(new, self.new.compared) / core - share(old, self.old.compared)) * 100.0;
+        row.points =
+            (share(new, self.new.compared) / self.core_ratio - share(old, self.old.compared)) * 100.0;
         row.verdict = untested_verdict(row.old.total as f64, row.new.total as f64);
         row
     }

@@ -133,10 +133,7 @@ pub fn diff(profile: &Profile, sides: DiffSides, options: &DiffOptions) -> Resul
     let explained = causes::explain(tested, wanted, &sides, mix.as_ref());
     let mut diff = Diff {
         header: header(&subject, &sides, comparison.as_ref(), mix.as_ref(), options),
-        noise: comparison.as_ref().and_then(|comparison| comparison.model.as_ref()).map(|model| {
-            let (phi, tau) = model.noise();
-            DiffNoise { phi, tau }
-        }),
+        noise: comparison.as_ref().and_then(estimated_noise),
         learned_runs: options.history.as_ref().map(|history| history.runs),
         tested: comparison.as_ref().map_or(0, |comparison| comparison.tested),
         verdict,
@@ -323,6 +320,12 @@ fn overall(made: &rows::DiffRows, suffices: bool, is_doubtful: bool) -> DiffVerd
         (0, 0) if suffices => DiffVerdict::None,
         (0, 0) => DiffVerdict::Inconclusive,
     }
+}
+
+/// The noise between runs, if there is enough to estimate it from.
+fn estimated_noise(comparison: &Comparison) -> Option<DiffNoise> {
+    let (phi, tau) = comparison.model.as_ref()?.noise();
+    Some(DiffNoise { phi, tau })
 }
 
 /// The ratio by which the share of unchanged code changed. Where nothing could be tested, no code is known to be unchanged,

@@ -80,9 +80,7 @@ impl Request {
             observer: Arc::new(Unobserved),
         }
     }
-}
 
-impl Request {
     /// Fetches the addresses among several lists of inputs that were not fetched yet, at the same time if they are on
     /// different servers. Loading does this, too; a comparison asks for both sides first, so that they are recorded at the same time.
     pub fn fetch(&self, lists: &[&[String]]) -> Result<(), Error> {

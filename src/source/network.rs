@@ -30,36 +30,22 @@ impl Network {
         lists: &[&[String]],
         tell: &(dyn Fn(Event) + Sync),
     ) -> Result<(), (String, FetchError)> {
-        let mut round = 0;
-        loop {
-            let missing = self.missing(lists, round);
-            if missing.is_empty() && lists.iter().all(|list| list.len() <= round) {
-                return Ok(());
-            }
+        let wanted = wanted(lists);
+        let rounds = wanted.iter().map(|(_, times)| *times).max().unwrap_or(0);
+        for round in 0..rounds {
+            let missing: Vec<String> = {
+                let answers = self.answers();
+                let is_missing = |address: &str, times: usize| {
+                    times > round && answers.get(address).map_or(0, Vec::len) <= round
+                };
+                let missing = wanted.iter().filter(|(address, times)| is_missing(address, *times));
+                missing.map(|(address, _)| (*address).to_string()).collect()
+            };
             for (address, answer) in fetch_all(missing, &self.options, tell)? {
                 self.answers().entry(address).or_default().push(answer.into());
             }
-            round += 1;
         }
-    }
-
-    /// The addresses that a list has more than `round` times, but that were not fetched so often.
-    fn missing(&self, lists: &[&[String]], round: usize) -> Vec<String> {
-        let answers = self.answers();
-        let mut missing: Vec<String> = Vec::new();
-        for list in lists {
-            let is_missing = |name: &&String| {
-                let times = list.iter().filter(|other| other == name).count();
-                let fetched = answers.get(*name).map_or(0, Vec::len);
-                is_url(name) && times > round && fetched <= round
-            };
-            for name in list.iter().filter(is_missing) {
-                if !missing.contains(name) {
-                    missing.push(name.clone());
-                }
-            }
-        }
-        missing
+        Ok(())
     }
 
     /// What an address answered when it was fetched for the time with this number.
@@ -70,6 +56,24 @@ impl Network {
     fn answers(&self) -> MutexGuard<'_, Answers> {
         self.fetched.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// The addresses in several lists of inputs, in their order, each with how often it is wanted: as often as the list that
+/// has it most often.
+fn wanted<'l>(lists: &[&'l [String]]) -> Vec<(&'l str, usize)> {
+    let mut wanted: Vec<(&str, usize)> = Vec::new();
+    for list in lists {
+        let mut times: HashMap<&str, usize> = HashMap::new();
+        for address in list.iter().filter(|name| is_url(name)) {
+            let times = times.entry(address).or_default();
+            *times += 1;
+            match wanted.iter_mut().find(|(other, _)| other == address) {
+                Some((_, most)) => *most = (*most).max(*times),
+                None => wanted.push((address, *times)),
+            }
+        }
+    }
+    wanted
 }
 
 #[cfg(feature = "http")]
@@ -89,5 +93,18 @@ fn fetch_all(
                 FetchError::new("this build of prof cannot fetch profiles (it lacks the feature http)");
             Err((address, error.hint("save the profile with another program, and name the file")))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_is_wanted_as_often_as_one_list_has_it() {
+        let list = |words: &str| words.split(' ').map(str::to_string).collect::<Vec<_>>();
+        let (old, new) = (list("http://a f http://b http://a -"), list("http://b http://c f f"));
+        assert_eq!(wanted(&[&old, &new]), [("http://a", 2), ("http://b", 1), ("http://c", 1)]);
+        assert!(wanted(&[&list("f f - folder/")]).is_empty());
     }
 }

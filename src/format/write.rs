@@ -85,6 +85,28 @@ pub enum Part {
     Negatives,
 }
 
+impl Part {
+    /// All parts, in the order in which losses are reported.
+    pub const ALL: [Part; 16] = [
+        Part::Metrics,
+        Part::MetricNames,
+        Part::MetricUnits,
+        Part::Labels,
+        Part::Threads,
+        Part::Processes,
+        Part::Files,
+        Part::Lines,
+        Part::Places,
+        Part::Addresses,
+        Part::Inlining,
+        Part::DropFrames,
+        Part::Comments,
+        Part::Recording,
+        Part::Times,
+        Part::Negatives,
+    ];
+}
+
 impl fmt::Display for Part {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -165,27 +187,10 @@ impl Writer {
 
     /// The parts of `profile` that this format cannot store.
     pub fn losses(&self, profile: &Profile, metric: usize) -> Vec<Part> {
-        let all = [
-            Part::Metrics,
-            Part::MetricNames,
-            Part::MetricUnits,
-            Part::Labels,
-            Part::Threads,
-            Part::Processes,
-            Part::Files,
-            Part::Lines,
-            Part::Places,
-            Part::Addresses,
-            Part::Inlining,
-            Part::DropFrames,
-            Part::Comments,
-            Part::Recording,
-            Part::Times,
-            Part::Negatives,
-        ];
         // Lines that were not loaded are lost even in a format that has lines.
         let is_left_out = |part: &Part| *part == Part::Lines && profile.meta.lacks_lines;
-        all.into_iter()
+        Part::ALL
+            .into_iter()
             .filter(|part| {
                 is_left_out(part) || (!self.holds.contains(part) && self.lacks(profile, metric, *part))
             })

@@ -10,25 +10,6 @@ use prof::unit::Unit;
 
 use crate::support::{below, fixture};
 
-const PARTS: &[Part] = &[
-    Part::Metrics,
-    Part::MetricNames,
-    Part::MetricUnits,
-    Part::Labels,
-    Part::Threads,
-    Part::Processes,
-    Part::Files,
-    Part::Lines,
-    Part::Places,
-    Part::Addresses,
-    Part::Inlining,
-    Part::DropFrames,
-    Part::Comments,
-    Part::Recording,
-    Part::Times,
-    Part::Negatives,
-];
-
 /// What a profile has of a part, as text.
 fn facts(profile: &Profile, metric: usize, part: Part) -> BTreeSet<String> {
     let (meta, symbols) = (&profile.meta, &profile.symbols);
@@ -138,7 +119,7 @@ fn silent(path: &Path, writer: &Writer) -> Option<Vec<String>> {
     let said = writer.losses(&profile, metric);
     // Labels that were not loaded may be those of threads.
     let is_label = |part| [Part::Threads, Part::Processes].contains(&part) && said.contains(&Part::Labels);
-    let unsaid = PARTS.iter().copied().filter(|part| !said.contains(part) && !is_label(*part));
+    let unsaid = Part::ALL.iter().copied().filter(|part| !said.contains(part) && !is_label(*part));
     let lost = unsaid.filter_map(|part| {
         let mut after = facts(&again, metric_again, part);
         if part == Part::Lines {

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use base64::Engine;
 use base64::alphabet::STANDARD;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+use percent_encoding::percent_decode_str;
 
 /// Whether a name starts with a scheme, such as `webpack://shop/./src/a.ts` and `file:///srv/a.ts`. The letter of a drive, as in
 /// `C:\srv`, is none.
@@ -87,10 +88,10 @@ fn normalized(name: &str) -> String {
 pub(crate) fn data_of_url(url: &str) -> Option<Vec<u8>> {
     let (about, data) = url.strip_prefix("data:")?.split_once(',')?;
     if !about.split(';').any(|part| part.trim().eq_ignore_ascii_case("base64")) {
-        return Some(percent_decoded(data));
+        return Some(percent_decode_str(data).collect());
     }
     let config = GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent);
-    let data = percent_decoded(data);
+    let data: Vec<u8> = percent_decode_str(data).collect();
     GeneralPurpose::new(&STANDARD, config).decode(data).ok()
 }
 
@@ -101,20 +102,7 @@ pub(crate) fn path_of_url(file: &str) -> Cow<'_, str> {
     // A host may come first: `file://localhost/srv/app.mjs`.
     let path = rest.find('/').map_or(rest, |at| &rest[at..]);
     let path = if path.get(1..).is_some_and(has_drive) { &path[1..] } else { path };
-    Cow::Owned(String::from_utf8_lossy(&percent_decoded(path)).into_owned())
-}
-
-/// The bytes of a text with each `%20` replaced by the byte that it stands for.
-fn percent_decoded(text: &str) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((&first, after)) = rest.split_first() {
-        let digits = after.get(..2).and_then(|digits| std::str::from_utf8(digits).ok());
-        let code = digits.filter(|_| first == b'%').and_then(|digits| u8::from_str_radix(digits, 16).ok());
-        bytes.push(code.unwrap_or(first));
-        rest = if code.is_some() { &after[2..] } else { after };
-    }
-    bytes
+    Cow::Owned(percent_decode_str(path).decode_utf8_lossy().into_owned())
 }
 
 #[cfg(test)]

@@ -20,6 +20,7 @@ mod matched;
 mod message;
 mod noise;
 mod page;
+mod server;
 mod source;
 mod top;
 mod traces;
@@ -51,6 +52,7 @@ pub use matched::Matched;
 pub use message::{Message, MessageKind};
 pub use noise::{CountNoise, FunctionNoise, NOISE_VERSION, NoiseHistory};
 pub use page::{Page, PageFacet, PageMetric, PageName, PagePlace};
+pub use server::{ServerInfo, ServerProfile};
 pub use source::{AnnotatedSource, Origin, SourceFunction, SourceLine};
 pub use top::{Top, TopRow};
 pub use traces::{Trace, Traces};
@@ -123,6 +125,8 @@ reports! {
     Graph(Graph) header,
     /// The contents of the input.
     Info(Info),
+    /// What a server offers.
+    Server(ServerInfo),
     /// The call tree to be drawn.
     Flame(Flame) header,
     /// The data of the interactive page.

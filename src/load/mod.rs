@@ -37,7 +37,8 @@ pub use together::Loaded;
 
 use crate::format::Format;
 use crate::profile::{LoadOptions, Profile};
-use crate::source::{Event, Network, without_passwords};
+use crate::report::ServerInfo;
+use crate::source::{Event, Network, is_url, without_passwords};
 
 /// What to read, and how.
 #[derive(Clone)]
@@ -81,17 +82,31 @@ impl Request {
         }
     }
 
+    /// What the server at the only input offers; `None` if the inputs are profiles. Nothing is recorded.
+    pub fn offers(&self) -> Result<Option<ServerInfo>, Error> {
+        let [name] = &self.inputs[..] else { return Ok(None) };
+        if !is_url(name) {
+            return Ok(None);
+        }
+        let offers = self.network.offers(name, &|event| self.tell(event));
+        self.observer.fetch_over();
+        offers.map_err(|error| Error::Fetch { name: without_passwords(name), error })
+    }
+
     /// Fetches the addresses among several lists of inputs that were not fetched yet, at the same time if they are on
     /// different servers. Loading does this, too; a comparison asks for both sides first, so that they are recorded at the same time.
     pub fn fetch(&self, lists: &[&[String]]) -> Result<(), Error> {
-        let tell = |event: Event| match event {
+        let fetched = self.network.fetch(lists, &|event| self.tell(event));
+        self.observer.fetch_over();
+        fetched.map_err(|(name, error)| Error::Fetch { name: without_passwords(&name), error })
+    }
+
+    fn tell(&self, event: Event) {
+        match event {
             Event::Recording(time) => self.observer.recording(time),
             Event::Bytes(count) => self.observer.fetched(count),
             Event::Note(text) => self.observer.note(&text),
-        };
-        let fetched = self.network.fetch(lists, &tell);
-        self.observer.fetch_over();
-        fetched.map_err(|(name, error)| Error::Fetch { name: without_passwords(&name), error })
+        }
     }
 
     /// The inputs as reports name them: without the passwords of addresses.

@@ -2,11 +2,25 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
+use percent_encoding::{AsciiSet, CONTROLS, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use ureq::http::Uri;
 use ureq::http::uri::{PathAndQuery, Scheme};
 
 use super::FetchError;
+use crate::unit::parse_rfc3339;
+
+/// Pages of databases, and their older interface, whose addresses begin with that of the database.
+const PAGES: [&str; 9] = [
+    "/pyroscope/render",
+    "/render",
+    "/explore",
+    "/explorer",
+    "/single",
+    "/tag-explorer",
+    "/comparison",
+    "/comparison-diff",
+    "/profiles",
+];
 
 /// Where programs serve their profiles.
 const PROFILES: &str = "/debug/pprof/";
@@ -82,40 +96,32 @@ impl Address {
         server_of(&self.uri)
     }
 
+    /// The address without secrets.
+    pub(super) fn shown(&self) -> String {
+        super::without_passwords(&self.name)
+    }
+
+    /// The host and port, for the name of a file.
     pub(super) fn host(&self) -> String {
-        let host = self.uri.host().unwrap_or_default();
+        let host = self.uri.host().unwrap_or_default().trim_matches(['[', ']']);
         self.uri.port_u16().map_or_else(|| host.to_string(), |port| format!("{host}-{port}"))
     }
 
     /// What the address asks for, where servers record for `seconds` if they can.
     pub(super) fn target(&self, seconds: Option<u64>) -> Result<Target, FetchError> {
-        let parameter = |names: &[&str]| names.iter().find_map(|name| parameter(&self.uri, name));
-        let range = |from: Option<String>, until: Option<String>| -> Result<(i64, i64), FetchError> {
+        let database = match self.parca()? {
+            None => self.pyroscope()?.map(Target::Pyroscope),
+            parca => parca.map(Target::Parca),
+        };
+        if let Some(database) = database {
             if seconds.is_some() {
                 let error =
                     FetchError::new("--seconds does not apply to a database, which records all the time");
                 return Err(error.hint("the address says which time range, such as &from=now-1h&until=now"));
             }
-            let from = time(from.as_deref().unwrap_or("now-1h"))?;
-            let until = time(until.as_deref().unwrap_or("now"))?;
-            if from >= until {
-                return Err(FetchError::new("the time range of the address is empty"));
-            }
-            Ok((from, until))
-        };
-        if let Some(text) = parameter(&["expression_a", "expression"]) {
-            if parameter(&["expression_b"]).is_some_and(|other| !other.is_empty()) {
-                let error = FetchError::new("the address compares two selections");
-                return Err(error.hint("prof diff URL URL compares the profiles of two addresses"));
-            }
-            let (from, until) = range(parameter(&["from_a", "from"]), parameter(&["to_a", "to"]))?;
-            return Ok(Target::Parca(Query { base: base(&self.uri), text, from, until }));
+            return Ok(database);
         }
         let path = self.uri.path();
-        if let Some(text) = parameter(&["query"]).filter(|_| !is_go_profile(&self.uri)) {
-            let (from, until) = range(parameter(&["from"]), parameter(&["until", "to"]))?;
-            return Ok(Target::Pyroscope(Query { base: base(&self.uri), text, from, until }));
-        }
         if ["", "/"].contains(&path) || path.trim_end_matches('/').ends_with(PROFILES.trim_end_matches('/')) {
             let list = if path.len() > 1 {
                 format!("{}/", path.trim_end_matches('/'))
@@ -124,15 +130,147 @@ impl Address {
             };
             return Ok(Target::GoServer { url: with_path(&self.uri, &list)? });
         }
-        let asked = parameter(&["seconds"]).and_then(|text| text.parse::<f64>().ok());
+        let asked = self.parameter("seconds").and_then(|text| text.parse::<f64>().ok());
         let url = match seconds.filter(|_| asked.is_none()) {
             Some(seconds) => with_parameter(&self.uri, "seconds", &seconds.to_string())?,
             None => self.uri.clone(),
         };
-        let known = asked.or(seconds.map(|seconds| seconds as f64)).or_else(|| usual_seconds(path));
+        // Go records as long as usual if it is asked for no time at all.
+        let known = asked.filter(|&asked| asked > 0.0).or(seconds.map(|seconds| seconds as f64));
+        let known = known.or_else(|| usual_seconds(path));
         let recording = known.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
         Ok(Target::Plain { url, recording })
     }
+
+    /// The query of a page of Parca.
+    fn parca(&self) -> Result<Option<Query>, FetchError> {
+        let Some(text) = self.parameter("expression_a").or_else(|| self.parameter("expression")) else {
+            return Ok(None);
+        };
+        if self.parameter("expression_b").is_some_and(|other| !other.is_empty()) {
+            return Err(two_selections());
+        }
+        let of_side = |name: &str| self.parameter(&format!("{name}_a")).or_else(|| self.parameter(name));
+        let (from, until) = range(of_side("from").as_deref(), of_side("to").as_deref())?;
+        Ok(Some(Query { base: self.database(), text, from, until }))
+    }
+
+    /// The query of a page of Pyroscope, or of Grafana's pages for profiles.
+    fn pyroscope(&self) -> Result<Option<Query>, FetchError> {
+        if ["leftQuery", "rightQuery"].iter().any(|name| self.parameter(name).is_some())
+            || self.parameter("explorationType").is_some_and(|kind| kind.starts_with("diff"))
+        {
+            return Err(two_selections());
+        }
+        let text = match self.parameter("query").filter(|_| !is_go_profile(&self.uri)) {
+            Some(text) => text,
+            None => match self.parameter("var-profileMetricId") {
+                Some(kind) => kind + &self.grafana_labels()?,
+                None => return Ok(None),
+            },
+        };
+        let (from, until) = self.range()?;
+        let base = match self.uri.path().split_once("/a/grafana-pyroscope-app/") {
+            Some((grafana, _)) => self.grafana_source(grafana)?,
+            None => self.database(),
+        };
+        Ok(Some(Query { base, text, from, until }))
+    }
+
+    /// The labels that Grafana's page selects: `{service_name="api", region="eu"}`.
+    fn grafana_labels(&self) -> Result<String, FetchError> {
+        if self.parameter("var-spanSelector").is_some_and(|span| !["", "undefined"].contains(&&*span)) {
+            return Err(FetchError::new(
+                "the address selects spans of a trace, whose profiles prof cannot fetch",
+            )
+            .hint("remove var-spanSelector from the address to get all profiles of the service"));
+        }
+        let quoted = |text: &str| format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""));
+        let service = self.parameter("var-serviceName").filter(|service| !service.is_empty());
+        let mut labels: Vec<String> =
+            service.iter().map(|service| format!("service_name={}", quoted(service))).collect();
+        for filter in self.parameters("var-filters").filter(|filter| !filter.is_empty()) {
+            let mut parts = filter.splitn(3, '|').map(|part| part.replace("__gfp__", "|"));
+            let (Some(name), Some(operator), Some(value)) = (parts.next(), parts.next(), parts.next()) else {
+                return Err(FetchError::new(format!("not a filter of Grafana: {filter}")));
+            };
+            if !["=", "!=", "=~", "!~"].contains(&&*operator) {
+                return Err(FetchError::new(format!(
+                    "the address filters with {operator}, which is not known"
+                )));
+            }
+            labels.push(format!("{name}{operator}{}", quoted(&value)));
+        }
+        Ok(format!("{{{}}}", labels.join(", ")))
+    }
+
+    /// The database behind a page of Grafana, which passes requests on to it.
+    fn grafana_source(&self, grafana: &str) -> Result<Uri, FetchError> {
+        let Some(source) = self.parameter("var-dataSource").filter(|source| !source.is_empty()) else {
+            return Err(FetchError::new("the address does not say which data source the page shows").hint(
+                "choose a data source on the page, and copy the address again (with &var-dataSource=…)",
+            ));
+        };
+        let source = utf8_percent_encode(&source, NON_ALPHANUMERIC);
+        with_path(&self.uri, &format!("{grafana}/api/datasources/proxy/uid/{source}"))
+    }
+
+    /// The server of a database whose page this is: without query, the page itself, and the last slash.
+    pub(super) fn database(&self) -> Uri {
+        let mut path = self.uri.path().trim_end_matches('/');
+        for page in PAGES {
+            path = path.strip_suffix(page).unwrap_or(path);
+        }
+        with_path(&self.uri, if path.is_empty() { "/" } else { path }).unwrap_or_else(|_| self.uri.clone())
+    }
+
+    /// The time range in the address: the last hour if there is none.
+    pub(super) fn range(&self) -> Result<(i64, i64), FetchError> {
+        let until = self.parameter("until").or_else(|| self.parameter("to"));
+        range(self.parameter("from").as_deref(), until.as_deref())
+    }
+
+    /// Whether the address is that of a server, and not of a profile.
+    pub(super) fn is_server(&self) -> bool {
+        match self.target(None) {
+            Ok(Target::GoServer { .. }) => true,
+            Ok(Target::Plain { url, .. }) => url.path().ends_with('/'),
+            _ => false,
+        }
+    }
+
+    /// Whether it is that of the page that lists Go's profiles.
+    pub(super) fn is_go_list(&self) -> bool {
+        self.uri.path().len() > 1 && matches!(self.target(None), Ok(Target::GoServer { .. }))
+    }
+
+    /// The value of a parameter in the query.
+    fn parameter(&self, name: &str) -> Option<String> {
+        self.parameters(name).next()
+    }
+
+    /// The values of a parameter in the query, which may have several.
+    fn parameters(&self, name: &str) -> impl Iterator<Item = String> {
+        let decoded =
+            |text: &str| percent_decode_str(&text.replace('+', " ")).decode_utf8_lossy().into_owned();
+        let pairs = self.uri.query().unwrap_or_default().split('&').filter_map(|pair| pair.split_once('='));
+        pairs.filter(move |(key, _)| decoded(key) == name).map(move |(_, value)| decoded(value))
+    }
+}
+
+fn two_selections() -> FetchError {
+    FetchError::new("the address compares two selections")
+        .hint("prof diff URL URL compares the profiles of two addresses")
+}
+
+/// Both ends of a time range, in milliseconds since 1970.
+fn range(from: Option<&str>, until: Option<&str>) -> Result<(i64, i64), FetchError> {
+    let from = time(from.unwrap_or("now-1h"))?;
+    let until = time(until.unwrap_or("now"))?;
+    if from >= until {
+        return Err(FetchError::new("the time range of the address is empty"));
+    }
+    Ok((from, until))
 }
 
 impl Target {
@@ -187,6 +325,11 @@ pub(super) fn without_user(uri: &Uri) -> Uri {
     Uri::from_parts(parts).unwrap_or_else(|_| uri.clone())
 }
 
+/// The address of a server as users type it: without its user name and password, and without the last slash.
+pub(super) fn shown(server: &Uri) -> String {
+    without_user(server).to_string().trim_end_matches('/').to_string()
+}
+
 /// The address that another one refers to: `/heap`, `heap`, or a whole address.
 pub(super) fn join(uri: &Uri, reference: &str) -> Result<Uri, FetchError> {
     let wrong = || FetchError::new(format!("the server redirects to {reference}, which is not an address"));
@@ -219,24 +362,8 @@ pub(super) fn with_parameter(uri: &Uri, name: &str, value: &str) -> Result<Uri, 
     with_path(uri, &format!("{path}{mark}{name}={value}"))
 }
 
-/// The address of a server whose page this is: without query, file and last slash.
-fn base(uri: &Uri) -> Uri {
-    let path = uri.path().trim_end_matches('/');
-    with_path(uri, if path.is_empty() { "/" } else { path }).unwrap_or_else(|_| uri.clone())
-}
-
-/// The value of a parameter in the query of an address.
-fn parameter(uri: &Uri, name: &str) -> Option<String> {
-    let decoded = |text: &str| percent_decode_str(&text.replace('+', " ")).decode_utf8_lossy().into_owned();
-    let pairs = uri.query()?.split('&').filter_map(|pair| pair.split_once('='));
-    pairs
-        .map(|(key, value)| (decoded(key), decoded(value)))
-        .find(|(key, _)| key == name)
-        .map(|(_, value)| value)
-}
-
-/// A time as databases of profiles write it, in milliseconds since 1970: `now-1h`, or a number of seconds or
-/// milliseconds.
+/// A time as databases of profiles write it, in milliseconds since 1970: `now-1h`, a number of seconds or milliseconds,
+/// or `2024-03-13T18:00:00.000Z`.
 fn time(text: &str) -> Result<i64, FetchError> {
     let wrong = || {
         FetchError::new(format!("{text} is not a time")).hint("use now, now-1h, or milliseconds since 1970")
@@ -263,6 +390,9 @@ fn time(text: &str) -> Result<i64, FetchError> {
             .and_then(|offset| now.checked_sub(offset))
             .ok_or_else(wrong);
     }
+    if let Ok(nanoseconds) = parse_rfc3339(text) {
+        return Ok(nanoseconds / 1_000_000);
+    }
     let number: i64 = text.parse().map_err(|_| wrong())?;
     // Seconds have fewer digits: 10^11 seconds are in the year 5138.
     if number.abs() < 100_000_000_000 { number.checked_mul(1000).ok_or_else(wrong) } else { Ok(number) }
@@ -283,6 +413,7 @@ mod tests {
             ("http://a/debug/pprof/profile", Some(5), "/debug/pprof/profile?seconds=5", Some(5)),
             ("http://a/debug/pprof/profile?seconds=7", Some(5), "/debug/pprof/profile?seconds=7", Some(7)),
             ("http://a/debug/pprof/heap?gc=1", Some(5), "/debug/pprof/heap?gc=1&seconds=5", Some(5)),
+            ("http://a/debug/pprof/profile?seconds=0", None, "/debug/pprof/profile?seconds=0", Some(30)),
             ("http://a/debug/pprof/heap", None, "/debug/pprof/heap", None),
             ("http://a/builds/12/cpu.pb.gz", None, "/builds/12/cpu.pb.gz", None),
         ] {
@@ -321,11 +452,25 @@ mod tests {
     }
 
     #[test]
+    fn databases_are_where_their_pages_are() {
+        for (page, base) in [
+            ("http://a:4040/?query=x", "http://a:4040/"),
+            ("http://a:4040/explore?query=x", "http://a:4040/"),
+            ("http://a/pyroscope/render?query=x", "http://a/"),
+            ("http://a/db/?query=x", "http://a/db"),
+            ("http://a/db/render/?query=x", "http://a/db"),
+        ] {
+            assert_eq!(Address::parse(page).unwrap().database().path(), base.parse::<Uri>().unwrap().path());
+        }
+    }
+
+    #[test]
     fn times_are_relative_or_absolute() {
         let hour = time("now").unwrap() - time("now-1h").unwrap();
         assert!((3_600_000..3_600_100).contains(&hour), "{hour}");
         assert_eq!(time("1700000000").unwrap(), 1_700_000_000_000);
         assert_eq!(time("1700000000123").unwrap(), 1_700_000_000_123);
+        assert_eq!(time("2023-11-14T22:13:20.500Z").unwrap(), 1_700_000_000_500);
         for wrong in ["", "yesterday", "now-", "now-1y", "now-99999999999999999h", "now+1h"] {
             assert!(time(wrong).is_err(), "{wrong}");
         }

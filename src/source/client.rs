@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use serde::de::DeserializeOwned;
 use ureq::http::Uri;
 use ureq::http::header::{CONTENT_LENGTH, CONTENT_TYPE, LOCATION, TRANSFER_ENCODING};
 use ureq::tls::{Certificate, ClientCert, PemItem, PrivateKey, RootCerts, TlsConfig, parse_pem};
@@ -24,6 +25,9 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The hint if an answer is incomplete.
 const CLOSED: &str = "try again; the server or a proxy closed the connection";
+
+/// The hint if there is no answer.
+const NO_ANSWER: &str = "check the port, and whether the server expects https";
 
 /// Sends requests.
 pub(super) struct Client {
@@ -211,6 +215,11 @@ impl Answer {
         (200..300).contains(&self.status)
     }
 
+    /// Whether the server wants credentials.
+    pub(super) fn is_forbidden(&self) -> bool {
+        self.status == 401 || self.status == 403
+    }
+
     /// Whether it is a page for people.
     pub(super) fn is_page(&self) -> bool {
         let start = String::from_utf8_lossy(&self.body[..self.body.len().min(256)]).to_ascii_lowercase();
@@ -218,11 +227,22 @@ impl Answer {
         start.starts_with("<!doctype html") || start.starts_with("<html")
     }
 
+    /// The text of an error: the message in it if it is JSON, as databases answer.
+    fn message(&self) -> String {
+        let start = &self.body[..self.body.len().min(2000)];
+        let json: Option<serde_json::Value> = serde_json::from_slice(start).ok();
+        let message = json.as_ref().and_then(|json| json.get("message").or_else(|| json.get("error")));
+        match message.and_then(serde_json::Value::as_str) {
+            Some(message) => message.to_string(),
+            None => String::from_utf8_lossy(start).into_owned(),
+        }
+    }
+
     /// The error that the server answered with: its status, and the first line of its text.
     pub(super) fn refusal(&self) -> FetchError {
         let reason = ureq::http::StatusCode::from_u16(self.status).ok();
         let reason = reason.and_then(|status| status.canonical_reason()).unwrap_or_default();
-        let text = String::from_utf8_lossy(&self.body[..self.body.len().min(2000)]).into_owned();
+        let text = self.message();
         let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
         let said = if self.is_page() || line.is_empty() || line.eq_ignore_ascii_case(reason) {
             String::new()
@@ -242,6 +262,15 @@ impl Answer {
     }
 }
 
+/// A field of an answer in JSON. A list that is empty may be left out.
+pub(super) fn field<T: DeserializeOwned + Default>(answer: &Answer, name: &str) -> Option<T> {
+    let mut object: serde_json::Map<String, serde_json::Value> = serde_json::from_slice(&answer.body).ok()?;
+    match object.remove(name) {
+        Some(value) => serde_json::from_value(value).ok(),
+        None => object.is_empty().then(T::default),
+    }
+}
+
 fn not_sent(error: &ureq::Error, url: &Uri, timeout: Duration) -> FetchError {
     match error {
         ureq::Error::Timeout(_) => too_slow(timeout),
@@ -252,6 +281,9 @@ fn not_sent(error: &ureq::Error, url: &Uri, timeout: Duration) -> FetchError {
             FetchError::new("connection refused")
                 .hint(format!("is the server running at {}?", server_of(url)))
         }
+        ureq::Error::Io(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
+            FetchError::new("the server closed the connection without an answer").hint(NO_ANSWER)
+        }
         ureq::Error::Io(error) => not_connected(error),
         error => not_connected(error),
     }
@@ -260,6 +292,11 @@ fn not_sent(error: &ureq::Error, url: &Uri, timeout: Duration) -> FetchError {
 /// Tells apart, by their words, errors that have no kind of their own.
 fn not_connected(error: &dyn std::fmt::Display) -> FetchError {
     let text = error.to_string();
+    if text.contains("CaUsedAsEndEntity") {
+        // What `openssl req -x509` makes: a certificate that is its own authority.
+        return FetchError::new("the certificate of the server is that of an authority")
+            .hint("--tls-insecure trusts any server; a certificate that such an authority signs can be trusted with --tls-ca");
+    }
     let is_distrust = text.contains("certificate");
     let error = FetchError::new(text.trim_start_matches("io: "));
     if is_distrust {

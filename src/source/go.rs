@@ -5,12 +5,31 @@ use std::time::Duration;
 use ureq::http::Uri;
 
 use super::FetchError;
-use super::address::{join, server_of, with_parameter};
+use super::address::{Address, Target, join, server_of, with_parameter, without_user};
 use super::client::{Answer, Client};
 use super::options::Event;
+use crate::report::{ServerInfo, ServerProfile};
 
 /// What the page lists besides profiles that can be read.
 const NO_PROFILES: [&str; 3] = ["cmdline", "symbol", "trace"];
+
+/// The profiles that a program offers; `None` if it has no list of them.
+pub(super) fn offers(
+    client: &Client,
+    address: &Address,
+    tell: &(dyn Fn(Event) + Sync),
+) -> Result<Option<ServerInfo>, FetchError> {
+    let Target::GoServer { url: list } = address.target(None)? else { return Ok(None) };
+    let answer = client.get(&list, None, tell)?;
+    let names = if answer.is_success() { offered(&answer.body) } else { Vec::new() };
+    if names.is_empty() {
+        return Ok(None);
+    }
+    let list = without_user(&list);
+    let named = |name: String| Ok(ServerProfile { address: join(&list, &name)?.to_string(), name });
+    let profiles = names.into_iter().map(named).collect::<Result<_, FetchError>>()?;
+    Ok(Some(ServerInfo::new(&address.shown(), "Go", profiles, Vec::new())))
+}
 
 /// Fetches the CPU profile from a program whose list of profiles is at `list`.
 pub(super) fn fetch(
@@ -22,12 +41,14 @@ pub(super) fn fetch(
     let answer = client.get(list, None, tell)?;
     let offered = if answer.is_success() { offered(&answer.body) } else { Vec::new() };
     if offered.is_empty() {
-        if answer.status == 401 || answer.status == 403 {
+        if answer.is_forbidden() {
             return Err(answer.refusal());
         }
         let message = format!("no list of profiles at {list} (the server answers {})", answer.status);
-        return Err(FetchError::new(message)
-            .hint("name the whole address of a profile, such as http://host:6060/debug/pprof/heap"));
+        return Err(FetchError::new(message).hint(
+            "name the whole address of a profile, such as http://host:6060/debug/pprof/heap; prof info ADDRESS lists what \
+             a server offers",
+        ));
     }
     if !offered.iter().any(|name| name == "profile") {
         let message = format!("{} has no CPU profile", server_of(list));

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::options::{Event, NetworkOptions};
 use super::{FetchError, Origin, is_url};
+use crate::report::ServerInfo;
 
 /// Fetches addresses. Clones share what was fetched, so that nothing is fetched twice.
 #[derive(Clone, Debug, Default)]
@@ -31,6 +32,7 @@ impl Network {
         tell: &(dyn Fn(Event) + Sync),
     ) -> Result<(), (String, FetchError)> {
         let wanted = wanted(lists);
+        let mut fetcher = None;
         let rounds = wanted.iter().map(|(_, times)| *times).max().unwrap_or(0);
         for round in 0..rounds {
             let missing: Vec<String> = {
@@ -41,11 +43,28 @@ impl Network {
                 let missing = wanted.iter().filter(|(address, times)| is_missing(address, *times));
                 missing.map(|(address, _)| (*address).to_string()).collect()
             };
-            for (address, answer) in fetch_all(missing, &self.options, tell)? {
+            let Some(first) = missing.first() else { continue };
+            let fetcher = match &mut fetcher {
+                Some(fetcher) => fetcher,
+                none => {
+                    let made = Fetcher::new(&self.options).map_err(|error| (first.clone(), error))?;
+                    none.insert(made)
+                }
+            };
+            for (address, answer) in fetcher.fetch_all(missing, tell)? {
                 self.answers().entry(address).or_default().push(answer.into());
             }
         }
         Ok(())
+    }
+
+    /// What the server at an address offers; `None` if the address names a profile. Nothing is recorded.
+    pub fn offers(
+        &self,
+        address: &str,
+        tell: &(dyn Fn(Event) + Sync),
+    ) -> Result<Option<ServerInfo>, FetchError> {
+        Fetcher::new(&self.options)?.offers(address, tell)
     }
 
     /// What an address answered when it was fetched for the time with this number.
@@ -77,22 +96,33 @@ fn wanted<'l>(lists: &[&'l [String]]) -> Vec<(&'l str, usize)> {
 }
 
 #[cfg(feature = "http")]
-use super::fetch::fetch_all;
+use super::fetch::Fetcher;
 
 /// Without the feature `http`, nothing can be fetched.
 #[cfg(not(feature = "http"))]
-fn fetch_all(
-    addresses: Vec<String>,
-    _options: &NetworkOptions,
-    _tell: &(dyn Fn(Event) + Sync),
-) -> Result<Vec<(String, Vec<u8>)>, (String, FetchError)> {
-    match addresses.into_iter().next() {
-        None => Ok(Vec::new()),
-        Some(address) => {
-            let error =
-                FetchError::new("this build of prof cannot fetch profiles (it lacks the feature http)");
-            Err((address, error.hint("save the profile with another program, and name the file")))
-        }
+struct Fetcher;
+
+#[cfg(not(feature = "http"))]
+impl Fetcher {
+    fn new(_options: &NetworkOptions) -> Result<Self, FetchError> {
+        Err(FetchError::new("this build of prof cannot fetch profiles (it lacks the feature http)")
+            .hint("save the profile with another program, and name the file"))
+    }
+
+    fn fetch_all(
+        &self,
+        _addresses: Vec<String>,
+        _tell: &(dyn Fn(Event) + Sync),
+    ) -> Result<Vec<(String, Vec<u8>)>, (String, FetchError)> {
+        Ok(Vec::new())
+    }
+
+    fn offers(
+        &self,
+        _address: &str,
+        _tell: &(dyn Fn(Event) + Sync),
+    ) -> Result<Option<ServerInfo>, FetchError> {
+        Ok(None)
     }
 }
 

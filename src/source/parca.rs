@@ -6,12 +6,14 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use serde::Deserialize;
 use serde_json::Value;
 
 use super::FetchError;
-use super::address::{Query, join};
-use super::client::Client;
+use super::address::{Address, Query, join, shown};
+use super::client::{Client, field};
 use super::options::Event;
+use crate::report::{ServerInfo, ServerProfile};
 use crate::unit::timestamp_seconds;
 
 /// Names of the format pprof, the newest first: it was renamed once.
@@ -43,6 +45,56 @@ pub(super) fn fetch(
         refused = Some(answer.refusal());
     }
     Err(refused.unwrap_or_else(|| FetchError::new("no answer")))
+}
+
+/// The types of profiles and the labels that a database has; `None` if it is another server.
+pub(super) fn offers(
+    client: &Client,
+    address: &Address,
+    tell: &(dyn Fn(Event) + Sync),
+) -> Result<Option<ServerInfo>, FetchError> {
+    let server = address.database();
+    let base = server.path().trim_end_matches('/').to_string();
+    let ask = |path: &str| client.get(&join(&server, &format!("{base}/api/profiles/{path}"))?, None, tell);
+    let answer = ask("types")?;
+    if answer.is_forbidden() {
+        return Err(answer.refusal());
+    }
+    if !answer.is_success() || answer.is_page() {
+        return Ok(None);
+    }
+    let types: Option<Vec<ProfileType>> = field(&answer, "types");
+    let Some(types) = types else { return Ok(None) };
+    let labels = ask("labels")?;
+    let labels = if labels.is_success() { field(&labels, "labelNames") } else { None };
+    let page = |kind: ProfileType| {
+        let name = kind.selector();
+        let address = format!("{}/?expression_a={name}{{}}&from_a=now-1h&to_a=now", shown(&server));
+        ServerProfile { name, address }
+    };
+    let profiles = types.into_iter().map(page).collect();
+    Ok(Some(ServerInfo::new(&address.shown(), "Parca", profiles, labels.unwrap_or_default())))
+}
+
+/// `parca.query.v1alpha1.ProfileType`, as JSON. What is empty is left out.
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct ProfileType {
+    name: String,
+    sample_type: String,
+    sample_unit: String,
+    period_type: String,
+    period_unit: String,
+    delta: bool,
+}
+
+impl ProfileType {
+    /// `process_cpu:cpu:nanoseconds:cpu:nanoseconds:delta`
+    fn selector(&self) -> String {
+        let ProfileType { name, sample_type, sample_unit, period_type, period_unit, delta } = self;
+        let delta = if *delta { ":delta" } else { "" };
+        format!("{name}:{sample_type}:{sample_unit}:{period_type}:{period_unit}{delta}")
+    }
 }
 
 /// Milliseconds since 1970 as `2024-02-26T18:40:37Z`.

@@ -5,11 +5,14 @@
 
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use prost::Message;
+use serde::Deserialize;
+use ureq::http::Uri;
 
 use super::FetchError;
-use super::address::{Query, join};
-use super::client::{Answer, Client};
+use super::address::{Address, Query, join, shown};
+use super::client::{Answer, Client, field};
 use super::options::Event;
+use crate::report::{ServerInfo, ServerProfile};
 
 /// `querier.v1.SelectMergeProfileRequest`; the answer is a pprof profile. Without a limit on its nodes, nothing is left out.
 #[derive(Clone, PartialEq, Message)]
@@ -63,6 +66,62 @@ pub(super) fn fetch(
     let refused = last.map_or_else(|| FetchError::new("no answer"), |answer| answer.refusal());
     Err(FetchError::new(format!("not a Pyroscope server: {refused}"))
         .hint("check the host and the port of the address"))
+}
+
+/// The types of profiles and the labels that a database has in the time range of an address; `None` if it is another server.
+pub(super) fn offers(
+    client: &Client,
+    address: &Address,
+    tell: &(dyn Fn(Event) + Sync),
+) -> Result<Option<ServerInfo>, FetchError> {
+    let server = address.database();
+    let base = server.path().trim_end_matches('/').to_string();
+    let (from, until) = address.range()?;
+    let request = format!("{{\"start\":{from},\"end\":{until}}}");
+    let ask = |method: &str| {
+        let url = join(&server, &format!("{base}/querier.v1.QuerierService/{method}"))?;
+        client.post(&url, "application/json", request.as_bytes(), tell)
+    };
+    let answer = ask("ProfileTypes")?;
+    if answer.is_forbidden() {
+        return Err(answer.refusal());
+    }
+    if !answer.is_success() || answer.is_page() {
+        return old_offers(client, address, tell);
+    }
+    let types: Option<Vec<ProfileType>> = field(&answer, "profileTypes");
+    let Some(types) = types else { return Ok(None) };
+    let labels = ask("LabelNames")?;
+    let labels = if labels.is_success() { field(&labels, "names") } else { None };
+    let profiles = types.into_iter().map(|kind| page(&server, kind.id)).collect();
+    Ok(Some(ServerInfo::new(&address.shown(), "Pyroscope", profiles, labels.unwrap_or_default())))
+}
+
+/// The same for a server before version 1.0, whose profiles have the name of a program.
+fn old_offers(
+    client: &Client,
+    address: &Address,
+    tell: &(dyn Fn(Event) + Sync),
+) -> Result<Option<ServerInfo>, FetchError> {
+    let server = address.database();
+    let base = server.path().trim_end_matches('/').to_string();
+    let answer = client.get(&join(&server, &format!("{base}/label-values?label=__name__"))?, None, tell)?;
+    let names: Option<Vec<String>> = serde_json::from_slice(&answer.body).ok();
+    let Some(names) = names.filter(|_| answer.is_success()) else { return Ok(None) };
+    let profiles = names.into_iter().map(|name| page(&server, name)).collect();
+    Ok(Some(ServerInfo::new(&address.shown(), "Pyroscope", profiles, Vec::new())))
+}
+
+/// `types.v1.ProfileType`, as JSON.
+#[derive(Deserialize)]
+struct ProfileType {
+    #[serde(rename = "ID")]
+    id: String,
+}
+
+/// A type of profile, with the address of its page.
+fn page(server: &Uri, name: String) -> ServerProfile {
+    ServerProfile { address: format!("{}/?query={name}{{}}&from=now-1h&until=now", shown(server)), name }
 }
 
 /// The profile in an answer. An empty message, or a flame graph for the browser, is none.

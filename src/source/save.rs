@@ -58,7 +58,9 @@ fn create(path: &Path) -> io::Result<fs::File> {
 /// A text as a part of a file name.
 fn plain(text: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() || c == '_' || c == '-' { c } else { '-' };
-    text.chars().take(60).map(plain).collect()
+    let text: String = text.chars().take(60).map(plain).collect();
+    // Programs take names that begin with a hyphen for options.
+    text.trim_start_matches('-').to_string()
 }
 
 /// The usual extension of files with this content.
@@ -78,6 +80,13 @@ fn ending(bytes: &[u8]) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_do_not_look_like_options() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = save(folder.path(), "::1-6060", "heap", b"x").unwrap();
+        assert!(path.file_name().unwrap().to_str().unwrap().starts_with("1-6060.heap."));
+    }
 
     #[test]
     fn nothing_is_replaced() {

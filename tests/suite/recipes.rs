@@ -49,7 +49,8 @@ const FILES: [(&str, &str); 25] = [
 const SOURCES: [&str; 2] = ["catalog/catalog.go", "orders/orders.go"];
 
 /// Servers that the recipes name. One server stands for all of them.
-const SERVERS: [&str; 5] = [
+const SERVERS: [&str; 6] = [
+    "http://localhost:3000",
     "http://localhost:6060",
     "http://localhost:4040",
     "http://localhost:7070",

@@ -121,7 +121,10 @@ pub(crate) fn go_server() -> Server {
             "text/html; charset=utf-8",
             b"<html><a href='heap?debug=1'>heap</a><a href='profile?debug=1'>profile</a><a href='trace?debug=1'>trace</a>",
         ),
-        "/debug/pprof/profile" | "/querier.v1.QuerierService/SelectMergeProfile" => profile("pprof/go-cpu.pb.gz"),
+        "/debug/pprof/profile"
+        | "/querier.v1.QuerierService/SelectMergeProfile"
+        | "/api/datasources/proxy/uid/pyroscope/querier.v1.QuerierService/SelectMergeProfile" => profile("pprof/go-cpu.pb.gz"),
+        "/profile" => profile("cpuprofile/node.cpuprofile"),
         "/debug/pprof/heap" | "/debug/pprof/allocs" => profile("pprof/go-heap.pb.gz"),
         "/old/profile" => profile("pprof/go-cpu-old.pb.gz"),
         "/new/profile" => profile("pprof/go-cpu-new.pb.gz"),
@@ -263,6 +266,12 @@ fn servers_that_fail_are_reported() {
                 while stream.write_all(&block).is_ok() {}
                 return;
             }
+            "/closed" => return,
+            "/json" => answer(
+                "403 Forbidden",
+                "application/json",
+                br#"{"code":"permission_denied","message":"no tenant"}"#,
+            ),
             _ => b"not even HTTP\r\n\r\n".to_vec(),
         };
         let _ = stream.write_all(&answer);
@@ -279,6 +288,8 @@ fn servers_that_fail_are_reported() {
         ("/slow", "does not finish within 1 s", "--timeout"),
         ("/drip", "does not finish within 1 s", "--timeout"),
         ("/endless", "larger than the memory limit", "--max-memory"),
+        ("/closed", "closed the connection without an answer", "https"),
+        ("/json", "403 Forbidden: no tenant", "credentials"),
         ("/nonsense", "", ""),
     ] {
         let url = server.url(path);
@@ -524,6 +535,153 @@ fn parca_is_asked_for_a_merged_profile() {
     assert!(said.contains("no profile matches in this time range"), "{said}");
 }
 
+/// The profiles that a server is said to offer, by name and address.
+fn offered(folder: &Path, address: &str) -> (String, Vec<(String, String)>, Vec<String>) {
+    let output = run(folder, &["info", "-f", "json", address]);
+    assert_eq!(output.status.code(), Some(0), "{address}: {}", text(&output.stderr));
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(report["schema"], "prof.server.v1");
+    let string = |value: &serde_json::Value| value.as_str().unwrap().to_string();
+    let profiles = report["profiles"].as_array().unwrap().iter();
+    let labels = report["labels"].as_array().unwrap().iter().map(string);
+    let profiles = profiles.map(|profile| (string(&profile["name"]), string(&profile["address"])));
+    (string(&report["server"]), profiles.collect(), labels.collect())
+}
+
+/// Answers in the shapes of `querier.v1.QuerierService` and `parca.query.v1alpha1.QueryService`, and of Pyroscope before
+/// version 1.0. Each address that is offered can be fetched.
+#[test]
+fn info_lists_what_a_server_offers() {
+    let folder = TempDir::new().unwrap();
+    let here = folder.path();
+    let missing = || answer("404 Not Found", "text/plain", b"404 page not found\n");
+    let json = |text: &str| answer("200 OK", "application/json", text.as_bytes());
+    let own = b"<html><a href='heap?debug=1'>heap</a><a href='profile?debug=1'>profile</a>";
+
+    let pyroscope = Server::new(move |asked| match asked.path.as_str() {
+        "/querier.v1.QuerierService/ProfileTypes" => {
+            let range: serde_json::Value = serde_json::from_slice(&asked.body).unwrap();
+            assert_eq!(range["end"].as_i64().unwrap() - range["start"].as_i64().unwrap(), 3_600_000);
+            json(
+                r#"{"profileTypes":[{"ID":"process_cpu:cpu:nanoseconds:cpu:nanoseconds","name":"process_cpu","sampleType":"cpu"}]}"#,
+            )
+        }
+        "/querier.v1.QuerierService/LabelNames" => json(r#"{"names":["pod","service_name"]}"#),
+        "/querier.v1.QuerierService/SelectMergeProfile" => profile("pprof/go-cpu.pb.gz"),
+        // The database is a Go program itself.
+        "/debug/pprof/" => answer("200 OK", "text/html", own),
+        _ => missing(),
+    });
+    let (server, profiles, labels) = offered(here, &pyroscope.url("/"));
+    let page = "/?query=process_cpu:cpu:nanoseconds:cpu:nanoseconds{}&from=now-1h&until=now";
+    let name = "process_cpu:cpu:nanoseconds:cpu:nanoseconds".to_string();
+    assert_eq!((&*server, profiles), ("Pyroscope", vec![(name, pyroscope.url(page))]));
+    assert_eq!(labels, ["pod", "service_name"]);
+    let output = run(here, &["top", &pyroscope.url(page)]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let output = run(here, &["info", &pyroscope.url("")]);
+    let shown = text(&output.stdout);
+    assert!(shown.contains("Pyroscope") && shown.contains("labels: pod, service_name"), "{shown}");
+    assert!(shown.contains(&format!("prof top '{}'", pyroscope.url(page))), "{shown}");
+
+    let old = Server::new(move |asked| match asked.path.as_str() {
+        "/label-values?label=__name__" => json(r#"["api.cpu","api.alloc_space"]"#),
+        _ => missing(),
+    });
+    let (server, profiles, _) = offered(here, &old.url(""));
+    let name = "/?query=api.cpu{}&from=now-1h&until=now";
+    assert_eq!((&*server, &profiles[0]), ("Pyroscope", &("api.cpu".to_string(), old.url(name))));
+
+    let parca = Server::new(move |asked| match asked.path.as_str() {
+        "/parca/api/profiles/types" => json(
+            r#"{"types":[{"name":"process_cpu","sampleType":"cpu","sampleUnit":"nanoseconds","periodType":"cpu","periodUnit":"nanoseconds","delta":true},
+               {"name":"memory","sampleType":"inuse_space","sampleUnit":"bytes","periodType":"space","periodUnit":"bytes"}]}"#,
+        ),
+        "/parca/api/profiles/labels" => json(r#"{"labelNames":["job"],"warnings":[]}"#),
+        // A page for people at every other path.
+        _ => answer("200 OK", "text/html", b"<!doctype html><title>Parca</title>"),
+    });
+    let (server, profiles, labels) = offered(here, &parca.url("/parca/"));
+    let names: Vec<&str> = profiles.iter().map(|(name, _)| &**name).collect();
+    let types = ["process_cpu:cpu:nanoseconds:cpu:nanoseconds:delta", "memory:inuse_space:bytes:space:bytes"];
+    assert_eq!((&*server, &*names, &*labels), ("Parca", &types[..], &["job".to_string()][..]));
+    let page = format!("/parca/?expression_a={}{{}}&from_a=now-1h&to_a=now", types[0]);
+    assert_eq!(profiles[0].1, parca.url(&page));
+
+    // Nothing is recorded, unless --seconds says for how long.
+    let go = go_server();
+    let (server, profiles, _) = offered(here, &go.url("").replace("http://", "http://me:secret@"));
+    let heap = ("heap".to_string(), go.url("/debug/pprof/heap"));
+    assert_eq!((&*server, &profiles[0]), ("Go", &heap));
+    assert!(go.paths().iter().all(|path| !path.contains("profile?") && !path.ends_with("/profile")));
+    run(here, &["info", "--seconds", "1", &go.url("")]);
+    assert_eq!(go.paths().last().unwrap(), "/debug/pprof/profile?seconds=1");
+
+    let other = Server::new(move |_| missing());
+    let said = refused(here, &["info", &other.url("/")]);
+    assert!(said.contains("no profiles are served at") && said.contains("Pyroscope and Parca"), "{said}");
+    let closed = Server::new(|_| {
+        answer("401 Unauthorized", "application/json", br#"{"code":"unauthenticated","message":"no org id"}"#)
+    });
+    let said = refused(here, &["info", &closed.url("/")]);
+    assert!(said.contains("401 Unauthorized: no org id") && !said.contains("code"), "{said}");
+}
+
+#[test]
+fn pages_of_grafana_and_of_older_databases_are_understood() {
+    let folder = TempDir::new().unwrap();
+    let server = Server::new(|asked| match asked.path.split('?').next().unwrap() {
+        "/g/api/datasources/proxy/uid/pyro%2Duid/querier.v1.QuerierService/SelectMergeProfile"
+        | "/querier.v1.QuerierService/SelectMergeProfile" => profile("pprof/go-cpu.pb.gz"),
+        "/pyroscope/render" => profile("pprof/go-heap.pb.gz"),
+        _ => answer("404 Not Found", "text/plain", b"404 page not found"),
+    });
+    let kind = "process_cpu:cpu:nanoseconds:cpu:nanoseconds";
+    let range = "from=2023-11-14T22:13:20.000Z&to=2023-11-14T22:23:20.000Z";
+    let page = server.url(&format!(
+        "/g/a/grafana-pyroscope-app/explore?explorationType=flame-graph&var-serviceName=api&var-profileMetricId={kind}\
+         &var-dataSource=pyro-uid&var-filters=env%7C%3D%7Cprod&var-filters=pod%7C%21~%7Ca%5C.b&var-spanSelector=undefined&{range}"
+    ));
+    let output = run(folder.path(), &["top", &page]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let labels = r#"{service_name="api", env="prod", pod!~"a\\.b"}"#;
+    let mut message = vec![0x0a, 43];
+    message.extend(kind.as_bytes());
+    message.extend([0x12, labels.len() as u8]);
+    message.extend(labels.as_bytes());
+    message.push(0x18);
+    message.extend(varint(1_700_000_000_000));
+    message.push(0x20);
+    message.extend(varint(1_700_000_600_000));
+    assert_eq!(server.asked().pop().unwrap().body, message);
+    // The page of Pyroscope itself has the same parameters, without a data source.
+    let page = server.url(&format!("/explore?var-serviceName=api&var-profileMetricId={kind}&{range}"));
+    let output = run(folder.path(), &["top", &page]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    // The documented address of the older interface.
+    let page = server.url("/pyroscope/render?query=app.cpu%7B%7D&from=now-1h&until=now&format=json");
+    let output = run(folder.path(), &["top", &page]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let asked = server.paths().pop().unwrap();
+    assert!(asked.starts_with("/pyroscope/render?query=app%2Ecpu%7B%7D") && asked.ends_with("format=pprof"));
+
+    for (path, message) in [
+        (format!("/a/grafana-pyroscope-app/explore?var-profileMetricId={kind}&{range}"), "data source"),
+        (
+            format!(
+                "/a/grafana-pyroscope-app/explore?explorationType=diff-flame-graph&var-profileMetricId={kind}"
+            ),
+            "compares two",
+        ),
+        ("/comparison?leftQuery=a&rightQuery=b".to_string(), "compares two"),
+        (format!("/?var-profileMetricId={kind}&var-spanSelector=9a51"), "spans of a trace"),
+        (format!("/?var-profileMetricId={kind}&var-filters=a%7Cis%7Cb"), "filters with is"),
+    ] {
+        let said = refused(folder.path(), &["top", &server.url(&path)]);
+        assert!(said.contains(message), "{path}: {said}");
+    }
+}
+
 /// A command that must not outlive the test.
 struct Running(std::process::Child);
 
@@ -561,8 +719,67 @@ fn a_real_go_program_is_profiled() {
         let output = run(here, &["info", &format!("{address}/debug/pprof/{profile}")]);
         assert_eq!(output.status.code(), Some(0), "{profile}: {}", text(&output.stderr));
     }
+    let (server, profiles, _) = offered(here, &address);
+    let names: Vec<&str> = profiles.iter().map(|(name, _)| &**name).collect();
+    assert_eq!(server, "Go");
+    for name in ["allocs", "block", "goroutine", "heap", "mutex", "profile", "threadcreate"] {
+        assert!(names.contains(&name), "{names:?}");
+    }
     let said = refused(here, &["top", &format!("{address}/debug/pprof/nosuch")]);
     assert!(said.contains("it offers") && said.contains("goroutine"), "{said}");
+}
+
+/// The server of the recipe in docs/servers.md.
+#[test]
+#[needs(Node)]
+fn a_real_node_program_is_profiled() {
+    let folder = TempDir::new().unwrap();
+    let here = folder.path();
+    let page = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/servers.md")).unwrap();
+    let recipe = page.split("```js\n").nth(1).unwrap().split("```").next().unwrap();
+    let listen = "listen(6060, '127.0.0.1')";
+    assert!(recipe.contains(listen));
+    let recipe =
+        recipe.replace(listen, "listen(0, '127.0.0.1', function () { console.log(this.address().port); })");
+    let work = "function burn() { const end = Date.now() + 40; while (Date.now() < end); }\nsetInterval(burn, 50);\n";
+    fs::write(here.join("app.js"), recipe + work).unwrap();
+    let mut program = Command::new("node");
+    program.arg("app.js").current_dir(here).stdout(Stdio::piped());
+    let mut program = Running(program.spawn().unwrap());
+    let mut port = String::new();
+    BufReader::new(program.0.stdout.take().unwrap()).read_line(&mut port).unwrap();
+    let url = format!("http://127.0.0.1:{}/profile", port.trim());
+    let output = run(here, &["top", "--seconds", "1", "--sort", "total", &url]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert!(text(&output.stdout).contains("burn"), "{}", text(&output.stdout));
+}
+
+/// A recording that is interrupted leaves nothing on the disk, and ends as an interrupted program does.
+#[cfg(unix)]
+#[test]
+fn an_interrupted_recording_leaves_nothing() {
+    use std::os::unix::process::ExitStatusExt;
+
+    let folder = TempDir::new().unwrap();
+    let server = Server::slow(|_, stream| {
+        let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nhalf");
+        thread::sleep(Duration::from_secs(30));
+    });
+    let url = server.url("/debug/pprof/profile");
+    for words in [&["flame", "out.html"][..], &["convert", "-o", "out.pb.gz"], &["top"]] {
+        let mut command = prof(folder.path(), &[words, &[&url]].concat());
+        command.env("HOME", folder.path()).env("XDG_CACHE_HOME", folder.path().join("cache"));
+        let asked = server.asked().len();
+        let mut running = Running(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap());
+        while server.asked().len() == asked && running.0.try_wait().unwrap().is_none() {
+            thread::sleep(Duration::from_millis(10));
+        }
+        let id = running.0.id().to_string();
+        assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
+        let status = running.0.wait().unwrap();
+        assert!(status.signal() == Some(2) || status.code() == Some(130), "{words:?}: {status}");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "{words:?}");
+    }
 }
 
 #[test]
@@ -592,19 +809,10 @@ fn encrypted_servers_must_be_trusted() {
         ));
     }
     fs::copy(fixture("pprof/go-cpu.pb.gz"), here.join("cpu.pb.gz")).unwrap();
-    let serve = |more: &[&str]| {
+    let serve_as = |certificate: &str, key: &str, more: &[&str]| {
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let mut command = Command::new("openssl");
-        command.args([
-            "s_server",
-            "-HTTP",
-            "-cert",
-            "server.pem",
-            "-key",
-            "server.key",
-            "-accept",
-            &port.to_string(),
-        ]);
+        command.args(["s_server", "-HTTP", "-cert", certificate, "-key", key, "-accept", &port.to_string()]);
         let command = command
             .args(more)
             .current_dir(here)
@@ -619,6 +827,7 @@ fn encrypted_servers_must_be_trusted() {
         }
         (running, format!("https://127.0.0.1:{port}/cpu.pb.gz"))
     };
+    let serve = |more: &[&str]| serve_as("server.pem", "server.key", more);
     // The file that `openssl s_server -HTTP` sends is the whole answer, with its head.
     let file = fs::read(here.join("cpu.pb.gz")).unwrap();
     fs::write(here.join("cpu.pb.gz"), answer("200 OK", "application/octet-stream", &file)).unwrap();
@@ -631,6 +840,15 @@ fn encrypted_servers_must_be_trusted() {
     }
     let said = refused(here, &["top", "--tls-ca", "server.key", &url]);
     assert!(said.contains("server.key: no certificate in PEM format"), "{said}");
+
+    // A server whose certificate is its own authority.
+    let (_own, url) = serve_as("ca.pem", "ca.key", &[]);
+    for trust in [&[][..], &["--tls-ca", "ca.pem"]] {
+        let said = refused(here, &[&["top", "--no-save"][..], trust, &[&url]].concat());
+        assert!(said.contains("certificate of the server is that of an authority"), "{said}");
+    }
+    let output = run(here, &["top", "--no-save", "--tls-insecure", &url]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
 
     let (_mutual, url) = serve(&["-Verify", "1", "-CAfile", "ca.pem", "-verify_return_error"]);
     refused(here, &["top", "--no-save", "--tls-ca", "ca.pem", &url]);

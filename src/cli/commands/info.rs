@@ -4,7 +4,7 @@ use anyhow::Result;
 use clap::Args;
 
 use crate::cli::commands::show::write_timed;
-use crate::cli::input::request::load;
+use crate::cli::input::request::{explain, load};
 use crate::cli::options::args::InputArgs;
 use crate::cli::options::layout::{LayoutArgs, OutputFormat, WordingArgs};
 use crate::cli::options::many::ManyArgs;
@@ -32,7 +32,15 @@ impl InfoCommand {
         let output = self.layout.output(&WordingArgs::default(), &self.input.profiles, self.input.quiet)?;
         output.check(&self.input.files()?)?;
         let needs = LoadOptions { labels: true, ..LoadOptions::LEAST };
-        let mut loaded = load(&self.input.given(&self.many, needs, true)?)?;
+        let request = self.input.given(&self.many, needs, true)?;
+        // With --seconds, a server is to record.
+        if !self.input.network.records() {
+            let offers = request.offers().map_err(|error| explain(error, &request))?;
+            if let Some(offers) = offers {
+                return write_timed(&offers.into(), &output, &self.input);
+            }
+        }
+        let mut loaded = load(&request)?;
         let mut clock = Clock::new(self.input.verbose);
         let [metric] = loaded.metrics[..] else {
             let message = "info explains one metric, but --metric was given several times";

@@ -45,6 +45,11 @@ pub(crate) struct NetworkArgs {
 }
 
 impl NetworkArgs {
+    /// Whether servers are to record for a time that was given.
+    pub(crate) fn records(&self) -> bool {
+        self.seconds.is_some()
+    }
+
     /// What fetches addresses. Everything that is loaded shares it, so that nothing is fetched twice.
     pub(crate) fn network(&self, most_bytes: Option<u64>) -> Result<Network> {
         static NETWORK: OnceLock<Network> = OnceLock::new();

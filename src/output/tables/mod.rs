@@ -8,6 +8,7 @@ pub(super) mod graph;
 mod hot;
 mod info;
 mod labels;
+mod server;
 mod source;
 mod top;
 mod traces;
@@ -33,6 +34,7 @@ pub(super) fn tables<'r>(
         Report::Labels(labels) => labels::table(labels, form, style)?,
         Report::Traces(traces) => traces::table(traces, form, style)?,
         Report::Types(types) => types::table(types, form, style),
+        Report::Server(server) => server::table(server, form, style),
         Report::Diff(diff) => diff::table(diff, diff.rows.iter().collect(), form),
         Report::BySide(all) => return Ok(by_side::tables(all, form, style)),
         Report::Focus(focus) => return focus::tables(focus, form, style),

@@ -4,12 +4,10 @@ use std::thread;
 
 use super::address::{Address, Target, is_go_profile};
 use super::client::Client;
+use super::network::Fetched;
 use super::options::{Event, NetworkOptions};
 use super::{FetchError, go, parca, pyroscope, save};
 use crate::report::ServerInfo;
-
-/// What each address answered, or the first address that could not be fetched.
-pub(super) type Answers = Result<Vec<(String, Vec<u8>)>, (String, FetchError)>;
 
 /// Fetches addresses with the same options.
 pub(super) struct Fetcher<'a> {
@@ -25,7 +23,7 @@ impl<'a> Fetcher<'a> {
 
     /// Fetches addresses, different servers at the same time. A server is not asked for two recordings at once, since Go's
     /// refuses the second one.
-    pub(super) fn fetch_all(&self, addresses: Vec<String>, tell: &(dyn Fn(Event) + Sync)) -> Answers {
+    pub(super) fn fetch_all(&self, addresses: Vec<String>, tell: &(dyn Fn(Event) + Sync)) -> Fetched {
         let mut servers: Vec<(String, Vec<Address>)> = Vec::new();
         for name in addresses {
             let address = Address::parse(&name).map_err(|error| (name.clone(), error))?;
@@ -35,7 +33,7 @@ impl<'a> Fetcher<'a> {
                 None => servers.push((server, vec![address])),
             }
         }
-        let one_server = |addresses: Vec<Address>| -> Answers {
+        let one_server = |addresses: Vec<Address>| -> Fetched {
             let fetch_one = |address: Address| {
                 let name = address.name.clone();
                 let answer = self.fetch(&address, tell).map_err(|error| (name.clone(), error))?;

@@ -407,26 +407,45 @@ fn both_sides_are_recorded_in_turns() {
 /// Nothing is fetched unless an address is given: without one, no command opens a socket.
 #[cfg(target_os = "linux")]
 #[test]
+#[needs(Strace)]
 fn nothing_is_fetched_without_an_address() {
     let folder = TempDir::new().unwrap();
-    let strace = Command::new("strace").arg("-V").stdout(Stdio::null()).stderr(Stdio::null()).status();
-    let file = fixture("pprof/go-cpu.pb.gz").display().to_string();
-    for line in
-        ["top", "tree", "hot", "graph", "traces", "labels", "info", "focus Ledger", "source Discounted"]
-    {
-        // A proxy that nobody listens at would fail if anything were sent.
-        let mut command = prof(folder.path(), &line.split(' ').collect::<Vec<_>>());
-        command.arg(&file).env("https_proxy", "http://127.0.0.1:1").env("HOME", folder.path());
-        assert!(command.output().unwrap().status.success(), "{line}");
-        if strace.as_ref().is_ok_and(std::process::ExitStatus::success) {
-            let mut traced = Command::new("strace");
-            traced
-                .args(["-f", "-e", "trace=socket,connect", env!("CARGO_BIN_EXE_prof")])
-                .args(line.split(' '))
-                .arg(&file);
-            let output = traced.output().unwrap();
-            assert!(!text(&output.stderr).contains("socket("), "{line}: {}", text(&output.stderr));
+    for (name, file) in [("cpu", "go-cpu"), ("old", "go-cpu-old"), ("new", "go-cpu-new")] {
+        fs::copy(fixture(&format!("pprof/{file}.pb.gz")), folder.path().join(format!("{name}.pb.gz")))
+            .unwrap();
+    }
+    for line in [
+        "top cpu.pb.gz",
+        "tree cpu.pb.gz",
+        "focus Ledger cpu.pb.gz",
+        "hot cpu.pb.gz",
+        "graph -o graph.dot cpu.pb.gz",
+        "flame flame.svg cpu.pb.gz",
+        "flame flame.html --base old.pb.gz new.pb.gz",
+        "source Discounted cpu.pb.gz",
+        "labels cpu.pb.gz",
+        "traces cpu.pb.gz",
+        "types",
+        "info cpu.pb.gz",
+        "diff old.pb.gz new.pb.gz",
+        "diff --by-side old.pb.gz new.pb.gz",
+        "convert -o cpu.folded cpu.pb.gz",
+        "completions bash",
+        "man man",
+        "help servers",
+        "top --seconds 5 --tls-insecure --header A:b cpu.pb.gz",
+    ] {
+        // A proxy, an address of a server and a password are no reason to connect.
+        let mut traced = Command::new("strace");
+        traced.args(["-f", "-qq", "-e", "trace=socket,connect", env!("CARGO_BIN_EXE_prof")]);
+        traced.args(line.split(' ')).current_dir(folder.path()).env("HOME", folder.path());
+        for name in ["https_proxy", "http_proxy", "DEBUGINFOD_PROXY"] {
+            traced.env(name, "http://127.0.0.1:1");
         }
+        let output = traced.env_remove("PROF_PROFILE").output().unwrap();
+        let said = text(&output.stderr);
+        assert!(output.status.code().is_some_and(|code| code < 2), "{line}: {said}");
+        assert!(!said.contains("socket(") && !said.contains("connect("), "{line}: {said}");
     }
     assert!(!folder.path().join(".cache").exists());
 }

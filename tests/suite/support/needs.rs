@@ -28,6 +28,8 @@ pub enum Need {
     Node,
     /// `python3`.
     Python,
+    /// `strace`, which shows the sockets that a program opens.
+    Strace,
     /// `script`, which runs a program in a terminal.
     Script,
     /// A user who cannot write everywhere, as root can.
@@ -53,6 +55,7 @@ impl Need {
             Need::Openssl => any(&["openssl"]),
             Need::Node => any(&["node"]),
             Need::Python => any(&["python3"]),
+            Need::Strace => any(&["strace"]),
             Need::Script => any(&["script"]),
             Need::OrdinaryUser => {
                 may_write_everywhere().then(|| "this user may write everywhere".to_string())

@@ -21,8 +21,8 @@ pub(super) struct FilesOfRecording {
     /// Files and folders that the user names.
     places: Vec<PathBuf>,
     binaries: Mutex<Binaries>,
-    /// When the recording was written; `None` if unknown.
-    written: Option<SystemTime>,
+    /// The recording itself.
+    recording: PathBuf,
     budget: Budget,
     warnings: Mutex<Vec<String>>,
 }
@@ -33,10 +33,15 @@ impl FilesOfRecording {
         FilesOfRecording {
             places: symbols.places().collect(),
             binaries: Mutex::new(Binaries::new(symbols.places().collect())),
-            written: fs::metadata(path).and_then(|about| about.modified()).ok(),
+            recording: PathBuf::from(path),
             budget: budget.clone(),
             warnings: Mutex::default(),
         }
+    }
+
+    /// When the recording was written; `None` if unknown. Asked only for recordings that refer to files.
+    fn written(&self) -> Option<SystemTime> {
+        fs::metadata(&self.recording).and_then(|about| about.modified()).ok()
     }
 
     /// What went wrong so far.
@@ -62,7 +67,7 @@ impl FilesOfRecording {
     /// used again.
     fn is_of_recording(&self, path: &Path, host: &str) -> bool {
         let Ok(about) = fs::metadata(path) else { return false };
-        let is_newer = match (self.written, about.created()) {
+        let is_newer = match (self.written(), about.created()) {
             (Some(written), Ok(created)) => created > written,
             _ => false,
         };
@@ -121,7 +126,7 @@ impl RecordedFiles for FilesOfRecording {
         let own = Path::new(path);
         let about = fs::metadata(own).ok().filter(|_| is_own_path(path) && is_this_machine(host))?;
         let is_unchanged =
-            about.modified().is_ok_and(|modified| self.written.is_some_and(|written| modified <= written));
+            about.modified().is_ok_and(|modified| self.written().is_some_and(|written| modified <= written));
         if !is_unchanged || !is_inode(&about, inode) {
             return None;
         }

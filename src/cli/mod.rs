@@ -15,6 +15,7 @@ mod completion;
 mod go_pprof;
 mod hints;
 mod input;
+mod mistakes;
 mod options;
 mod other_tools;
 mod run;

@@ -13,9 +13,9 @@ use crate::cli::commands::outcome::{FAILURE, Outcome};
 use crate::cli::commands::{self, Command, Prof};
 use crate::cli::input::paths;
 use crate::cli::input::request::NoSuchFile;
+use crate::cli::mistakes::similar;
 use crate::cli::terminal::failure::{describe, hinted, is_closed_pipe, with_hint, wrapped};
 use crate::cli::{completion, go_pprof, short_help, usage};
-use crate::name::nearest;
 
 /// Runs the command line and returns its exit code.
 pub fn main() -> ExitCode {
@@ -29,9 +29,12 @@ pub fn main() -> ExitCode {
         usage::print_help(&text);
         return ExitCode::SUCCESS;
     }
+    if words.len() == 1 && !paths::is_available() {
+        return usage::explain_nothing();
+    }
     let result = match with_command(words) {
         Ok(words) => match Command::parse_alone(&words).map_or_else(|| parse(&words), Ok) {
-            Err(error) => return usage::explain(error, &words),
+            Err(error) => return usage::explain(&error, &words),
             Ok(command) => command.run(),
         },
         Err(error) => Err(error),
@@ -77,10 +80,8 @@ fn with_command(mut arguments: Vec<OsString>) -> Result<Vec<OsString>> {
         return Err(error);
     }
     let Some(first) = arguments.get(1) else {
-        // Without arguments, show the profile from the environment or standard input, if any, or else the help.
-        if paths::is_available() {
-            arguments.push("top".into());
-        }
+        // The profile comes from the environment or from standard input.
+        arguments.push("top".into());
         return Ok(arguments);
     };
     let word = first.to_string_lossy().into_owned();
@@ -98,9 +99,11 @@ fn with_command(mut arguments: Vec<OsString>) -> Result<Vec<OsString>> {
             let hint = format!("prof --help lists the commands; for a file of this name, type ./{word}");
             return Err(hinted(format!("prof {word}: this name is reserved for a future command"), hint));
         }
-        let near = nearest(&word, names.iter().map(String::as_str), 1);
-        if let (Some(near), false) = (near.first(), word.contains(['.', '/', '\\', ':'])) {
-            let hint = format!("did you mean the command `prof {near}`?");
+        if !word.contains(['.', '/', '\\', ':']) {
+            let near = similar(&word, names.iter().map(String::as_str));
+            let hint = near.map_or("prof -h lists the commands".to_string(), |near| {
+                format!("did you mean the command `prof {near}`?")
+            });
             return Err(hinted(format!("{word}: no such command or file"), hint));
         }
     }

@@ -103,10 +103,14 @@ impl Stages {
     pub fn matching(&mut self, option: &str, patterns: &[String]) -> Result<Option<Marks>, FilterError> {
         let mut all: Option<Marks> = None;
         for text in patterns {
-            let marks = self.marks(text)?.ok_or_else(|| self.matched_nothing(option, text))?;
-            all = Some(either(all, marks));
+            all = Some(either(all, self.matches(&format!("{option} {text}"), text)?));
         }
         Ok(all)
+    }
+
+    /// The frames that match a pattern. Fails if none does; the message says so of `what`, such as `--show-stacks main`.
+    pub fn matches(&mut self, what: &str, text: &str) -> Result<Marks, FilterError> {
+        self.marks(text)?.ok_or_else(|| self.matched_nothing(what, text))
     }
 
     /// Applies a filter that removes matches. A pattern without a match is only a warning.
@@ -316,8 +320,8 @@ impl Stages {
         self.profile.meta.warnings.push(warning);
     }
 
-    fn matched_nothing(&self, option: &str, text: &str) -> FilterError {
-        let message = format!("{option} {text}: nothing matches");
+    fn matched_nothing(&self, what: &str, text: &str) -> FilterError {
+        let message = format!("{what}: nothing matches");
         if self.profile.samples.is_empty() && self.profile.calls.is_none() {
             return FilterError::hinted(message, "the filters applied before it left no samples");
         }

@@ -261,7 +261,7 @@ pub struct DiffRow {
     pub samples: Option<EffectiveSamples>,
     /// Whether there were enough samples for any outcome to be significant.
     pub tested: bool,
-    /// Where the samples were before, if they only moved here; otherwise null.
+    /// Where the samples were before, or where they are now, if they only moved; otherwise null.
     pub moved: Option<Moved>,
 }
 
@@ -284,7 +284,7 @@ pub struct EffectiveSamples {
     pub new: f64,
 }
 
-/// Where the samples of a moved function were before.
+/// Where the samples of a moved function were before, or are now.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Moved {
@@ -294,6 +294,8 @@ pub enum Moved {
     Below(Name),
     /// Elsewhere in the whole program.
     Elsewhere,
+    /// They are in this function now, into which the function was inlined, or which was extracted from it.
+    Into(Name),
 }
 
 /// How strict the tests of a comparison were.

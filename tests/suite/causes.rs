@@ -157,6 +157,90 @@ fn code_that_only_moved_is_no_cause_of_growth() {
 }
 
 #[test]
+fn rows_of_code_that_only_moved_say_where_it_is() {
+    let rows = |old: &str, new: &str, options: &[&str]| {
+        let folder = tempdir().unwrap();
+        for (name, text) in [("old.folded", program(old)), ("new.folded", program(new))] {
+            fs::write(folder.path().join(name), text).unwrap();
+        }
+        let arguments =
+            [&["diff", "-q", "--noise", "steady"], options, &["old.folded", "new.folded"]].concat();
+        String::from_utf8(prof(folder.path(), &arguments).output().unwrap().stdout).unwrap()
+    };
+    let (whole, parts) = ("main;parse 3000\n", "main;parse 1200\nmain;parse;token 1800\n");
+    // Whether or not the causes are listed.
+    for options in [&[][..], &["--no-explain"]] {
+        let inlined = rows(parts, whole, options);
+        assert!(!inlined.contains("improved:"), "{inlined}");
+        assert!(inlined.contains("  token (self), inlined into parse\n"), "{inlined}");
+        let extracted = rows(whole, parts, options);
+        assert!(!extracted.contains("improved:"), "{extracted}");
+        assert!(extracted.contains("  parse (self), extracted into token\n"), "{extracted}");
+        assert!(extracted.contains("  token (self), extracted from parse\n"), "{extracted}");
+        let json: Value =
+            serde_json::from_str(&rows(parts, whole, &[options, &["-f", "json"]].concat())).unwrap();
+        let row = json["rows"].as_array().unwrap().iter().find(|row| row["name"] == "token").unwrap();
+        assert_eq!((&row["verdict"], &row["moved"]["into"]), (&"moved".into(), &"parse".into()), "{row}");
+        assert_eq!((json["improved"].as_i64(), &json["moved"]), (Some(0), &Value::Null));
+        let csv = rows(parts, whole, &[options, &["-f", "csv"]].concat());
+        let place = csv.lines().next().unwrap().split(',').position(|title| title == "moved.into").unwrap();
+        let row = csv.lines().find(|line| line.starts_with("token,")).unwrap();
+        assert_eq!(row.split(',').nth(place), Some("parse"), "{row}");
+    }
+    // What lost much more than was taken out of it did improve.
+    let improved = rows("main;parse 4000\n", "main;parse 1200\nmain;parse;token 1000\n", &[]);
+    assert!(improved.contains("improved:"), "{improved}");
+}
+
+#[test]
+#[cfg(unix)]
+fn the_command_below_a_cause_runs_whatever_the_number_of_files() {
+    use std::process::Command;
+
+    let folder = tempdir().unwrap();
+    let (old, new) = (program("main;a (b)'s;hash 1000\n"), program("main;a (b)'s;hash 1800\n"));
+    let name = |side: &str, number: usize| format!("{side} {number}.folded");
+    for number in 1..=9 {
+        fs::write(folder.path().join(name("old", number)), &old).unwrap();
+        fs::write(folder.path().join(name("new", number)), &new).unwrap();
+    }
+    let files =
+        |side: &str, count: usize| (1..=count).map(|number| name(side, number)).collect::<Vec<String>>();
+    let text = |old: usize, new: usize, options: &[&str]| {
+        let mut words: Vec<String> = ["diff", "-q", "--old"].map(String::from).to_vec();
+        words.extend([files("old", old), vec!["--new".to_string()], files("new", new)].concat());
+        words.extend(options.iter().map(ToString::to_string));
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        String::from_utf8(prof(folder.path(), &words).output().unwrap().stdout).unwrap()
+    };
+    for (old, new, width) in [(2, 2, "400"), (3, 3, "60"), (5, 4, "80")] {
+        let text = text(old, new, &["--width", width]);
+        let lines: Vec<&str> = text.lines().skip_while(|line| !line.contains("prof focus")).collect();
+        let last = lines.iter().position(|line| !line.ends_with('\\')).unwrap();
+        let command = lines[..=last].join("\n");
+        let path = std::path::Path::new(env!("CARGO_BIN_EXE_prof")).parent().unwrap().to_str().unwrap();
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &format!("{command} -f json")]).current_dir(folder.path());
+        let done = shell.env("PATH", format!("{path}:/usr/bin:/bin")).output().unwrap();
+        assert!(done.status.success(), "{command}\n{}", String::from_utf8_lossy(&done.stderr));
+        let report: Value = serde_json::from_slice(&done.stdout).unwrap();
+        assert_eq!((&report["name"], &report["total"]), (&"hash".into(), &(1800 * new).into()), "{command}");
+        // Runs of different numbers are compared per run.
+        let per_run = old as f64 / new as f64;
+        let ratio = report["normalize"]["ratio"].as_f64().unwrap_or(1.0);
+        assert!((ratio * per_run - 1.0).abs() < 1e-9, "{command}: {ratio}");
+    }
+    let many = text(9, 9, &[]);
+    assert!(many.contains("prof focus hash --base OLD NEW\n"), "{many}");
+    assert!(
+        many.contains(
+            "replace OLD with the 9 old files, each after its own --base, and NEW with the 9 new files"
+        ),
+        "{many}"
+    );
+}
+
+#[test]
 fn two_causes_share_out_the_growth() {
     let old = program("main;run;hash 1000\nmain;run;pack 1000\n");
     let new = program("main;run;hash 1800\nmain;run;pack 1400\n");

@@ -137,7 +137,7 @@ fn a_budget_that_no_function_matches_is_an_error_unless_it_is_optional() {
     let misspelt = check("[[budget]]\nfunction = 'hahs'\ntotal = '12 %'\n");
     assert_eq!(misspelt.status.code(), Some(2), "{}", text_of(&misspelt.stdout));
     let said = text_of(&misspelt.stderr);
-    assert!(said.contains("budget.toml: budget of hahs: nothing matches"), "{said}");
+    assert!(said.contains("budget.toml: the budget of `hahs`: nothing matches"), "{said}");
     let near = check("[[budget]]\nfunction = 'hashh'\ntotal = '12 %'\n");
     assert!(text_of(&near.stderr).contains("did you mean hash?"), "{}", text_of(&near.stderr));
     assert_eq!(text_of(&near.stdout), "");

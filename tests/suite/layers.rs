@@ -35,6 +35,7 @@ const LAYERS: &[(&str, &[&[&str]])] = &[
             &["hints"],
             &["completion", "go_pprof", "short_help"],
             &["other_tools"],
+            &["mistakes"],
             &["usage"],
             &["run"],
         ],

@@ -44,6 +44,26 @@ fn a_profile_on_standard_input_is_shown_without_a_command() {
 }
 
 #[test]
+fn without_a_profile_prof_alone_prints_the_short_help() {
+    let folder = folder();
+    let help = stdout(&run(&folder, &["-h"]));
+    let empty = run(&folder, &[]);
+    assert_eq!((empty.status.code(), stdout(&empty)), (Some(2), String::new()));
+    assert_eq!(stderr(&empty), format!("{help}\nerror: no profile given, and standard input is empty\n"));
+    let unset = prof(folder.path(), &[]).env("PROF_PROFILE", "").stdin(Stdio::null()).output().unwrap();
+    assert_eq!(stderr(&unset), stderr(&empty));
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+#[needs(Script)]
+fn prof_alone_on_a_terminal_prints_the_short_help() {
+    let folder = folder();
+    let shown = in_terminal(folder.path(), 100, "; echo exit code $?");
+    assert_eq!(shown, stdout(&run(&folder, &["-h"])) + "exit code 2\n");
+}
+
+#[test]
 fn options_of_go_tool_pprof_get_a_hint() {
     let folder = folder();
     for (arguments, hint) in [

@@ -386,8 +386,9 @@ impl Expected {
         all && known > 0
     }
 
-    /// Whether `4.82s 5.6% of all 20.1% of what is shown` is how a value is printed, to the last digit.
+    /// Whether `4.82s 5.6% of all and 20.1% of what is shown` is how a value is printed, to the last digit.
     fn says(&self, text: &str, value: i64) -> bool {
+        assert_eq!(text.contains("of what is shown"), text.contains("% of all and "), "{text}");
         let mut words =
             text.split(' ').map(|word| word.trim_end_matches(',')).filter(|word| !word.is_empty());
         let metric = &self.header["metric"];

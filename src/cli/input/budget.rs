@@ -117,11 +117,11 @@ fn read_rule(
         );
         return Err(hinted(message, "add `optional = true` to the budget to allow that"));
     }
-    let option = format!("{place}: budget of");
+    let budget = format!("{place}: the budget of `{function}`");
     let functions = if rule.optional {
-        stages.marks(function).with_context(|| format!("{option} {function}"))?
+        stages.marks(function).context(budget)?
     } else {
-        stages.matching(&option, std::slice::from_ref(function)).map_err(explain)?
+        Some(stages.matches(&budget, function).map_err(explain)?)
     };
     let limits = [("total", RowTest::Total, &rule.total), ("self", RowTest::SelfValue, &rule.self_value)];
     let mut rules = Vec::new();

@@ -1,7 +1,7 @@
 //! Finds the input files: paths, folders, standard input, `$PROF_PROFILE`.
 
 use std::env;
-use std::io::{self, IsTerminal};
+use std::io::{self, BufRead, IsTerminal};
 use std::path::PathBuf;
 
 use anyhow::Result;
@@ -31,7 +31,10 @@ pub(crate) fn names(given: &[String]) -> Result<Vec<String>> {
 
 /// Whether there is a profile although none was named: in `$PROF_PROFILE` or on standard input.
 pub(crate) fn is_available() -> bool {
-    env::var_os("PROF_PROFILE").is_some_and(|value| !value.is_empty()) || !io::stdin().is_terminal()
+    // What is read here stays in the buffer of standard input. An error is reported by whoever reads next.
+    let is_empty = || io::stdin().lock().fill_buf().is_ok_and(<[u8]>::is_empty);
+    env::var_os("PROF_PROFILE").is_some_and(|value| !value.is_empty())
+        || !io::stdin().is_terminal() && !is_empty()
 }
 
 impl InputArgs {

@@ -210,31 +210,64 @@ fn calls(count: f64) -> String {
     group_thousands(count.round() as i128)
 }
 
-/// The command that shows it; `None` if a side has several inputs, or both are in one file.
+/// The command that shows it; `None` if both sides are in one file, which other commands cannot compare.
 pub(in crate::output) fn command(diff: &Diff, cause: &DiffCause) -> Option<String> {
-    let ([old], [new]) = (&diff.old.inputs[..], &diff.new.inputs[..]) else { return None };
-    if old == new {
-        // One file holds both sides, which other commands cannot compare.
+    if diff.old.inputs == diff.new.inputs {
         return None;
     }
-    let (view, function) = match (cause.cause, &diff.mix) {
+    let literal =
+        |function: &str| if function.chars().any(|c| "()[]{}*+?^$|\\".contains(c)) { " -F" } else { "" };
+    let focus = |function: &str| format!("focus{} {}", literal(function), quoted(function));
+    let view = match (cause.cause, &diff.mix) {
         (CauseKind::Mix, Some(MixChange { label: Some(label), .. })) => {
-            let by = quoted(&format!("label:{label}"));
-            let command = format!("prof top --by {by} --base {} {}", quoted(old), quoted(new));
-            return Some(clean(&command).into_owned());
+            format!("top --by {}", quoted(&format!("label:{label}")))
         }
-        (CauseKind::Mix, Some(MixChange { caller: Some(caller), .. })) => ("focus", caller),
-        (CauseKind::NewPath, _) => ("tree --focus", cause.path.first().unwrap_or(&cause.function)),
-        _ => ("focus", &cause.function),
+        (CauseKind::Mix, Some(MixChange { caller: Some(caller), .. })) => focus(caller),
+        (CauseKind::NewPath, _) => {
+            let function = cause.path.first().unwrap_or(&cause.function);
+            format!("tree{} --focus {}", literal(function), quoted(function))
+        }
+        _ => focus(&cause.function),
     };
-    let literal = if function.chars().any(|c| "()[]{}*+?^$|\\".contains(c)) { " -F" } else { "" };
-    let [function, old, new] = [&**function, old, new].map(quoted);
-    let command = match view {
-        "focus" => format!("prof focus{literal} {function} --base {old} {new}"),
-        _ => format!("prof tree{literal} --focus {function} --base {old} {new}"),
-    };
-    Some(clean(&command).into_owned())
+    Some(clean(&format!("prof {view} {}", both_sides(diff))).into_owned())
 }
+
+/// The words that name both sides for a view: `--base old.pb.gz new.pb.gz`. A view adds up several inputs, so that runs of
+/// different numbers need to be rescaled.
+fn both_sides(diff: &Diff) -> String {
+    let (old, new) = (&diff.old, &diff.new);
+    let rescaled = if old.profiles == new.profiles {
+        String::new()
+    } else {
+        format!(" --normalize per={},{}", old.profiles, new.profiles)
+    };
+    if is_long(diff) {
+        return format!("--base OLD{rescaled} NEW");
+    }
+    let base = old.inputs.iter().map(|input| format!("--base {}", quoted(input)));
+    let inputs: Vec<String> = base.chain(new.inputs.iter().map(|input| quoted(input))).collect();
+    format!("{}{rescaled}", inputs.join(" "))
+}
+
+/// How to complete a command that does not name all files.
+pub(in crate::output) fn completed(diff: &Diff) -> Option<String> {
+    let count = |side: &DiffSide| group_thousands(side.inputs.len() as i128);
+    is_long(diff).then(|| {
+        format!(
+            "replace OLD with the {} old files, each after its own --base, and NEW with the {} new files",
+            count(&diff.old),
+            count(&diff.new)
+        )
+    })
+}
+
+/// Whether a command with all files would fill the screen.
+fn is_long(diff: &Diff) -> bool {
+    diff.old.inputs.len() + diff.new.inputs.len() > MOST_INPUTS
+}
+
+/// A command names no more files than this.
+const MOST_INPUTS: usize = 12;
 
 /// `not slower, only moved: tokenise inlined into parse · readHeader extracted from parse`. Functions that were matched
 /// under another name are listed elsewhere.

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use crate::name::clean;
 use crate::output::diff::causes::{self, Shown};
-use crate::output::diff::words;
+use crate::output::diff::words::{self, PerRun};
 use crate::output::markdown::cells::{Cells, escape, table};
 use crate::output::style::{Explain, Style};
 use crate::output::table::Form;
@@ -67,7 +67,8 @@ fn causes(diff: &Diff, out: &mut dyn Write) -> io::Result<bool> {
                 escape(&causes::evidence(diff, cause, |name| clean(name).into_owned()))
             )?;
             if let Some(command) = causes::command(diff, cause) {
-                writeln!(out, "   <br>{}", code(&command))?;
+                let how = causes::completed(diff).map(|how| format!(" ({how})")).unwrap_or_default();
+                writeln!(out, "   <br>{}{how}", code(&command))?;
             }
         }
         writeln!(out)?;
@@ -105,13 +106,15 @@ fn headline(diff: &Diff) -> String {
 }
 
 fn rows(diff: &Diff, rows: &[&DiffRow], out: &mut dyn Write) -> io::Result<()> {
-    let mut cells = Cells::of(&tables::diff::table(diff, rows.to_vec(), Form::Markdown), &Style::plain());
+    let per_run = PerRun::automatic(diff);
+    let table = tables::diff::table(diff, rows.to_vec(), Form::Markdown, per_run);
+    let mut cells = Cells::of(&table, &Style::plain());
     cells.titles.push(escape(&diff.header.by.one.to_uppercase()));
     for (cells, row) in cells.rows.iter_mut().zip(rows) {
         if row.verdict == RowVerdict::Regressed {
             cells[0] = format!("**{}**", cells[0]);
         }
-        cells.push(format!("{}{}", code(&row.name), escape(&words::after_name(row, str::to_string))));
+        cells.push(format!("{}{}", code(&row.name), escape(&words::after_name(diff, row, str::to_string))));
     }
     cells.write(out)
 }

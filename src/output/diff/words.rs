@@ -5,10 +5,10 @@ use std::collections::HashSet;
 use crate::name::clean;
 use crate::output::headline;
 use crate::report::{
-    BudgetCheck, Diff, DiffOutcome, DiffRow, DiffSide, DiffVerdict, DoubtfulCore, Folded, Matched, Moved,
-    RowTest, RowVerdict,
+    BudgetCheck, CauseKind, Diff, DiffCause, DiffOutcome, DiffRow, DiffSide, DiffVerdict, DoubtfulCore,
+    Folded, Matched, Moved, RowTest, RowVerdict,
 };
-use crate::unit::{self, Unit, group_thousands, human};
+use crate::unit::{self, IncompatibleUnits, Scale, Unit, group_thousands, human};
 
 /// `×1.16`
 pub(in crate::output) fn ratio(ratio: f64) -> String {
@@ -52,40 +52,88 @@ pub(in crate::output) fn is_per_run(diff: &Diff) -> bool {
     diff.header.normalize.as_ref().is_some_and(|normalize| normalize.method == "none")
 }
 
-/// A sum over all runs of a side as the mean of a run, in the unit of the metric: `1.5MiB`, `0.41s`.
-fn per_run(diff: &Diff, sum: i64, side: &DiffSide) -> String {
-    let metric = &diff.header.metric;
-    let runs = i64::try_from(side.profiles.max(1)).unwrap_or(i64::MAX);
-    human(unit::mean(sum, runs).unwrap_or(sum), &Unit::parse(&metric.unit), metric.divisor)
+/// Writes values as the mean of a run, all in one unit: `1.5MiB`, `0.41s`.
+#[derive(Clone)]
+pub(in crate::output) struct PerRun<'d> {
+    diff: &'d Diff,
+    scale: Scale,
 }
 
-/// The value of a row on the old side, as the mean of a run.
-pub(in crate::output) fn old_value(diff: &Diff, row: &DiffRow) -> String {
-    per_run(diff, row.tested_values().0, &diff.old)
-}
-
-/// The value of a row on the new side, as the mean of a run.
-pub(in crate::output) fn new_value(diff: &Diff, row: &DiffRow) -> String {
-    per_run(diff, row.tested_values().1, &diff.new)
-}
-
-/// How much was added, given in points of the old total: in points, or as a value if sides are compared per run.
-pub(in crate::output) fn change(diff: &Diff, of_old_total: f64) -> String {
-    if !is_per_run(diff) {
-        return points(of_old_total);
+impl<'d> PerRun<'d> {
+    /// Values in the `requested` unit, or in the one that suits the totals. Fails if the unit is of another kind.
+    pub(in crate::output) fn new(
+        diff: &'d Diff,
+        requested: Option<&Unit>,
+    ) -> Result<Self, IncompatibleUnits> {
+        let largest = [&diff.old, &diff.new].map(|side| mean_of_runs(side, side.total)).into_iter().max();
+        let metric = &diff.header.metric;
+        let scale = Scale::for_column(
+            &Unit::parse(&metric.unit),
+            metric.divisor,
+            largest.unwrap_or_default(),
+            requested,
+        )?;
+        // The mean of several runs may have more digits than the values of one.
+        let is_one_run = diff.old.profiles <= 1 && diff.new.profiles <= 1;
+        let resolution = metric.resolution.filter(|_| is_one_run).unwrap_or(0);
+        Ok(PerRun { diff, scale: scale.with_resolution(resolution) })
     }
-    let value = of_old_total / 100.0 * diff.old.total as f64 / diff.old.profiles.max(1) as f64;
-    let metric = &diff.header.metric;
-    let size = human(value.abs().round() as i64, &Unit::parse(&metric.unit), metric.divisor);
-    let is_zero = !size.contains(|c: char| ('1'..='9').contains(&c));
-    let sign = if is_zero {
-        ""
-    } else if value < 0.0 {
-        "−"
-    } else {
-        "+"
-    };
-    format!("{sign}{size}")
+
+    /// Values in the unit that suits them.
+    pub(in crate::output) fn automatic(diff: &'d Diff) -> Self {
+        let scale = Scale::automatic(&Unit::parse(&diff.header.metric.unit), diff.header.metric.divisor, 0);
+        PerRun::new(diff, None).unwrap_or(PerRun { diff, scale })
+    }
+
+    /// The comparison that the values are of.
+    pub(in crate::output) fn diff(&self) -> &'d Diff {
+        self.diff
+    }
+
+    /// A sum over all runs of a side.
+    pub(in crate::output) fn sum(&self, sum: i64, side: &DiffSide) -> String {
+        self.scale.format(mean_of_runs(side, sum))
+    }
+
+    /// The value of a row on the old side.
+    pub(in crate::output) fn old(&self, row: &DiffRow) -> String {
+        self.sum(row.tested_values().0, &self.diff.old)
+    }
+
+    /// The value of a row on the new side.
+    pub(in crate::output) fn new_side(&self, row: &DiffRow) -> String {
+        self.sum(row.tested_values().1, &self.diff.new)
+    }
+
+    /// How much was added, given in points of the old total: in points, or as a value if sides are compared per run.
+    pub(in crate::output) fn change(&self, of_old_total: f64) -> String {
+        let diff = self.diff;
+        if !is_per_run(diff) {
+            return points(of_old_total);
+        }
+        let value = of_old_total / 100.0 * diff.old.total as f64 / diff.old.profiles.max(1) as f64;
+        let size = self.scale.format(value.abs().round() as i64);
+        let is_zero = !size.contains(|c: char| ('1'..='9').contains(&c));
+        let sign = if is_zero {
+            ""
+        } else if value < 0.0 {
+            "−"
+        } else {
+            "+"
+        };
+        format!("{sign}{size}")
+    }
+}
+
+/// A sum over all runs of a side as the mean of a run.
+fn mean_of_runs(side: &DiffSide, sum: i64) -> i64 {
+    let runs = i64::try_from(side.profiles.max(1)).unwrap_or(i64::MAX);
+    unit::mean(sum, runs).unwrap_or(sum)
+}
+
+/// How much was added, in a sentence: in points of the old total, or as a value if sides are compared per run.
+pub(in crate::output) fn change(diff: &Diff, of_old_total: f64) -> String {
+    PerRun::automatic(diff).change(of_old_total)
 }
 
 /// `+2.3pt`
@@ -158,13 +206,25 @@ pub(in crate::output) fn above_others(diff: &Diff) -> &'static str {
     }
 }
 
-/// The text after the name: whether the row is about self, and where moved samples were before.
-pub(in crate::output) fn after_name(row: &DiffRow, shown: impl Fn(&str) -> String) -> String {
+/// The text after the name: whether the row is about self, and where moved samples were before, or are now.
+pub(in crate::output) fn after_name(diff: &Diff, row: &DiffRow, shown: impl Fn(&str) -> String) -> String {
     let mut text = String::new();
     if row.test == RowTest::SelfValue {
         text.push_str(" (self)");
     }
+    let is_inlined = |cause: &&DiffCause| cause.cause == CauseKind::Inlined && cause.function == row.name;
+    let inlined = diff.causes.iter().find(is_inlined).and_then(|cause| cause.of.as_ref());
     match &row.moved {
+        Some(Moved::Below(_)) if let Some(callee) = inlined => {
+            text.push_str(&format!(", with {} inlined", shown(callee)));
+        }
+        Some(Moved::Below(name)) if row.ratio.is_none() => {
+            text.push_str(&format!(", extracted from {}", shown(name)));
+        }
+        Some(Moved::Into(name)) if row.new.total == 0 => {
+            text.push_str(&format!(", inlined into {}", shown(name)));
+        }
+        Some(Moved::Into(name)) => text.push_str(&format!(", extracted into {}", shown(name))),
         Some(Moved::From(name)) => text.push_str(&format!(", was {}", shown(name))),
         Some(Moved::Below(name)) => {
             text.push_str(&format!(", was called elsewhere below {} before", shown(name)));
@@ -274,15 +334,20 @@ pub(in crate::output) fn learned(diff: &Diff) -> Option<String> {
     diff.learned_runs.map(|runs| format!("the noise of each function was learned from {runs} earlier runs"))
 }
 
-/// What is left out of the rows; `None` if nothing is.
+/// `59 tested rows are not shown, 2 of them regressed`; `None` if all are shown.
 pub(in crate::output) fn cut(diff: &Diff) -> Option<String> {
     let shown: HashSet<&str> = diff.with_verdict(RowVerdict::Regressed).map(|row| &*row.name).collect();
     let hidden = match diff.regressed.saturating_sub(shown.len()) {
         0 => String::new(),
         hidden => format!(", {} of them regressed", group_thousands(hidden as i128)),
     };
-    (diff.elided_tested > 0)
-        .then(|| format!("{} more tested{hidden}", group_thousands(diff.elided_tested as i128)))
+    not_shown(diff.elided_tested).map(|text| text + &hidden)
+}
+
+/// `59 tested rows are not shown`
+pub(in crate::output) fn not_shown(rows: usize) -> Option<String> {
+    let are = if rows == 1 { "row is" } else { "rows are" };
+    (rows > 0).then(|| format!("{} tested {are} not shown", group_thousands(rows as i128)))
 }
 
 /// Why the exit code is 3.
@@ -304,7 +369,7 @@ pub(in crate::output) fn legend<'r>(rows: &(impl Iterator<Item = &'r DiffRow> + 
         (has(RowVerdict::Regressed), "REGRESSED: costs more than noise explains"),
         (has(RowVerdict::Improved), "improved: costs less than noise explains"),
         (has(RowVerdict::Inherits), "inherits: changed only because of a function that it calls"),
-        (has(RowVerdict::Moved), "moved: the same cost was called from elsewhere before"),
+        (has(RowVerdict::Moved), "moved: the same cost, but in other code than before"),
         (has(RowVerdict::Mix), "mix: changed only because the mix of work did"),
         (has(RowVerdict::Small), "small: significant, but below the thresholds"),
         (is_any(&|row| row.ratio.is_none()), "new: not on the old side"),
@@ -549,7 +614,8 @@ pub(in crate::output) fn sentence(diff: &Diff, row: &DiffRow) -> String {
 /// A changed row as a sentence, if sides are compared as recorded.
 fn sentence_of_values(diff: &Diff, row: &DiffRow, name: &str, what: &str) -> String {
     let metric = clean(&diff.header.metric.name);
-    let (old, new) = (old_value(diff, row), new_value(diff, row));
+    let per_run = PerRun::automatic(diff);
+    let (old, new) = (per_run.old(row), per_run.new_side(row));
     let Some(value) = row.ratio else {
         return format!("{name} is new ({what}): {metric} {new} per run");
     };

@@ -156,7 +156,7 @@ export class Picture {
   shared(value) {
     const { format, whole, flat, isFiltered } = this.model;
     const share = `${format.value(value)} ${format.share(value, whole)}`.trimEnd();
-    return isFiltered ? `${share} of all, ${format.share(value, flat.shown)} of what is shown` : share;
+    return isFiltered ? `${share} of all and ${format.share(value, flat.shown)} of what is shown` : share;
   }
 
   /** The values of a block as words and texts: total, self, and the other side's total. */
@@ -204,7 +204,7 @@ export class Picture {
     if (owner) lines.push(`package ${owner}`);
     if (tree.inlined[block.node]) lines.push("inlined");
     if (isArtefact) lines.push("profiler artefact: its self belongs to the caller");
-    return [...lines, ...this.values(block).map(([word, value]) => `${word} ${value}`)];
+    return [...lines, ...this.values(block).map(([word, value]) => (word ? `${word} ${value}` : value))];
   }
 
   /** The entries of the legend: colour, name, share of self, and the group that it stands for, if any. */

@@ -2,9 +2,10 @@
 
 use crate::name::{clean, display_width};
 use crate::output::diff::causes::{self, Shown};
-use crate::output::diff::words;
+use crate::output::diff::words::{self, PerRun};
 use crate::output::label::Label;
 use crate::output::names::DisplayNames;
+use crate::output::scale;
 use crate::output::style::{Explain, Style};
 use crate::output::table::{Columns, Emphasis, Form, Kind, Note, Rank, Table};
 use crate::output::tables::diff::add_keys;
@@ -13,20 +14,24 @@ use crate::report::{
     BySide, BySideRow, Diff, DiffCause, DiffOutcome, DiffRow, DiffSide, DiffVerdict, RowTest, RowVerdict,
     TotalGrowth,
 };
-use crate::unit::{Unit, group_thousands, human, mean, share};
+use crate::unit::{IncompatibleUnits, mean, share};
 
 /// The tables; for programs, a single one with a row per function and build.
-pub(super) fn tables<'r>(all: &'r BySide, form: Form, style: &'r Style) -> Vec<Table<'r>> {
+pub(super) fn tables<'r>(
+    all: &'r BySide,
+    form: Form,
+    style: &'r Style,
+) -> Result<Vec<Table<'r>>, IncompatibleUnits> {
     if form == Form::Csv {
-        return vec![flat(all)];
+        return Ok(vec![flat(all)]);
     }
-    let mut builds = builds(all, form);
+    let mut builds = builds(all, form, style)?;
     let metric = clean(&all.header.metric.name).into_owned();
     builds.above.push(Note::plain(format!("{metric}, each build compared with {}", words::inputs(&all.old))));
     builds.below.push(Note::default());
-    let mut functions = functions(all, form, style);
+    let mut functions = functions(all, form, style)?;
     functions.below = notes(all, form, style);
-    vec![builds, functions]
+    Ok(vec![builds, functions])
 }
 
 /// One row per function and build, with the columns of an ordinary comparison.
@@ -82,14 +87,15 @@ fn end_of(path: &str, parts: usize) -> String {
 const WIDEST_LABEL: usize = 16;
 
 /// One row per build: its runs, and the verdict on it.
-fn builds(all: &BySide, form: Form) -> Table<'_> {
+fn builds<'r>(all: &'r BySide, form: Form, style: &Style) -> Result<Table<'r>, IncompatibleUnits> {
     let labels = Labels::of(all);
     let metric = &all.header.metric;
-    let total = |side: &DiffSide| {
+    let mean = |side: &DiffSide| {
         let runs = i64::try_from(side.profiles.max(1)).unwrap_or(i64::MAX);
-        let total = mean(side.total, runs).unwrap_or(side.total);
-        human(total, &Unit::parse(&metric.unit), metric.divisor)
+        mean(side.total, runs).unwrap_or(side.total)
     };
+    let sides = || all.builds.iter().map(|diff| &diff.new).chain([&all.old]);
+    let scale = scale(metric, sides().map(mean).max().unwrap_or_default(), style.unit.as_ref())?;
     let side = |build: &Option<usize>| build.map_or(&all.old, |number| &all.builds[number].new);
     let diff = |build: &Option<usize>| build.map(|number| &all.builds[number]);
     let mut columns = Columns::new();
@@ -99,7 +105,7 @@ fn builds(all: &BySide, form: Form) -> Table<'_> {
         None => all.builds.first()?.old.samples,
         Some(number) => all.builds[*number].new.samples,
     });
-    columns.show("TOTAL/RUN", Kind::Word, move |build| total(side(build))).rank(Rank::OtherForm);
+    columns.show("TOTAL/RUN", Kind::Word, move |build| scale.format(mean(side(build)))).rank(Rank::OtherForm);
     columns.show("CHANGE IN TOTAL", Kind::Word, move |build| growth(diff(build)?)).rank(Rank::Interval);
     columns.show("VERDICT", Kind::Word, move |build| diff(build).map(verdict));
     columns.show("BUILD", Kind::Name, move |build| {
@@ -116,7 +122,7 @@ fn builds(all: &BySide, form: Form) -> Table<'_> {
         _ => Emphasis::None,
     });
     let count = all.builds.len();
-    columns.table(form, &[], move || std::iter::once(None).chain((0..count).map(Some)), [])
+    Ok(columns.table(form, &[], move || std::iter::once(None).chain((0..count).map(Some)), []))
 }
 
 /// `+9.8% (7.1 to 12.6)`
@@ -144,28 +150,31 @@ fn verdict(diff: &Diff) -> String {
 }
 
 /// One row per function: its value in each build, and how much more it costs than in the first.
-fn functions<'r>(all: &'r BySide, form: Form, style: &'r Style) -> Table<'r> {
+fn functions<'r>(all: &'r BySide, form: Form, style: &'r Style) -> Result<Table<'r>, IncompatibleUnits> {
     let labels = Labels::of(all);
     let names = DisplayNames::new(all.rows.iter().map(|row| &row.name), style);
     let is_per_run = all.builds.first().is_some_and(words::is_per_run);
-    let value = move |diff: &Diff, row: &DiffRow, is_old: bool| match (is_old, is_per_run) {
-        (true, true) => words::old_value(diff, row),
-        (true, false) => words::old_share(diff, row),
-        (false, true) => words::new_value(diff, row),
-        (false, false) => words::new_share(diff, row),
+    let value = move |per_run: &PerRun, row: &DiffRow, is_old: bool| match (is_old, is_per_run) {
+        (true, true) => per_run.old(row),
+        (true, false) => words::old_share(per_run.diff(), row),
+        (false, true) => per_run.new_side(row),
+        (false, false) => words::new_share(per_run.diff(), row),
     };
+    let per_run = all.builds.iter().map(|diff| PerRun::new(diff, style.unit.as_ref()));
+    let per_run: Vec<PerRun> = per_run.collect::<Result<_, _>>()?;
+    let of_builds = per_run.clone();
     let mut columns = Columns::new();
     let old = move |row: &&BySideRow| {
-        let mut cells = row.builds.iter().zip(&all.builds);
-        cells.find_map(|(cell, diff)| Some(value(diff, cell.as_ref()?, true)))
+        let mut cells = row.builds.iter().zip(&of_builds);
+        cells.find_map(|(cell, per_run)| Some(value(per_run, cell.as_ref()?, true)))
     };
     columns.show(labels.old, Kind::Word, old).rank(Rank::Old);
-    for (number, (label, diff)) in labels.builds.into_iter().zip(&all.builds).enumerate() {
+    for (number, (label, per_run)) in labels.builds.into_iter().zip(per_run).enumerate() {
         let cost = format!("COST {label}");
         let new = move |row: &&BySideRow| match &row.builds[number] {
-            Some(cell) => value(diff, cell, false),
+            Some(cell) => value(&per_run, cell, false),
             None if is_per_run => "0".to_string(),
-            None => share(0, diff.new.total),
+            None => share(0, per_run.diff().new.total),
         };
         columns.show(label, Kind::Word, new).rank(Rank::OtherForm);
         columns.show(cost, Kind::Word, move |row| row.builds[number].as_ref().map(cost_cell));
@@ -187,7 +196,7 @@ fn functions<'r>(all: &'r BySide, form: Form, style: &'r Style) -> Table<'r> {
     let has_tests = all.builds.iter().any(|diff| diff.tested > 0);
     let is_shown =
         move |row: &&BySideRow| !has_tests || row.builds.iter().flatten().any(|row| row.p.is_some());
-    columns.table(form, &[], move || all.rows.iter().filter(is_shown), [])
+    Ok(columns.table(form, &[], move || all.rows.iter().filter(is_shown), []))
 }
 
 /// `REGRESSED ×1.16`
@@ -199,10 +208,8 @@ fn cost_cell(row: &DiffRow) -> String {
 fn notes(all: &BySide, form: Form, style: &Style) -> Vec<Note> {
     let labels = Labels::of(all);
     let mut notes = Vec::new();
-    if all.elided_tested > 0 {
-        let more = group_thousands(all.elided_tested as i128);
-        notes.push(Note::faint(format!("{} {more} more tested", style.glyphs.ellipsis)));
-    }
+    let cut = words::not_shown(all.elided_tested);
+    notes.extend(cut.map(|cut| Note::faint(format!("{} {cut}", style.glyphs.ellipsis))));
     notes.push(Note::default());
     for (label, diff) in labels.builds.iter().zip(&all.builds) {
         notes.extend(of_build(diff, style.explain).map(|mut note| {

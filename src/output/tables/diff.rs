@@ -1,13 +1,18 @@
 //! The rows of a comparison.
 
-use crate::output::diff::words;
+use crate::output::diff::words::{self, PerRun};
 use crate::output::table::{Columns, Emphasis, Form, Kind, Rank, Table};
 use crate::report::{Diff, DiffRow, Moved, RowTest, RowVerdict};
 use crate::unit;
 
 /// One row per function: how much more it costs, and the evidence. Names for people are not in it: text gives those that
 /// do not fit a line of their own, and Markdown shows them as code.
-pub(in crate::output) fn table<'r>(diff: &'r Diff, rows: Vec<&'r DiffRow>, form: Form) -> Table<'r> {
+pub(in crate::output) fn table<'r>(
+    diff: &'r Diff,
+    rows: Vec<&'r DiffRow>,
+    form: Form,
+    per_run: PerRun<'r>,
+) -> Table<'r> {
     let mut columns = Columns::new();
     add_keys(&mut columns, |row: &&'r DiffRow| *row);
     let word = |row: &&DiffRow| {
@@ -30,10 +35,11 @@ pub(in crate::output) fn table<'r>(diff: &'r Diff, rows: Vec<&'r DiffRow>, form:
         columns.show(shares[1], Kind::Word, |row| words::new_share(diff, row)).rank(rank(!is_per_run));
     }
     if form == Form::Text || is_per_run {
-        columns.show(values[0], Kind::Word, |row| words::old_value(diff, row)).rank(rank(is_per_run));
-        columns.show(values[1], Kind::Word, |row| words::new_value(diff, row)).rank(rank(is_per_run));
+        let [old, new] = [per_run.clone(), per_run.clone()];
+        columns.show(values[0], Kind::Word, move |row| old.old(row)).rank(rank(is_per_run));
+        columns.show(values[1], Kind::Word, move |row| new.new_side(row)).rank(rank(is_per_run));
     }
-    columns.show("Δ", Kind::Word, |row| words::change(diff, row.points)).rank(Rank::Points);
+    columns.show("Δ", Kind::Word, move |row| per_run.change(row.points)).rank(Rank::Points);
     columns.show("q", Kind::Word, |row| row.q.map(words::probability)).rank(Rank::Probability);
     if form == Form::Text && rows.iter().any(|row| row.samples.is_some()) {
         columns.show("SAMPLES", Kind::Word, |row| samples(row)).rank(Rank::Samples);
@@ -80,6 +86,10 @@ pub(super) fn add_keys<'r, R: 'r>(columns: &mut Columns<'r, R>, of: impl Fn(&R) 
     });
     columns.add("moved.below", Kind::Text, move |row| match &of(row).moved {
         Some(Moved::Below(name)) => Some(&**name),
+        _ => None,
+    });
+    columns.add("moved.into", Kind::Text, move |row| match &of(row).moved {
+        Some(Moved::Into(name)) => Some(&**name),
         _ => None,
     });
 }

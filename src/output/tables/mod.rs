@@ -16,6 +16,7 @@ mod tree;
 mod types;
 mod values;
 
+use crate::output::diff::words::PerRun;
 use crate::output::style::Style;
 use crate::output::table::{Form, Table};
 use crate::report::Report;
@@ -35,8 +36,11 @@ pub(super) fn tables<'r>(
         Report::Traces(traces) => traces::table(traces, form, style)?,
         Report::Types(types) => types::table(types, form, style),
         Report::Server(server) => server::table(server, form, style),
-        Report::Diff(diff) => diff::table(diff, diff.rows.iter().collect(), form),
-        Report::BySide(all) => return Ok(by_side::tables(all, form, style)),
+        Report::Diff(diff) => {
+            let per_run = PerRun::new(diff, style.unit.as_ref())?;
+            diff::table(diff, diff.rows.iter().collect(), form, per_run)
+        }
+        Report::BySide(all) => return by_side::tables(all, form, style),
         Report::Focus(focus) => return focus::tables(focus, form, style),
         Report::Hot(hot) => return hot::tables(hot, form, style),
         Report::Source(source) => return source::tables(source, form, style),

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use crate::name::{clean, display_width, fit, fit_distinct};
 use crate::output::diff::causes::{self, Shown};
-use crate::output::diff::words;
+use crate::output::diff::words::{self, PerRun};
 use crate::output::names::DisplayNames;
 use crate::output::style::Style;
 use crate::output::table::{Emphasis, Form, Kind, Rank, Table};
@@ -26,7 +26,7 @@ pub(super) fn lines(diff: &Diff, style: &Style) -> Result<Vec<TextLine>, Incompa
     if diff.rows.is_empty() {
         lines.push(TextLine::new("no samples on either side", Emphasis::Faint));
     } else {
-        lines.extend(table(diff, style));
+        lines.extend(table(diff, style)?);
     }
     lines.extend(causes(diff, style));
     let names =
@@ -95,7 +95,16 @@ fn causes(diff: &Diff, style: &Style) -> Vec<TextLine> {
             }
             lines.extend(prose(below, &causes::evidence(diff, cause, name), Emphasis::None));
             let command = causes::command(diff, cause);
-            lines.extend(command.into_iter().flat_map(|command| prose(below, &command, Emphasis::Faint)));
+            if let Some(command) = command {
+                let command = style.glyphs.plain(&command).into_owned();
+                let room = style.width.map_or(usize::MAX, |width| width.saturating_sub(below.len()));
+                let command = continued(&command, room).unwrap_or_else(|| broken(&command, room));
+                lines.extend(
+                    command.into_iter().map(|line| TextLine::new(format!("{below}{line}"), Emphasis::Faint)),
+                );
+                let how = causes::completed(diff);
+                lines.extend(how.into_iter().flat_map(|how| prose(below, &how, Emphasis::Faint)));
+            }
         }
         lines.extend(shown.rest(diff).into_iter().flat_map(|rest| prose(below, &rest, Emphasis::Faint)));
     }
@@ -162,22 +171,16 @@ const BEFORE_INPUTS: usize = 5;
 /// If the inputs would get fewer columns than this, the numbers get a line of their own.
 const LEAST_INPUTS: usize = 12;
 
-fn table(diff: &Diff, style: &Style) -> Vec<TextLine> {
+fn table(diff: &Diff, style: &Style) -> Result<Vec<TextLine>, IncompatibleUnits> {
     let names = DisplayNames::new(diff.rows.iter().map(|row| &row.name), style);
     let rows: Vec<&DiffRow> = diff.rows.iter().filter(|row| is_shown(row, diff)).collect();
-    let full: Vec<FullName> = rows.iter().map(|row| FullName::new(row, &names)).collect();
+    let full: Vec<FullName> = rows.iter().map(|row| FullName::new(diff, row, &names)).collect();
     let others = first_of_others(diff, &rows);
-    let table = tables::diff::table(diff, rows, Form::Text);
+    let table = tables::diff::table(diff, rows, Form::Text, PerRun::new(diff, style.unit.as_ref())?);
     let widest = full.iter().map(|name| display_width(&name.text())).max().unwrap_or(0);
-    let Fitting { mut rows, is_left, room } = fitting(&table, widest.min(LEAST_NAME), style);
+    let Fitting { rows, is_left, room } = fitting(&table, widest.min(LEAST_NAME), style);
     let mut names = vec![Some(diff.header.by.one.to_uppercase())];
     names.extend(fit_all(&full, room, style.glyphs.ellipsis));
-
-    if let Some(cut) = words::cut(diff) {
-        let blank = vec![String::new(); is_left.len()];
-        rows.push((blank, Emphasis::Faint));
-        names.push(Some(format!("{} {cut}", style.glyphs.ellipsis)));
-    }
     let mut lines = Vec::new();
     for (number, mut line) in grid::laid_out(&rows, &is_left).into_iter().enumerate() {
         let emphasis = line.emphasis;
@@ -194,7 +197,10 @@ fn table(diff: &Diff, style: &Style) -> Vec<TextLine> {
             lines.extend(parts.map(|part| TextLine::new(format!("{INDENT}{part}"), emphasis)));
         }
     }
-    lines
+    let cut = words::cut(diff).map(|cut| format!("{} {cut}", style.glyphs.ellipsis));
+    let cut = cut.into_iter().flat_map(|cut| broken(&cut, style.layout_width()));
+    lines.extend(cut.map(|line| TextLine::new(line, Emphasis::Faint)));
+    Ok(lines)
 }
 
 /// The first row that is not significant, if these rows are the last ones.
@@ -262,8 +268,8 @@ struct FullName {
 }
 
 impl FullName {
-    fn new(row: &DiffRow, names: &DisplayNames) -> Self {
-        let after = words::after_name(row, |name| crate::name::clean(names.get(name)).into_owned());
+    fn new(diff: &Diff, row: &DiffRow, names: &DisplayNames) -> Self {
+        let after = words::after_name(diff, row, |name| crate::name::clean(names.get(name)).into_owned());
         FullName { name: names.get(&row.name).to_string(), after }
     }
 
@@ -287,6 +293,35 @@ fn fit_all(names: &[FullName], room: Option<usize>, ellipsis: &str) -> Vec<Optio
     }
     let is_clear = |shown: &&String| meant[shown.as_str()].len() == 1;
     shown.iter().map(|shown| shown.as_ref().filter(is_clear).cloned()).collect()
+}
+
+/// Breaks a command between words so that a shell reads its lines as one command: each but the last ends with a backslash.
+/// `None` if a word is longer than a line.
+fn continued(command: &str, width: usize) -> Option<Vec<String>> {
+    const MARK: &str = " \\";
+    if display_width(command) <= width {
+        return Some(vec![command.to_string()]);
+    }
+    let room = width.checked_sub(MARK.len())?;
+    let mut is_quoted = false;
+    let words = command.split(|c| {
+        is_quoted ^= c == '\'';
+        c == ' ' && !is_quoted
+    });
+    let mut lines: Vec<String> = Vec::new();
+    for word in words {
+        match lines.last_mut() {
+            Some(line) if display_width(line) + 1 + display_width(word) <= room => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ if display_width(word) > room => return None,
+            _ => lines.push(word.to_string()),
+        }
+    }
+    let last = lines.len() - 1;
+    lines[..last].iter_mut().for_each(|line| line.push_str(MARK));
+    Some(lines)
 }
 
 /// Breaks text between words, and words that are too long within the word.
@@ -314,6 +349,18 @@ mod tests {
         assert_eq!(broken("no verdict: so few samples", 12), ["no verdict:", "so few", "samples"]);
         assert_eq!(broken("incomprehensible", 7), ["incompr", "ehensib", "le"]);
         assert_eq!(broken("関数関数", 5), ["関数", "関数"]);
+    }
+
+    #[test]
+    fn a_command_can_be_pasted_whatever_its_length() {
+        let command = r"prof focus -F 'f(a b)' --base a/1 'it'\''s'";
+        assert_eq!(continued(command, 60).unwrap(), [command]);
+        assert_eq!(continued(command, 24).unwrap(), [r"prof focus -F 'f(a b)' \", r"--base a/1 'it'\''s'"]);
+        assert_eq!(
+            continued(command, 13).unwrap(),
+            [r"prof focus \", r"-F 'f(a b)' \", r"--base a/1 \", r"'it'\''s'"]
+        );
+        assert_eq!(continued(command, 9), None);
     }
 
     #[test]

@@ -29,6 +29,7 @@ use crate::stats::{Incomparable, Normalization, TestOptions};
 use crate::transform::{AlignError, ProfileMetric, align};
 use crate::tree::{By, Flat, KeyId, Subject, flat};
 use crate::unit::{Family, Unit};
+use crate::view::diff::causes::Causes;
 use crate::view::diff::mix::Mix;
 use crate::view::diff::rows::{COUNTLESS, RowBuilder, is_significant};
 use crate::view::diff::significance::{counts, test};
@@ -99,6 +100,8 @@ pub fn diff(profile: &Profile, sides: DiffSides, options: &DiffOptions) -> Resul
     };
     check_common(&subject, &old, &new, &options.by)?;
     let core_ratio = core_ratio(comparison.as_ref(), options.test.normalize, &sides, [&old, &new]);
+    let tested = mix.as_ref().map_or((&subject, &counted), |mix| (&mix.subject, &mix.counted));
+    let explained = causes::explain(tested, comparison.as_ref(), &sides, mix.as_ref());
     let made = RowBuilder {
         subject: &subject,
         old: &old,
@@ -107,6 +110,7 @@ pub fn diff(profile: &Profile, sides: DiffSides, options: &DiffOptions) -> Resul
         core_ratio,
         new_series: sides.old.profiles..count,
         sort: options.sort,
+        causes: &explained.causes,
     }
     .build();
     let sensitivity = comparison.as_ref().and_then(Sensitivity::of);
@@ -128,9 +132,8 @@ pub fn diff(profile: &Profile, sides: DiffSides, options: &DiffOptions) -> Resul
         let samples = samples.map(|samples| side(samples).round());
         samples.filter(|&samples| samples < COUNTLESS).map(|samples| samples as i64)
     };
-    let tested = mix.as_ref().map_or((&subject, &counted), |mix| (&mix.subject, &mix.counted));
-    let wanted = comparison.as_ref().filter(|_| options.explain);
-    let explained = causes::explain(tested, wanted, &sides, mix.as_ref());
+    // Rows say what only moved, whether or not the causes are listed.
+    let explained = if options.explain { explained } else { Causes::default() };
     let mut diff = Diff {
         header: header(&subject, &sides, comparison.as_ref(), mix.as_ref(), options),
         noise: comparison.as_ref().and_then(estimated_noise),

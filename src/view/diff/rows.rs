@@ -7,7 +7,7 @@ use std::ops::Range;
 use hashbrown::HashMap;
 
 use crate::profile::Id;
-use crate::report::{DiffRow, EffectiveSamples, Moved, Pair, RowTest};
+use crate::report::{CauseKind, DiffCause, DiffRow, EffectiveSamples, Moved, Name, Pair, RowTest};
 use crate::stats::compare::{Cause, Comparison, Hypothesis, untested_verdict};
 use crate::stats::{CountKind, Verdict};
 use crate::tree::{KeyId, Subject};
@@ -31,6 +31,8 @@ pub(super) struct RowBuilder<'r, 'p> {
     pub(super) new_series: Range<usize>,
     /// The column to sort by; `None` for the most important rows first.
     pub(super) sort: Option<DiffSort>,
+    /// Why costs changed.
+    pub(super) causes: &'r [DiffCause],
 }
 
 /// The rows, and counts of functions.
@@ -49,9 +51,15 @@ impl RowBuilder<'_, '_> {
     pub(super) fn build(&self) -> DiffRows {
         let hypotheses = self.comparison.map_or(&[][..], |comparison| &comparison.hypotheses);
         let lines = self.hottest_lines(hypotheses);
+        let moves: Vec<Option<Moved>> = hypotheses.iter().map(|row| self.moved(row, hypotheses)).collect();
+        let verdict = |index: usize| match moves[index] {
+            Some(Moved::Into(_)) => Verdict::Moved,
+            _ => hypotheses[index].verdict,
+        };
         let mut rows: Vec<DiffRow> = Vec::new();
-        for index in self.order(hypotheses) {
-            rows.push(self.tested(&hypotheses[index], &lines));
+        for index in self.order(hypotheses, verdict) {
+            let row = self.tested(&hypotheses[index], &lines);
+            rows.push(DiffRow { verdict: verdict(index), moved: moves[index].clone(), ..row });
         }
         let mut is_named = vec![false; self.subject.keys.len()];
         let mut is_tested = is_named.clone();
@@ -84,7 +92,7 @@ impl RowBuilder<'_, '_> {
 
     /// The order of tested rows: by verdict, then by size of the change, with the callers that inherit a
     /// change after its origin.
-    fn order(&self, rows: &[Hypothesis]) -> Vec<usize> {
+    fn order(&self, rows: &[Hypothesis], verdict: impl Fn(usize) -> Verdict) -> Vec<usize> {
         let origin = |index: usize| -> usize {
             let mut at = index;
             for _ in 0..rows.len() {
@@ -97,7 +105,7 @@ impl RowBuilder<'_, '_> {
         };
         let name = |row: &Hypothesis| self.subject.keys.name(KeyId::new(row.function));
         let rank = |index: usize| {
-            let verdict = rows[index].verdict;
+            let verdict = verdict(index);
             if is_significant(verdict) { verdict } else { Verdict::Unchanged }
         };
         // In one pair, every caller of a function has changed by as much, give or take its own larger noise. So what
@@ -127,6 +135,12 @@ impl RowBuilder<'_, '_> {
                 .then_with(|| size(a).total_cmp(&size(b)))
                 .then_with(|| a.cmp(&b))
         });
+        let is_regression = |(index, _): (usize, &Hypothesis)| verdict(index) == Verdict::Regressed;
+        if is_pair && !rows.iter().enumerate().any(is_regression) {
+            let others = order.iter().position(|&(origin, _)| rank(origin) == Verdict::Unchanged);
+            let others = order.split_off(others.unwrap_or(order.len()));
+            order.extend(alternating(others, |&(_, index)| rows[index].points > 0.0));
+        }
         order.into_iter().map(|(_, index)| index).collect()
     }
 
@@ -143,13 +157,6 @@ impl RowBuilder<'_, '_> {
     fn tested(&self, row: &Hypothesis, lines: &HashMap<KeyId, u32>) -> DiffRow {
         let key = KeyId::new(row.function);
         let evidence = row.evidence();
-        let name = |function: usize| self.subject.keys.name(KeyId::new(function)).clone();
-        let moved = match row.cause {
-            Some(Cause::Moved { from: Some(from), .. }) => Some(Moved::From(name(from))),
-            Some(Cause::Moved { caller: Some(caller), .. }) => Some(Moved::Below(name(caller))),
-            Some(Cause::Moved { .. }) => Some(Moved::Elsewhere),
-            _ => None,
-        };
         let line = self.subject.keys.get(key).line;
         DiffRow {
             test: row.measure.into(),
@@ -164,9 +171,39 @@ impl RowBuilder<'_, '_> {
             samples: (row.old.max(row.new) < COUNTLESS)
                 .then_some(EffectiveSamples { old: row.old, new: row.new }),
             tested: row.increase.reachable,
-            moved,
             ..self.plain(key)
         }
+    }
+
+    /// Where the cost of a row was before, or is now, if it only moved.
+    fn moved(&self, row: &Hypothesis, rows: &[Hypothesis]) -> Option<Moved> {
+        let name = |function: usize| self.subject.keys.name(KeyId::new(function));
+        match row.cause {
+            Some(Cause::Moved { from: Some(from), .. }) => return Some(Moved::From(name(from).clone())),
+            Some(Cause::Moved { caller: Some(caller), .. }) => {
+                return Some(Moved::Below(name(caller).clone()));
+            }
+            Some(Cause::Moved { .. }) => return Some(Moved::Elsewhere),
+            _ => {}
+        }
+        if !matches!(row.verdict, Verdict::Improved | Verdict::Inherits | Verdict::Small) || row.points >= 0.0
+        {
+            return None;
+        }
+        // What another function gained is what this one lost.
+        let gained = |function: &Name| {
+            let of_function = rows.iter().filter(|row| name(row.function) == function);
+            of_function.map(|row| row.points).fold(0.0, f64::max) >= MOST_GAINED * -row.points
+        };
+        let is_into = |cause: &&DiffCause| {
+            cause.of.as_ref() == Some(name(row.function))
+                && match cause.cause {
+                    CauseKind::Inlined => row.new == 0.0,
+                    CauseKind::Extracted => row.measure == CountKind::SelfCount && gained(&cause.function),
+                    _ => false,
+                }
+        };
+        self.causes.iter().find(is_into).map(|cause| Moved::Into(cause.function.clone()))
     }
 
     /// The line with most of the new samples of each function that regressed, for profiles that do not say where a
@@ -228,6 +265,22 @@ pub(super) fn is_significant(verdict: Verdict) -> bool {
     !matches!(verdict, Verdict::Unchanged | Verdict::New | Verdict::Removed)
 }
 
+/// A function that gained at least this fraction of what another one lost has taken it over.
+const MOST_GAINED: f64 = 0.7;
+
+/// Increases and decreases in turns, each in the order given, an increase first. If the scale of a
+/// pair is a little off, most functions seem to have changed in one direction, and a list of the largest changes alone would
+/// hide the one in the other direction that a reader looks for.
+fn alternating<T>(rows: Vec<T>, is_increase: impl Fn(&T) -> bool) -> Vec<T> {
+    let (increases, decreases): (Vec<T>, Vec<T>) = rows.into_iter().partition(is_increase);
+    let mut sides = [increases.into_iter(), decreases.into_iter()];
+    let mut turns = Vec::new();
+    while sides.iter().any(|side| side.len() > 0) {
+        turns.extend(sides.iter_mut().filter_map(Iterator::next));
+    }
+    turns
+}
+
 /// How much of a change, in parts of the old total, exceeds one standard error.
 fn beyond_noise(row: &Hypothesis) -> f64 {
     let change = row.log_ratio.exp_m1().abs();
@@ -263,4 +316,18 @@ fn functions_with(rows: &[DiffRow], verdict: Verdict) -> usize {
 
 fn by_points(a: &DiffRow, b: &DiffRow) -> Ordering {
     b.points.abs().total_cmp(&a.points.abs())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn increases_and_decreases_take_turns() {
+        let turns = |rows: &[i32]| alternating(rows.to_vec(), |row| *row > 0);
+        assert_eq!(turns(&[-9, -8, 3, -7, 2, -1]), [3, -9, 2, -8, -7, -1]);
+        assert_eq!(turns(&[5, 4]), [5, 4]);
+        assert_eq!(turns(&[-5, -4, 0]), [-5, -4, 0]);
+        assert!(turns(&[]).is_empty());
+    }
 }

@@ -25,6 +25,7 @@ use origins::origins;
 use site::locate;
 
 /// The causes of a comparison, and how much more the new side costs.
+#[derive(Default)]
 pub(super) struct Causes {
     /// The largest first; then what only moved.
     pub(super) causes: Vec<DiffCause>,
@@ -42,7 +43,7 @@ pub(super) fn explain(
     let size = mix.map_or(sides.size, |mix| mix.size).of_sample();
     let flow = comparison.and_then(|found| Flow::new(subject, counted, found, size, sides.calls.as_ref()));
     let Some(flow) = flow else {
-        return Causes { causes: Vec::new(), growth: None };
+        return Causes::default();
     };
     let mut causes: Vec<DiffCause> = origins(&flow).into_iter().map(|origin| cause(&flow, origin)).collect();
     merge_callers(&flow, &mut causes);

@@ -51,7 +51,7 @@ pub use labels::{LabelKey, LabelShare, LabelText, Labels};
 pub use matched::Matched;
 pub use message::{Message, MessageKind};
 pub use noise::{CountNoise, FunctionNoise, NOISE_VERSION, NoiseHistory};
-pub use page::{Page, PageFacet, PageMetric, PageName, PagePlace};
+pub use page::{Page, PageCalls, PageFacet, PageMetric, PageName, PagePlace};
 pub use server::{ServerInfo, ServerProfile};
 pub use source::{AnnotatedSource, Origin, SourceFunction, SourceLine};
 pub use top::{Top, TopRow};

@@ -121,9 +121,9 @@ fn is_library_file(file: &str) -> bool {
         || FOLDERS.iter().any(|folder| file.contains(folder))
 }
 
-/// Packages that come with a language. They include the packages below them: `encoding` includes `encoding/gob`.
-const PACKAGES: [&str; 64] = [
-    // Go
+/// Packages that come with Go. They include the packages below them: `encoding` includes `encoding/gob`. Only slashes lead
+/// there: `io.netty` is a package in Java.
+const GO: [&str; 48] = [
     "archive",
     "bufio",
     "bytes",
@@ -171,7 +171,12 @@ const PACKAGES: [&str; 64] = [
     "unique",
     "unsafe",
     "vendor",
-    "weak", // Rust and C++
+    "weak",
+];
+
+/// Packages that come with other languages, with the packages below them: `java` includes `java.util`.
+const PACKAGES: [&str; 16] = [
+    // Rust and C++
     "alloc",
     "core",
     "std",
@@ -191,10 +196,11 @@ const PACKAGES: [&str; 64] = [
 ];
 
 fn is_library_package(package: &str) -> bool {
-    let is_within = |library: &str| {
-        package.strip_prefix(library).is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '.', ':']))
+    let is_within = |library: &str, separators: &[char]| {
+        package.strip_prefix(library).is_some_and(|rest| rest.is_empty() || rest.starts_with(separators))
     };
-    PACKAGES.iter().any(|library| is_within(library))
+    GO.iter().any(|library| is_within(library, &['/']))
+        || PACKAGES.iter().any(|library| is_within(library, &['/', '.', ':']))
 }
 
 #[cfg(test)]
@@ -217,6 +223,8 @@ mod tests {
             ("handle", "/srv/node_modules/express/lib/router.js"),
             ("shop.Place", "/srv/shop.go"),
             ("gauss", "/srv/shop/random.py"),
+            ("io.netty.channel.Channel.read", "Channel.java"),
+            ("io.prometheus.jmx.JmxScraper.doScrape", ""),
             ("place", ""),
         ] {
             assert!(!is_standard_library(function, file), "{function}");

@@ -1,4 +1,4 @@
-//! Colours for pictures. They are light enough for black text, and a name has the same colour in every run.
+//! Colours for pictures. They are light enough for black text, and groups have them in the order of their areas.
 
 use std::fmt;
 
@@ -56,18 +56,6 @@ pub(super) const SAME: Color = Color::new(0xec_ecec);
 // A red and a blue of this lightness can be distinguished by colour-blind readers.
 pub(super) const GREW: Color = Color::new(0xf2_7766);
 pub(super) const SHRANK: Color = Color::new(0x6f_aee6);
-
-/// The colour of a name. Its hash selects a hue and one of a few shades.
-pub(super) fn of_name(name: &str) -> Color {
-    if name.is_empty() {
-        return GREY;
-    }
-    let hash = hash(name);
-    let hue = (hash % 360) as f64;
-    let saturation = [0.50, 0.62, 0.74][(hash / 360 % 3) as usize];
-    let lightness = [0.75, 0.79, 0.83][(hash / 1080 % 3) as usize];
-    hsl(hue, saturation, lightness)
-}
 
 /// The colours of one theme.
 pub(super) struct Theme {
@@ -166,15 +154,6 @@ pub(super) fn of_delta(delta: i64, largest: i64) -> Color {
     mix(SAME, if delta > 0 { GREW } else { SHRANK }, depth)
 }
 
-/// FNV-1a with a final mixing step, so that names with equal endings get different hues.
-fn hash(name: &str) -> u64 {
-    let hash = name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    });
-    let hash = (hash ^ (hash >> 32)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    hash ^ (hash >> 29)
-}
-
 pub(super) fn mix(from: Color, to: Color, part: f64) -> Color {
     let part = part.clamp(0.0, 1.0);
     let channel =
@@ -184,16 +163,6 @@ pub(super) fn mix(from: Color, to: Color, part: f64) -> Color {
         green: channel(from.green, to.green),
         blue: channel(from.blue, to.blue),
     }
-}
-
-fn hsl(hue: f64, saturation: f64, lightness: f64) -> Color {
-    let reach = saturation * lightness.min(1.0 - lightness);
-    let channel = |offset: f64| {
-        let at = (offset + hue / 30.0) % 12.0;
-        let value = lightness - reach * (at - 3.0).min(9.0 - at).clamp(-1.0, 1.0);
-        (value * 255.0).round() as u8
-    };
-    Color { red: channel(0.0), green: channel(8.0), blue: channel(4.0) }
 }
 
 #[cfg(test)]
@@ -211,17 +180,15 @@ mod tests {
 
     #[test]
     fn black_text_is_readable_on_every_colour() {
-        let names = (0..2000).map(|number| of_name(&format!("package{number}")));
-        for color in names.chain([GREY, MATCHED, PALE, HOT, SAME, GREW, SHRANK]) {
+        let groups = (0..20).map(|rank| LIGHT.of_rank(rank)).chain([LIGHT.library, LIGHT.runtime]);
+        for color in groups.chain([GREY, MATCHED, PALE, HOT, SAME, GREW, SHRANK]) {
             let contrast = (luminance(color) + 0.05) / 0.05;
             assert!(contrast >= 7.0, "{color} has {contrast}");
         }
     }
 
     #[test]
-    fn a_name_keeps_its_colour() {
-        assert_eq!(of_name("runtime"), of_name("runtime"));
-        assert_ne!(of_name("runtime"), of_name("runtime/internal"));
+    fn the_largest_change_has_the_strongest_colour() {
         assert_eq!((of_delta(0, 5), of_delta(5, 5), of_delta(-5, 5)), (SAME, GREW, SHRANK));
     }
 
@@ -396,7 +363,7 @@ mod tests {
 
     #[test]
     fn text_of_the_page_is_readable_in_both_themes() {
-        let style = include_str!("html/page.css");
+        let style = include_str!("html/static.css");
         let mut checked = 0;
         for name in ["ink", "second", "faint", "link"] {
             let (_, rest) = style.split_once(&format!("--{name}: light-dark(#")).unwrap();

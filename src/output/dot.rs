@@ -2,18 +2,18 @@
 
 use std::io::{self, Write};
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 
 use crate::name::{clean, short_names};
-use crate::output::color::{self, Color, ColorBy};
+use crate::output::color::{self, Color, ColorBy, GREY, LIGHT};
 use crate::output::error::Error;
 use crate::output::headline;
 use crate::output::tables::graph::left_out;
-use crate::report::{Graph, GraphEdge, GraphNode};
+use crate::report::{Graph, GraphEdge, GraphNode, Tier};
 use crate::unit::{self, Scale, Unit};
 
 /// Writes the graph in the DOT language. The colours of boxes depend on `color_by`: a larger share is
-/// darker, growth is red and shrinkage blue, and a package or file has a colour of its own. The font size
+/// darker, growth is red and shrinkage blue, and packages and files have the colours of a flame graph. The font size
 /// grows with self. Fails if the requested unit is of another kind than the metric's unit.
 pub fn dot(graph: &Graph, unit: Option<&Unit>, color_by: ColorBy, out: &mut dyn Write) -> Result<(), Error> {
     let header = &graph.header;
@@ -28,7 +28,9 @@ pub fn dot(graph: &Graph, unit: Option<&Unit>, color_by: ColorBy, out: &mut dyn 
     let deltas =
         graph.nodes.iter().filter_map(|node| node.values.delta).map(|delta| delta.total.saturating_abs());
     let largest_delta = deltas.max().unwrap_or(0);
-    let drawing = Drawing { graph, scale, short: short_names(&names), color_by, darkest, largest_delta };
+    let short = short_names(&names);
+    let files = ranked_files(graph);
+    let drawing = Drawing { graph, scale, short, color_by, files, darkest, largest_delta };
     Ok(drawing.write(out)?)
 }
 
@@ -37,6 +39,8 @@ struct Drawing<'g> {
     scale: Scale,
     short: Vec<String>,
     color_by: ColorBy,
+    /// The source files, the largest first.
+    files: Vec<&'g str>,
     /// The largest total, or the largest self when colouring by self: its box is the darkest.
     darkest: i64,
     /// The largest change in a total of a comparison: its box is the reddest or bluest.
@@ -54,6 +58,7 @@ impl Drawing<'_> {
             "  legend [shape=note fillcolor=white color=\"#888888\" fontsize=14 label=\"{}\" tooltip=\" \"];",
             self.legend()
         )?;
+        self.write_colors(out)?;
         let largest =
             self.graph.nodes.iter().map(|node| node.values.new.self_value.unsigned_abs()).max().unwrap_or(0);
         for (index, node) in self.graph.nodes.iter().enumerate() {
@@ -104,6 +109,49 @@ impl Drawing<'_> {
         ended.concat()
     }
 
+    /// The colours of own code are those of a flame graph; the standard library and the runtime are grey.
+    fn color_of_group(&self, group: usize) -> Color {
+        self.graph.groups.get(group).map_or(GREY, |of| LIGHT.of_group(group, of))
+    }
+
+    fn color_of_file(&self, file: &str) -> Color {
+        self.files.iter().position(|other| *other == file).map_or(GREY, |rank| LIGHT.of_rank(rank))
+    }
+
+    /// What the colours of packages or files stand for: those of the nodes shown, the first of them.
+    fn write_colors(&self, out: &mut dyn Write) -> io::Result<()> {
+        let mut entries: Vec<(Color, &str)> = Vec::new();
+        match self.color_by {
+            ColorBy::Package => {
+                let shown: HashSet<u32> = self.graph.nodes.iter().map(|node| node.group).collect();
+                let groups = self.graph.groups.iter().enumerate();
+                let (own, other): (Vec<_>, Vec<_>) = groups
+                    .filter(|(rank, _)| shown.contains(&(*rank as u32)))
+                    .partition(|(_, group)| group.tier == Tier::Own);
+                let chosen = own.into_iter().take(COLORS).chain(other);
+                entries.extend(chosen.map(|(rank, group)| (LIGHT.of_group(rank, group), &*group.name)));
+            }
+            ColorBy::File => {
+                let files = self.files.iter().enumerate().take(COLORS);
+                entries.extend(files.map(|(rank, file)| (LIGHT.of_rank(rank), *file)));
+            }
+            _ => return Ok(()),
+        }
+        let row = |(color, name): &(Color, &str)| {
+            let name = crate::name::fit(&clean(name), 40, "…");
+            let name = quick_xml::escape::escape(&*name).into_owned();
+            format!("<TR><TD BGCOLOR=\"{color}\" WIDTH=\"14\"></TD><TD ALIGN=\"LEFT\">{name}</TD></TR>")
+        };
+        let rows: String = entries.iter().map(row).collect();
+        if rows.is_empty() {
+            return Ok(());
+        }
+        writeln!(
+            out,
+            "  colors [shape=plain fillcolor=white tooltip=\" \" label=<<TABLE BORDER=\"0\" CELLSPACING=\"3\">{rows}</TABLE>>];"
+        )
+    }
+
     fn value(&self, value: i64) -> String {
         format!("{} ({})", self.scale.format(value), unit::share(value, self.graph.header.total))
     }
@@ -135,8 +183,8 @@ impl Drawing<'_> {
             _ => String::new(),
         };
         let fill = match self.color_by {
-            ColorBy::Package => color::of_name(&node.package),
-            ColorBy::File => color::of_name(node.file.as_deref().unwrap_or_default()),
+            ColorBy::Package => self.color_of_group(node.group as usize),
+            ColorBy::File => self.color_of_file(node.file.as_deref().unwrap_or_default()),
             ColorBy::SelfValue => color::of_share(node.values.new.self_value, self.darkest),
             ColorBy::Total => color::of_share(node.values.new.total, self.darkest),
             ColorBy::Delta => {
@@ -187,8 +235,25 @@ impl Drawing<'_> {
 
 const FONT: &str = "Helvetica,Arial,sans-serif";
 const LINE: Color = Color::new(0x96_9696);
-const BORDER: Color = Color::new(0x8a_7a60);
+const BORDER: Color = Color::new(0x65_707c);
 const HIGHLIGHT: Color = Color::new(0x1f_5fd0);
+
+/// The most colours that the legend names.
+const COLORS: usize = 12;
+
+/// The source files of the nodes, those with the largest totals first.
+fn ranked_files(graph: &Graph) -> Vec<&str> {
+    let mut totals: HashMap<&str, i64> = HashMap::new();
+    for node in &graph.nodes {
+        if let Some(file) = &node.file {
+            let sum = totals.entry(file).or_default();
+            *sum = sum.saturating_add(node.values.new.total.saturating_abs());
+        }
+    }
+    let mut files: Vec<(&str, i64)> = totals.into_iter().collect();
+    files.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0)));
+    files.into_iter().map(|(file, _)| file).collect()
+}
 
 /// The colour of an edge: grey for a small share, red for a large one.
 fn darker(share: f64) -> Color {

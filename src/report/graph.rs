@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::report::{Header, Name, PairBySide};
+use crate::report::{ColorGroup, Header, Name, PairBySide};
 
 /// The call graph, or its heaviest part.
 #[derive(Clone, Debug, Serialize)]
@@ -19,6 +19,9 @@ pub struct Graph {
     pub edges_elided: u64,
     /// The minimum share of an edge in `shown`, in percent.
     pub min_edge: f64,
+    /// The groups of functions that share a colour, in the order of their colours: those of a flame graph.
+    #[serde(skip)]
+    pub groups: Vec<ColorGroup>,
 }
 
 /// A function.
@@ -37,6 +40,9 @@ pub struct GraphNode {
     pub file: Option<Name>,
     /// The package, else the binary, else the folder of the source file; empty if none is known.
     pub package: Name,
+    /// The index of the group whose colour it has.
+    #[serde(skip)]
+    pub group: u32,
 }
 
 /// A call.

@@ -51,6 +51,20 @@ pub struct Page {
     pub ratios: Vec<(&'static str, f64)>,
     /// The lines of functions whose source was found, the heaviest function first.
     pub sources: Vec<SourceFunction>,
+    /// The exact numbers of a profile that records calls; its stacks are then approximated.
+    pub calls: Option<PageCalls>,
+}
+
+/// What a profile of calls says about functions and calls.
+#[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
+pub struct PageCalls {
+    /// Self of each name.
+    pub self_value: Vec<i64>,
+    /// Total of each name.
+    pub total: Vec<i64>,
+    /// Caller, callee and value of every call.
+    pub edges: Vec<(u32, u32, i64)>,
 }
 
 impl Page {
@@ -119,4 +133,18 @@ pub struct PagePlace {
     pub package: Name,
     /// Whether the compiler inlined the function there.
     pub inlined: bool,
+}
+
+impl PagePlace {
+    /// A place of which only the function is known.
+    pub(crate) fn named(name: u32, function: Name) -> Self {
+        PagePlace {
+            name,
+            function,
+            file: Name::default(),
+            mapping: Name::default(),
+            package: Name::default(),
+            inlined: false,
+        }
+    }
 }

@@ -105,10 +105,20 @@ impl KeyCalls {
         self.flat.self_value[0][key]
     }
 
+    /// The total of a key in the first series.
+    pub fn total(&self, key: KeyId) -> i64 {
+        self.flat.total[0][key]
+    }
+
     /// How many keys have a total that is only an upper bound, because their callees call back into
     /// them.
     pub fn upper_bounds(&self) -> usize {
         self.upper_bounds
+    }
+
+    /// The value of every edge in the first series, those from a key to itself included.
+    pub fn edges(&self) -> impl Iterator<Item = (KeyId, KeyId, i64)> + '_ {
+        self.edges.iter().zip(&self.edge_values[0]).map(|(&(caller, callee), &value)| (caller, callee, value))
     }
 
     /// How trees divide the costs among callers, computed on first use.

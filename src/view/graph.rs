@@ -6,6 +6,7 @@ use crate::profile::{Column, Profile};
 use crate::report::{Graph, GraphEdge, GraphNode, Pair};
 use crate::tree::{CallEdge, KeyId, Subject, call_edges};
 use crate::view::flame::packages;
+use crate::view::groups::all_groups;
 use crate::view::values::{CountedKeys, RowValues};
 use crate::view::{Scope, Sort, SortKey, threshold};
 
@@ -63,9 +64,11 @@ pub fn graph(profile: &Profile, options: &GraphOptions) -> Graph {
     let edges = without_detours(heavy, subject.keys.len());
 
     let package_of = packages(&subject);
+    let (groups, group_of) = all_groups(&subject);
     let node = |&key: &KeyId| GraphNode {
         file: subject.keys.get(key).file.clone(),
         package: package_of[key].clone(),
+        group: group_of[key],
         name: subject.keys.name(key).clone(),
         values: counted.pairs(key),
         artefact: row_values.is_artefact(subject.keys.name(key)),
@@ -87,6 +90,7 @@ pub fn graph(profile: &Profile, options: &GraphOptions) -> Graph {
         edges: edges.iter().map(edge).collect(),
         edges_elided,
         min_edge: options.min_edge,
+        groups,
     }
 }
 

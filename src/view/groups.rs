@@ -49,6 +49,28 @@ pub(super) fn groups(functions: &[Owned<'_>], own: Option<&Patterns>) -> (Vec<Co
     ranked(&functions, &tiers, &names)
 }
 
+/// The groups of all functions of a subject, ranked by the area that they take in its flame graph.
+pub(super) fn all_groups(subject: &Subject<'_>) -> (Vec<ColorGroup>, Column<KeyId, u32>) {
+    let mut area = Column::<KeyId, u64>::filled(0, subject.keys.len());
+    let mut add = |key: KeyId, value: i64| area[key] = area[key].saturating_add(value.unsigned_abs());
+    match &subject.calls {
+        Some(calls) => subject.keys.ids().for_each(|key| add(key, calls.total(key))),
+        None => {
+            for (stack, &value) in subject.series[0].enumerate() {
+                subject.stack_keys(stack).for_each(|key| add(key, value));
+            }
+        }
+    }
+    let (keys, functions): (Vec<KeyId>, Vec<Owned<'_>>) =
+        owned(subject).map(|(key, function)| (key, Owned { area: area[key], ..function })).unzip();
+    let (groups, found) = groups(&functions, None);
+    let mut of = Column::filled(0, subject.keys.len());
+    for (key, group) in keys.into_iter().zip(found) {
+        of[key] = group;
+    }
+    (groups, of)
+}
+
 /// The functions of a subject, without their areas.
 pub(super) fn owned<'s>(subject: &'s Subject<'_>) -> impl Iterator<Item = (KeyId, Owned<'s>)> {
     let symbols = &subject.profile.symbols;
@@ -248,6 +270,10 @@ fn split_library(name: &str) -> Option<(&str, &str)> {
 /// The type of a method: `com.shop.Orders` of `com.shop.Orders.place`, `a::B<c::D>` of `a::B<c::D>::e`; otherwise the
 /// name itself.
 fn type_of(function: &str) -> &str {
+    // A function within a function of Python belongs to the outer one.
+    if let Some((outer, _)) = function.split_once(".<locals>") {
+        return outer;
+    }
     // The classes that Java makes for lambdas belong to the class around them.
     if let Some((class, _)) = function.split_once("$$Lambda") {
         return class;

@@ -13,6 +13,7 @@ mod hot;
 mod info;
 mod labels;
 mod page;
+mod page_calls;
 mod per_event;
 mod sort;
 mod source;

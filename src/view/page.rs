@@ -9,8 +9,9 @@ use crate::report::{ColorGroup, Name, Page, PageMetric, PageName, PagePlace};
 use crate::tree::{By, KeyId, Subject};
 use crate::view::facets::{Facets, facets};
 use crate::view::flame::packages;
-use crate::view::groups::{Owned, groups};
-use crate::view::{BaseSide, Scope, metric_name, recording, stack_order};
+use crate::view::groups::{Owned, first_frames, groups};
+use crate::view::page_calls::{self, CallPaths, SMALL};
+use crate::view::{BaseSide, Scope, approximate, metric_name, recording, stack_order};
 
 /// Options for the page.
 #[derive(Clone, Debug, Default)]
@@ -29,12 +30,14 @@ pub fn page(profile: &Profile, options: &PageOptions) -> Page {
     let first = scope.metrics[0];
     let fits = |&metric: &usize| !profile.meta.metrics[metric].too_large;
     let old = scope.base.as_ref().map(|base| base.metric);
+    // Paths are approximated for one metric: each divides the costs in its own way.
     let shown: Vec<usize> = match old {
-        Some(_) => vec![first],
-        None => (0..profile.meta.metrics.len()).filter(fits).collect(),
+        None if profile.calls.is_none() => (0..profile.meta.metrics.len()).filter(fits).collect(),
+        _ => vec![first],
     };
     let subject = Subject::new(profile, &scope.by, &shown);
     let mut header = scope.header(profile, "prof.page.v1");
+    approximate(&mut header, profile);
     header.highlight = scope.highlight(&scope.subject(profile));
     let metric = |&metric: &usize| PageMetric {
         metric: metric_name(profile, metric),
@@ -43,12 +46,22 @@ pub fn page(profile: &Profile, options: &PageOptions) -> Page {
         recording: recording(profile, metric),
     };
     let metrics: Vec<PageMetric> = shown.iter().map(metric).collect();
-    let mut names = names(&subject);
+    let paths = subject.calls.is_some().then(|| CallPaths::of(&subject));
+    let mut names = names(&subject, paths.as_ref().is_some_and(CallPaths::has_small));
     let (places, place_of) = places(&subject, &names, &scope.by);
     let sides = [Some(shown.clone()), old.map(|old| vec![old])];
     let sides: Vec<Vec<usize>> = sides.into_iter().flatten().collect();
     let Facets { choices, left_out, set_of, sets: label_sets } = facets(profile);
-    let (stacks, mut columns) = PageTable::of(profile, &sides, &place_of, &set_of).sorted(metrics.len());
+    let (stacks, mut columns) = match &paths {
+        Some(paths) => {
+            let frame_of = first_frames(&subject);
+            let place = |key| frame_of[key].map_or(0, |frame| place_of[frame]);
+            let small = places.iter().position(|place| &*place.function == SMALL).unwrap_or(0);
+            let (stacks, values) = paths.stacks(place, small as u32);
+            (stacks, vec![values])
+        }
+        None => PageTable::of(profile, &sides, &place_of, &set_of).sorted(metrics.len()),
+    };
     let PageStacks { frames, ends, labels } = stacks;
     let old = columns.split_off(metrics.len());
     let ratios = scope.base.as_ref().map_or_else(Vec::new, |base| {
@@ -57,6 +70,7 @@ pub fn page(profile: &Profile, options: &PageOptions) -> Page {
     let default_metric = shown.iter().position(|&metric| metric == first).unwrap_or(0);
     let area = areas(names.len(), &places, &frames, &ends, &columns[default_metric]);
     let groups = color_names(&mut names, &places, &area, options.own.as_ref());
+    let calls = subject.calls.as_ref().map(|calls| page_calls::exact(&subject, calls, &names));
     Page {
         header,
         title: options.title.clone(),
@@ -77,6 +91,7 @@ pub fn page(profile: &Profile, options: &PageOptions) -> Page {
         comparison: None,
         ratios,
         sources: Vec::new(),
+        calls,
     }
 }
 
@@ -94,10 +109,10 @@ fn ratios(base: &BaseSide, (new, old): (i64, i64)) -> Vec<(&'static str, f64)> {
 }
 
 /// The names on the stacks, sorted. Where nodes of one name differ, the first counts.
-fn names(subject: &Subject<'_>) -> Vec<PageName> {
+fn names(subject: &Subject<'_>, has_small: bool) -> Vec<PageName> {
     let mut rows: HashMap<Name, PageName> = HashMap::new();
     let mut used = Column::<KeyId, bool>::filled(false, subject.keys.len());
-    for &frame in subject.profile.stacks.all_frames() {
+    for frame in page_calls::frames(subject.profile) {
         used[subject.keys.of_frame(frame)] = true;
     }
     let packages = packages(subject);
@@ -112,7 +127,15 @@ fn names(subject: &Subject<'_>) -> Vec<PageName> {
             group: 0,
         });
     }
-    let mut rows: Vec<PageName> = rows.into_values().collect();
+    let small = has_small.then(|| PageName {
+        name: SMALL.into(),
+        function: SMALL.into(),
+        file: None,
+        line: None,
+        package: Name::default(),
+        group: 0,
+    });
+    let mut rows: Vec<PageName> = rows.into_values().chain(small).collect();
     rows.sort_by(|a, b| a.name.cmp(&b.name));
     rows
 }
@@ -164,7 +187,7 @@ fn places(subject: &Subject<'_>, names: &[PageName], by: &By) -> (Vec<PagePlace>
     let mut known: HashMap<PagePlace, u32> = HashMap::new();
     let symbols = &subject.profile.symbols;
     let mut used = Column::<FrameId, bool>::filled(false, symbols.frames.len());
-    for &frame in subject.profile.stacks.all_frames() {
+    for frame in page_calls::frames(subject.profile) {
         used[frame] = true;
     }
     let mut texts = hashbrown::HashSet::<Name>::new();
@@ -183,18 +206,19 @@ fn places(subject: &Subject<'_>, names: &[PageName], by: &By) -> (Vec<PagePlace>
             }
         } else {
             PagePlace {
-                name,
-                function: key.name.clone(),
                 file: key.file.clone().unwrap_or_default(),
-                mapping: Name::default(),
                 package: names[name as usize].package.clone(),
-                inlined: false,
+                ..PagePlace::named(name, key.name.clone())
             }
         };
         let next = known.len() as u32;
         *known.entry(place).or_insert(next)
     });
     let of_frame: Column<FrameId, u32> = of_frame.collect();
+    if let Some(&name) = ids.get(SMALL).filter(|_| subject.calls.is_some()) {
+        let next = known.len() as u32;
+        known.entry(PagePlace::named(name, SMALL.into())).or_insert(next);
+    }
     let mut places: Vec<(PagePlace, u32)> = known.into_iter().collect();
     places.sort();
     let mut sorted = vec![0; places.len()];
@@ -327,10 +351,10 @@ impl PageTable {
 
 /// The distinct stacks with their labels.
 #[derive(Default)]
-struct PageStacks {
-    frames: Vec<u32>,
-    ends: Vec<u32>,
-    labels: Vec<u32>,
+pub(super) struct PageStacks {
+    pub(super) frames: Vec<u32>,
+    pub(super) ends: Vec<u32>,
+    pub(super) labels: Vec<u32>,
 }
 
 #[cfg(test)]

@@ -54,6 +54,7 @@ mod noise;
 mod numbers;
 mod options;
 mod page;
+mod page_calls;
 mod page_filters;
 mod page_reading;
 mod page_scripts;

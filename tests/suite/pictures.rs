@@ -3,7 +3,7 @@
 //!
 //! The test of the page needs Chromium.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 use std::sync::LazyLock;
@@ -167,6 +167,35 @@ fn the_call_graph_shows_the_numbers_of_the_command_line() {
     no_fault(&wrong);
 }
 
+/// Boxes have the colours of blocks: own code by package, the standard library and the runtime grey.
+#[test]
+fn the_call_graph_has_the_colours_of_the_flame_graph() {
+    let folder = folder();
+    succeed(folder.path(), "graph graph.dot cpu.pb.gz -n 0");
+    let graph = fs::read_to_string(folder.path().join("graph.dot")).unwrap();
+    succeed(folder.path(), "flame flame.svg cpu.pb.gz");
+    let flame = fs::read_to_string(folder.path().join("flame.svg")).unwrap();
+    let node = Regex::new(r#"fillcolor="(#\w+)".* tooltip="(.*) \d[^"]*"\];"#).unwrap();
+    let of_graph: BTreeMap<&str, &str> =
+        node.captures_iter(&graph).map(|found| (found.get(2).unwrap().as_str(), found.get(1).unwrap().as_str())).collect();
+    // A block without a colour has that of its row.
+    let row = Regex::new(r#"(?:<g transform="[^"]*" fill="(#\w+)">)|(?:<rect x="[^"]*" width="[^"]*" height="15"(?: fill="(#\w+)")?[^>]*><title>([^<]*) \()"#).unwrap();
+    let (mut usual, mut compared) = ("", 0);
+    let (_, side) = flame.split_once("<g class=\"side\">").unwrap();
+    for found in row.captures_iter(side) {
+        if let Some(fill) = found.get(1) {
+            usual = fill.as_str();
+        } else if let Some(expected) = of_graph.get(&*unescape(&found[3]).unwrap()) {
+            assert_eq!(found.get(2).map_or(usual, |fill| fill.as_str()), *expected, "{}", &found[3]);
+            compared += 1;
+        }
+    }
+    assert!(compared > 300, "{compared} blocks");
+    let colors: BTreeSet<&str> = of_graph.values().copied().collect();
+    assert!(colors.contains("#a0a9fe") && colors.contains("#c5ced9"), "{colors:?}");
+    assert!(graph.contains("<TD BGCOLOR=\"#a0a9fe\" WIDTH=\"14\"></TD><TD ALIGN=\"LEFT\">main</TD>"), "no legend");
+}
+
 #[test]
 #[needs(Browser)]
 fn the_page_shows_the_numbers_of_the_command_line() {
@@ -185,11 +214,13 @@ fn the_page_shows_the_numbers_of_the_command_line() {
              values: [row.self, row.total, row.other?.self ?? 0, row.other?.total ?? 0].map(String),
              cells: cells()[at],
            }}));
-           const blocks = page.graph.rows.flat().filter((block) => block.node > 0).map((block) => ({{
-             name: page.data.names[block.layer.tree.name[block.node]],
-             isUp: Boolean(block.layer.isUp),
-             lines: page.picture.describe(block).slice(1),
-           }}));
+           const described = (name, {{ layer, node }}) => ({{ name: page.data.names[layer.tree.name[name]], isUp: Boolean(layer.isUp), lines: page.picture.lines({{ layer, node }}) }});
+           // A folded run has the self of its last call; the others have none, as its second one shows.
+           const blocks = page.graph.rows.flat().filter((block) => block.node > 0).flatMap(({{ layer, node }}) => {{
+             const run = layer.tree.runs.get(node) ?? [node];
+             const before = run.slice(0, -1).map((name) => described(name, {{ layer, node: run[1] }}));
+             return [...before, described(run.at(-1), {{ layer, node }})];
+           }});
            const header = document.getElementById('about').textContent + ' ' + page.picture.rootLabel(page.model.trees[0]);
            return {{ rows, blocks, header, pixels: page.graph.width, shown: String(page.model.flat.shown) }};
          }};

@@ -25,7 +25,7 @@ use crate::cli::options::pictures::{Drawing, has_ending};
 use crate::cli::terminal::clock::Clock;
 use crate::cli::terminal::failure::{hinted, unwritten};
 use crate::filter::FocusPart;
-use crate::output::{self, CLASSIC_PIXELS, ColorBy, HtmlOptions, SvgOptions, classic, html, svg};
+use crate::output::{self, CLASSIC_PIXELS, HtmlOptions, SvgOptions, classic, html, svg};
 use crate::pattern::Patterns;
 use crate::profile::LoadOptions;
 use crate::report::{Direction, Header, Origin, Report, SourceFunction};
@@ -108,10 +108,10 @@ pub(super) enum StyleChoice {
     Classic,
 }
 
-/// What a page needs from a profile.
-const PAGE: Requirement = Requirement::Stacks {
-    why: "the page filters and counts stacks",
-    instead: "write an .svg, in which costs are divided among callers approximately",
+/// What the page of a comparison needs from a profile.
+const COMPARISON: Requirement = Requirement::Stacks {
+    why: "the page of a comparison counts stacks",
+    instead: "write an .svg, in which costs are divided among callers approximately, or omit --base",
 };
 
 impl FlameCommand {
@@ -144,7 +144,7 @@ impl FlameCommand {
         // A page opens with the root at the top and the widest first, as a table is read.
         let usual_order = if is_page { SiblingOrder::Weight } else { SiblingOrder::Alphabetical };
         let order = self.order.unwrap_or(usual_order);
-        let color_by = self.coloring.color_by(&self.base, ColorBy::Package)?;
+        let color_by = self.coloring.color_by(&self.base)?;
         let svg_options = SvgOptions {
             icicle: self.icicle || is_page,
             color_by,
@@ -160,7 +160,7 @@ impl FlameCommand {
             by: self.node.by(),
             base: &self.base,
             highlight: &self.highlight,
-            requirement: if is_page { PAGE } else { Requirement::Paths },
+            requirement: if is_page && self.base.is_given() { COMPARISON } else { Requirement::Paths },
             // A page filters by labels.
             needs: LoadOptions { labels: is_page, ..LoadOptions::LEAST },
             limit: None,

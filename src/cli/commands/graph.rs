@@ -27,9 +27,6 @@ use crate::view::{GraphOptions, Sort, SortKey, graph};
 /// Writing .svg needs Graphviz (`dot`).
 #[derive(Args, Debug)]
 #[command(override_usage = "prof graph [OPTIONS] [OUT.svg|OUT.dot] [PROFILE]...")]
-#[command(mut_arg("color_by", |option| {
-    option.help("What the colours show [default: total; with --base: delta]")
-}))]
 #[command(after_help = "Examples:
   prof graph calls.svg cpu.pb.gz        a picture of the 80 heaviest functions
   prof graph -n 20 cpu.pb.gz            the 20 heaviest as text, each with its callers and callees")]
@@ -68,7 +65,7 @@ impl GraphCommand {
             let hint = "prof graph OUT.svg draws a picture, prof graph OUT.dot writes one for Graphviz";
             return Err(hinted("graph --color-by: only pictures have colours", hint));
         }
-        let color_by = self.coloring.color_by(&self.view.base, ColorBy::Total)?;
+        let color_by = self.coloring.color_by(&self.view.base)?;
         let output = match picture {
             Some(out) => Output::picture(out, self.view.layout.force),
             None => self.view.output()?,

@@ -22,14 +22,14 @@ impl ColorByArgs {
         self.color_by.is_some()
     }
 
-    /// The choice given; otherwise the change if two sides are compared, and `default` if not. Colouring by the
+    /// The choice given; otherwise the change if two sides are compared, and the package if not. Colouring by the
     /// change needs two sides.
-    pub(crate) fn color_by(&self, base: &BaseArgs, default: ColorBy) -> Result<ColorBy> {
+    pub(crate) fn color_by(&self, base: &BaseArgs) -> Result<ColorBy> {
         if self.color_by == Some(ColorBy::Delta) && !base.is_given() {
             let hint = "name the old side with --base OLD";
             return Err(hinted("--color-by delta needs two sides to compare", hint));
         }
-        let usual = if base.is_given() { ColorBy::Delta } else { default };
+        let usual = if base.is_given() { ColorBy::Delta } else { ColorBy::default() };
         Ok(self.color_by.unwrap_or(usual))
     }
 }

@@ -6,7 +6,7 @@
 const START: &str = include_str!("start.js");
 
 /// The modules: name and source, each after those that it imports.
-const MODULES: [(&str, &str); 21] = [
+const MODULES: [(&str, &str); 22] = [
     ("start", START),
     ("dom", include_str!("dom.js")),
     ("format", include_str!("format.js")),
@@ -18,6 +18,7 @@ const MODULES: [(&str, &str); 21] = [
     ("label", include_str!("label.js")),
     ("theme", include_str!("theme.js")),
     ("link", include_str!("link.js")),
+    ("fold", include_str!("fold.js")),
     ("model", include_str!("model.js")),
     ("canvas", include_str!("canvas.js")),
     ("picture", include_str!("picture.js")),

@@ -42,9 +42,10 @@ export class Canvas {
     this.layers = layers;
     this.rows = [];
     for (const layer of layers) {
-      const { depth } = layer.tree;
-      for (let node = layer.first; node < depth.length; node++) {
-        const row = layer.row + layer.step * depth[node];
+      const { row: rows, folded } = layer.tree;
+      for (let node = layer.first; node < rows.length; node++) {
+        if (folded[node]) continue;
+        const row = layer.row + layer.step * rows[node];
         (this.rows[row] ??= []).push({ layer, node });
       }
     }
@@ -83,7 +84,8 @@ export class Canvas {
       for (const block of this.rows[row] ?? []) this.drawBlock(block, row * ROW - scroller.scrollTop);
     }
     context.globalAlpha = 1;
-    if (this.cursor) this.outline(this.cursor, canvas.matches(":focus-visible") ? 2 : 1.5);
+    const hasFocus = canvas.matches(":focus-visible");
+    if (this.cursor && (hasFocus || !this.isWhole(this.cursor))) this.outline(this.cursor, hasFocus ? 2 : 1.5);
   }
 
   drawBlock(block, y) {
@@ -106,7 +108,7 @@ export class Canvas {
       context.strokeRect(x + 0.5, y + 0.5, drawn - 1, ROW - 2);
       context.setLineDash([]);
     }
-    if (look.id === this.twin && look.id >= 0 && width > 2) this.outline(block, 1);
+    if (this.twin >= 0 && look.ids.includes(this.twin) && width > 2) this.outline(block, 1);
     if (width < NARROWEST_LABEL) return;
     const isWide = width >= WIDE;
     const label = fitLabel(look.label, width - (isWide ? 9 : 5.5), this.ruler);
@@ -116,6 +118,11 @@ export class Canvas {
     context.font = font(label.size, look.isSlanted);
     context.letterSpacing = label.size < 11 ? "-0.25px" : "0px";
     context.fillText(label.text, x + (isWide ? 5 : 3), y + ROW / 2);
+  }
+
+  /** Whether a block is the root, which needs no frame to be found. */
+  isWhole({ layer, node }) {
+    return layer.tree.name[node] < 0;
   }
 
   outline(block, thickness) {
@@ -129,7 +136,7 @@ export class Canvas {
   }
 
   rowOf({ layer, node }) {
-    return layer.row + layer.step * layer.tree.depth[node];
+    return layer.row + layer.step * layer.tree.row[node];
   }
 
   /** The block at a position on the canvas, or null. */

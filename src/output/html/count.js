@@ -230,6 +230,28 @@ export function countNeighbours(data, paths, values, marks, zero) {
   return { ...found, overlaps: differs(found.callers, found.root) || differs(found.callees, found.self) };
 }
 
+/**
+ * Direct callers and callees of one name in a profile that records calls: what the file says, without paths. Calls from a
+ * name to itself cost at most its total.
+ */
+export function neighboursOfCalls({ self, total, edges }, id, zero) {
+  const found = { callers: sums(self.length, zero), callees: sums(self.length, zero), itself: zero, root: zero, self: self[id], total: total[id] };
+  let [fromOutside, above] = [zero, 0];
+  for (const [caller, callee, value] of edges) {
+    if (caller === id && callee === id) found.itself += value;
+    else if (callee === id) {
+      found.callers[caller] += value;
+      fromOutside += value;
+      above++;
+    } else if (caller === id) found.callees[callee] += value;
+  }
+  if (found.itself > found.total) found.itself = found.total;
+  // Rounding may leave a little over, at most one for each caller.
+  const rest = found.total - fromOutside;
+  if (rest > above || above === 0) found.root = rest;
+  return { ...found, overlaps: false };
+}
+
 /** Paths as input for `growTree`: read forward from the root, or backward from the leaf. */
 export function rooted(paths, backward) {
   return { ...paths, backward };

@@ -66,7 +66,8 @@ export async function load(text) {
   const places = readPlaces(head, short);
   const sets = new Map(head.sets);
   const full = head.names.map(visible);
-  return { ...head, ...stacks, labelSet, metrics, short: short.map(visible), full, labels, split, places, sets };
+  const calls = head.calls && readCalls(head.calls, metrics[0]);
+  return { ...head, ...stacks, labelSet, metrics, short: short.map(visible), full, labels, split, places, sets, calls };
 }
 
 /**
@@ -90,6 +91,13 @@ function readPlaces(head, short) {
     packages: packages.map((number) => head.packages[number]),
     inlined,
   };
+}
+
+/** Reads the exact numbers of a profile that records calls. */
+function readCalls({ note, self_value, total, edges }, { big }) {
+  const number = big ? BigInt : Number;
+  const column = (texts) => (big ? BigInt64Array : Float64Array).from(/** @type {any} */ (texts.map(number)));
+  return { note, self: column(self_value), total: column(total), edges: edges.map(([caller, callee, text]) => [caller, callee, number(text)]) };
 }
 
 /** Reads stacks, each stored as the number of frames it shares with the previous one, and further frames. */

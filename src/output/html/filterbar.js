@@ -62,7 +62,7 @@ export class FilterBar {
       return chip;
     });
     parts.unshift(make("span", isFiltered ? "Showing stacks" : "Showing all stacks"));
-    if (isFiltered) parts.push(make("span", `— ${format.value(flat.shown)}, ${format.share(flat.shown, whole)} of all`));
+    if (isFiltered) parts.push(make("span", `— ${this.model.data.calls ? "about " : ""}${format.value(flat.shown)}, ${format.share(flat.shown, whole)} of all`));
     if (lit) parts.push(make("span", `highlighted ${format.value(litValue)}, ${format.share(litValue, flat.shown)}`));
     parts.push(button("Remove all", () => act.removeAll(), { title: "Remove all filters" }));
     const command = make("code", model.command, { className: "command", title: "The command that shows the same numbers" });

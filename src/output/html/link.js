@@ -5,7 +5,7 @@ import { KINDS } from "./count.js";
 
 /** Settings that are words, and settings that are switches. */
 const WORDS = ["side", "query", "sort", "color", "tab", "normalize"];
-const SWITCHES = ["reversed", "weight", "icicle", "inverted", "panes"];
+const SWITCHES = ["reversed", "weight", "icicle", "inverted", "panes", "fold"];
 
 /** The state in which the page opens. */
 export function initialState(data) {
@@ -28,6 +28,8 @@ export function initialState(data) {
     weight: data.weight,
     icicle: data.icicle,
     inverted: data.inverted,
+    /** Whether runs of library calls are one row each. */
+    fold: true,
     // Changes have a tab of their own.
     color: data.color_by === "delta" ? "package" : data.color_by,
     tab: data.color_by === "delta" ? "compare" : "graph",
@@ -35,6 +37,11 @@ export function initialState(data) {
     panes: false,
     normalize: data.ratios[0]?.[0] ?? "none",
   };
+}
+
+/** The tabs that a profile has. Sequences need stacks, and source lines were looked for when the page was written. */
+export function tabsOf(data) {
+  return ["graph", ...(data.calls ? [] : ["hot"]), "tree", ...(data.compared ? ["compare"] : []), ...(data.sources.length ? ["source"] : [])];
 }
 
 /** The state as a fragment, without the settings that have their initial value. */
@@ -83,7 +90,7 @@ export function fromFragment(fragment, data) {
   // Links to pages of older versions have a third side, "delta", which is now a colour.
   if (state.side === "delta" || state.color === "delta") Object.assign(state, { side: "new", color: "package", tab: "compare" });
   if (!data.compared) state.side = "new";
-  if (state.tab === "compare" && !data.compared) state.tab = "graph";
+  if (!tabsOf(data).includes(state.tab)) state.tab = initialState(data).tab;
   return { state, missing };
 }
 

@@ -55,6 +55,8 @@ impl Default for HtmlOptions {
 /// The template of the page. Words in braces are placeholders.
 const PAGE: &str = include_str!("page.html");
 
+/// The style of what is seen before the script runs. That of the page itself is compressed, as the script is.
+const STATIC_STYLE: &str = include_str!("static.css");
 const STYLE: &str = include_str!("page.css");
 
 /// Writes the page. Fails where the unit asked for is none of the first metric's kind.
@@ -67,7 +69,9 @@ pub fn html(page: &Page, options: &HtmlOptions, out: &mut dyn Write) -> Result<(
         match piece {
             "title}" => write!(out, "{}", escape(&*title))?,
             "static}" => out.write_all(fallback::fallback(page, &scale).as_bytes())?,
-            "style}" => out.write_all(STYLE.as_bytes())?,
+            "static-style}" => out.write_all(STATIC_STYLE.as_bytes())?,
+            "static-style-hash}" => out.write_all(hash(STATIC_STYLE).as_bytes())?,
+            "style}" => out.write_all(pack::deflated(STYLE.as_bytes())?.as_bytes())?,
             "style-hash}" => out.write_all(hash(STYLE).as_bytes())?,
             "start}" => out.write_all(start.as_bytes())?,
             "start-hash}" => out.write_all(hash(&start).as_bytes())?,

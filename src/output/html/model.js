@@ -1,6 +1,7 @@
 // The numbers that the page shows, computed from the data and the state.
 
-import { KINDS, absolute, beforeLabels, callees, callers, countFlat, countMarked, countNeighbours, countSets, growTree, labelled, pathsOnChain, rescaled, rooted } from "./count.js";
+import { KINDS, absolute, beforeLabels, callees, callers, countFlat, countMarked, countNeighbours, countSets, growTree, labelled, neighboursOfCalls, pathsOnChain, rescaled, rooted } from "./count.js";
+import { foldRuns, pathTo } from "./fold.js";
 import { Format } from "./format.js";
 import { facetShares } from "./labels.js";
 import { exactPattern, markedNames, matching, searchPattern } from "./pattern.js";
@@ -20,6 +21,8 @@ export class Model {
     this.pixels = 1000;
     /** The names that the search and the highlights match, and the value of the stacks through them. */
     this.found = this.matched = this.lit = this.litValue = null;
+    /** The folded runs that the reader opened, as paths to their first nodes. */
+    this.opened = new Set();
   }
 
   /** Computes what changed since the last call. */
@@ -30,6 +33,7 @@ export class Model {
     this.once("mark", [this.flat, state.query, state.filters], () => this.mark());
     const growth = [this.flat, this.pixels, state.zoom, state.zoomUp, state.weight, state.inverted, this.showsChange, this.showsPanes];
     this.once("grow", growth, () => this.growTrees());
+    this.once("fold", [this.trees, state.fold, state.pin, this.opened], () => this.fold());
   }
 
   /** Calls `act`, unless its dependencies are the same as in the previous call. */
@@ -58,6 +62,7 @@ export class Model {
       return { self: side(self), total: side(total), shown: side(shown), noStack: side(noStack) };
     };
     this.flat = flat(this.values, isOld);
+    if (data.calls && !this.isNarrowed) this.flat = { ...this.flat, self: data.calls.self, total: data.calls.total };
     this.otherFlat = data.compared ? flat(isOld ? metric.values : metric.old, !isOld) : null;
     this.edges = this.isFocused ? this.neighbours(matching(data, this.focus), isOld) : null;
   }
@@ -86,9 +91,30 @@ export class Model {
 
   /** The direct callers and callees of the marked places. */
   neighbours(marks, isOld) {
-    const { overlaps, ...sums } = countNeighbours(this.data, this.paths, this.values, marks, this.metric.zero);
+    const { overlaps, ...sums } = this.exactNeighbours(marks) ?? countNeighbours(this.data, this.paths, this.values, marks, this.metric.zero);
     for (const key of Object.keys(sums)) sums[key] = this.side(sums[key], isOld);
     return { overlaps, ...sums };
+  }
+
+  /** Whether there are filters besides highlights. */
+  get isNarrowed() {
+    return this.state.filters.some(({ kind }) => kind !== "highlight");
+  }
+
+  /** Callers and callees as the file records them, if it records calls and a single function is in focus. */
+  exactNeighbours(marks) {
+    const { data, state, metric } = this;
+    if (!data.calls || state.filters.some(({ kind }) => kind !== "highlight" && kind !== "focus")) return null;
+    const ids = new Set(data.places.name.filter((_, place) => marks[place]));
+    return ids.size === 1 ? neighboursOfCalls(data.calls, [...ids][0], metric.zero) : null;
+  }
+
+  /** What is approximated, if the profile records calls instead of stacks. */
+  get approximation() {
+    const { data, edges } = this;
+    if (!data.calls) return "";
+    const table = this.isNarrowed ? (this.exactNeighbours(matching(data, this.focus)) && edges ? "Callers and callees below are exact" : "With filters, all numbers are approximate") : "The table is exact";
+    return `${data.calls.note}. ${table}`;
   }
 
   /** Sums of one side. Those of the old side are rescaled so that they compare with the new side. */
@@ -158,6 +184,28 @@ export class Model {
     const up = grow(callers(zoomUp ? paths : narrowed), zoomUp ? zoom : []);
     const down = grow(callees(zoomUp ? narrowed : paths), zoomUp ? [] : zoom);
     return [down, up];
+  }
+
+  /** Folds runs of library calls. A comparison shows all blocks, because any may have changed. */
+  fold() {
+    const { data, state, opened } = this;
+    const isFolding = state.fold && !this.showsChange && !this.showsPanes;
+    for (const tree of [...this.trees, ...this.otherTrees]) {
+      const isFocus = (node) => Boolean(this.paths.anchor) && !tree.backward && tree.depth[node] === 1;
+      const isLibrary = (node) => data.groups[data.facts[tree.name[node]][3]].tier !== "own";
+      const canFold = (node) => isFolding && node !== tree.zoomed && !isFocus(node) && isLibrary(node);
+      // The selected function has a block of its own.
+      const isOpen = (run) => run.slice(1).some((node) => tree.name[node] === state.pin) || opened.has(pathTo(tree, run[0]));
+      foldRuns(tree, canFold, isOpen);
+    }
+  }
+
+  /** Draws the blocks of a run, or folds all runs again. */
+  open(tree, node) {
+    this.opened = new Set(this.opened).add(pathTo(tree, node));
+  }
+  closeRuns() {
+    this.opened = new Set();
   }
 
   /** The width of a block in a comparison: that of the old side where the block shrank or is gone. */

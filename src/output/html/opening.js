@@ -35,7 +35,8 @@ export function opening(model) {
   if (first !== undefined && share(flat.self[first]) >= HEAVY && !isRuntime(first)) {
     facts.push([`${percent(flat.self[first])}${start()} in `, { id: first }, " itself", ...caller(model, first)]);
   }
-  const kinds = KINDS_OF_WORK.map(({ name, pattern }) => {
+  // Paths that are approximated tell nothing about kinds of work.
+  const kinds = (data.calls ? [] : KINDS_OF_WORK).map(({ name, pattern }) => {
     const marks = matching(data, [{ text: pattern, exact: false }]);
     return { name, marks, value: model.side(countMarked(paths, values, marks, metric.zero), model.state.side === "old") };
   });
@@ -61,6 +62,8 @@ export function opening(model) {
   }
   const few = metric.samples;
   if (few && few < FEW_SAMPLES && !model.isFiltered) facts.unshift([`Only ${few} samples: shares may be off by ±${Math.ceil(70 / Math.sqrt(few))} percentage points`]);
+  // A sentence begins with a capital.
+  if (typeof facts[0]?.[0] === "string") facts[0][0] = facts[0][0].replace(/^[a-z]/, (letter) => letter.toUpperCase());
   return facts.slice(0, 3).flatMap((fact, index) => (index ? ["; ", ...fact] : fact)).concat(facts.length ? ["."] : []);
 }
 
@@ -68,7 +71,8 @@ export function opening(model) {
 function caller(model, id) {
   const { data, paths, values, metric } = model;
   const marks = data.places.name.map((name) => (name === id ? 1 : 0));
-  const { callers, total, itself, root } = countNeighbours(data, paths, values, Uint8Array.from(marks), metric.zero);
+  const found = Uint8Array.from(marks);
+  const { callers, total, itself, root } = model.exactNeighbours(found) ?? countNeighbours(data, paths, values, found, metric.zero);
   const outside = Number(absolute(total)) || 1;
   const ids = Array.from(callers.keys()).filter((name) => callers[name] != 0);
   const [most] = ids.sort((a, b) => Number(absolute(callers[b])) - Number(absolute(callers[a])) || a - b);

@@ -92,6 +92,8 @@ struct Head<'p> {
     left_out: &'p [String],
     label_sets: &'p [Vec<(u32, u32)>],
     sources: Vec<SourceHead<'p>>,
+    /// The exact numbers of a profile that records calls.
+    calls: Option<CallsHead>,
     light: Palette,
     dark: Palette,
     /// The inputs as typed, for commands that show the same numbers.
@@ -167,6 +169,30 @@ struct SourceHead<'p> {
     file: String,
     /// Number, self, total and text. The values are texts, because doubles are inexact above 2⁵³.
     lines: Vec<(u32, String, String, Option<&'p str>)>,
+}
+
+/// The numbers of functions and calls. The values are texts, because doubles are inexact above 2⁵³.
+#[derive(Serialize)]
+struct CallsHead {
+    /// How the paths are approximated.
+    note: String,
+    self_value: Vec<String>,
+    total: Vec<String>,
+    /// Caller, callee and value.
+    edges: Vec<(u32, u32, String)>,
+}
+
+impl CallsHead {
+    fn of(page: &Page) -> Option<Self> {
+        let calls = page.calls.as_ref()?;
+        let texts = |values: &[i64]| values.iter().map(i64::to_string).collect();
+        Some(CallsHead {
+            note: page.header.approximation.clone().unwrap_or_default(),
+            self_value: texts(&calls.self_value),
+            total: texts(&calls.total),
+            edges: calls.edges.iter().map(|&(from, to, value)| (from, to, value.to_string())).collect(),
+        })
+    }
 }
 
 /// The colours of a theme.
@@ -258,7 +284,11 @@ fn head<'p>(page: &'p Page, options: &'p HtmlOptions) -> Result<Head<'p>, Incomp
         title: clean(&page.title).into_owned(),
         inputs: inputs(page),
         filters: &header.filters,
-        warnings: header.warnings.iter().map(|warning| clean(&warning.text).into_owned()).collect(),
+        // The page itself says how it approximates.
+        warnings: (header.warnings.iter().map(|warning| &warning.text))
+            .filter(|text| Some(*text) != header.approximation.as_ref())
+            .map(|text| clean(text).into_owned())
+            .collect(),
         artefacts: header.artefacts.iter().map(|artefact| artefact.name.as_str()).collect(),
         noun: (header.by.one, header.by.several),
         icicle: options.icicle,
@@ -300,6 +330,7 @@ fn head<'p>(page: &'p Page, options: &'p HtmlOptions) -> Result<Head<'p>, Incomp
         left_out: &page.facets_left_out,
         label_sets: &page.label_sets,
         sources: sources(page),
+        calls: CallsHead::of(page),
         names,
         light: Palette::of(&color::LIGHT),
         dark: Palette::of(&color::DARK),

@@ -9,11 +9,11 @@ import { FilterBar } from "./filterbar.js";
 import { visible } from "./format.js";
 import { HotView } from "./hot.js";
 import { whyUnknownLabel } from "./labels.js";
-import { fromFragment, initialState, isStep, toFragment } from "./link.js";
+import { fromFragment, initialState, isStep, tabsOf, toFragment } from "./link.js";
 import { Model } from "./model.js";
 import { opening } from "./opening.js";
 import { exactPattern, searchPattern, whyUnsupported } from "./pattern.js";
-import { Picture, chain } from "./picture.js";
+import { Picture, chain, idsOf } from "./picture.js";
 import { SourceView } from "./source.js";
 import { explain } from "./start.js";
 import { FunctionTable } from "./table.js";
@@ -25,7 +25,7 @@ const TIP_DELAY = 250;
 const LONG_PRESS = 500;
 
 const HELP = [
-  ["Click, Enter", "zoom into a block; on the root: back"],
+  ["Click, Enter", "zoom into a block; on the root: back; open a folded row"],
   ["Double click, c", "callers and callees of a function"],
   ["Shift + click, o", "only stacks through a function"],
   ["Right click, m", "menu of a function"],
@@ -137,10 +137,18 @@ class Page {
   }
 
   zoomTo(block) {
+    if (block.layer.tree.runs.has(block.node)) return this.unfold(block);
     // A click on the root resets the zoom and keeps the filters.
     if (isRoot(block)) return this.state.zoom.length ? this.change({ zoom: [], zoomUp: false }) : undefined;
     const id = block.layer.tree.name[block.node];
     this.change({ zoom: chain(block), zoomUp: Boolean(block.layer.isUp), pin: id }, true);
+  }
+
+  /** Draws the calls of a folded run, each on its own row. */
+  unfold({ layer, node }) {
+    this.model.open(layer.tree, node);
+    this.clicked = -1;
+    this.change({ pin: layer.tree.name[node] }, true);
   }
 
   /** Goes one step back: from the search, the zoom, the focus. */
@@ -184,6 +192,8 @@ class Page {
     this.showLegend();
     element("notes").textContent = picture.notes.join(" · ");
     element("notes").hidden = !element("notes").textContent;
+    element("approximate").textContent = this.model.approximation && `The graph is ${this.model.approximation}.`;
+    element("approximate").hidden = !this.model.approximation;
     this.showEmpty();
     graph.spacer.classList.toggle("standing", !isFocused && !state.icicle);
     const look = (block) => picture.look(block);
@@ -301,6 +311,7 @@ class Page {
     element("order").value = state.weight ? "weight" : "name";
     element("root").value = state.icicle ? "top" : "bottom";
     element("inverted").checked = state.inverted;
+    element("fold").checked = state.fold;
     element("theme").textContent = theme.isDark ? "Light theme" : "Dark theme";
     if (element("search").value !== state.query && document.activeElement !== element("search")) element("search").value = state.query;
     element("about").textContent = this.about().join(" · ");
@@ -333,15 +344,17 @@ class Page {
     const { state } = this;
     const isFocused = state.filters.some((filter) => filter.kind === "focus");
     const current = state.tab === "graph" && isFocused ? "callers" : state.tab;
+    const known = tabsOf(this.data);
     /** @type {any[][]} */
-    const tabs = [
+    const all = [
       ["graph", "Flame graph", () => this.change({ tab: "graph", filters: this.withoutFocus() })],
       ["callers", "Callers and callees", () => this.showCallers()],
       ["hot", "Hot sequences", () => this.change({ tab: "hot" }, true)],
       ["tree", "Call tree", () => this.change({ tab: "tree" }, true)],
-      ...(this.data.compared ? [["compare", "Compare", () => this.change({ tab: "compare", side: "new" }, true)]] : []),
-      ...(this.data.sources.length ? [["source", "Source", () => this.change({ tab: "source" }, true)]] : []),
+      ["compare", "Compare", () => this.change({ tab: "compare", side: "new" }, true)],
+      ["source", "Source", () => this.change({ tab: "source" }, true)],
     ];
+    const tabs = all.filter(([key]) => key === "callers" || known.includes(key));
     const control = ([key, name, act], index) => {
       const made = button(name, act, { tabIndex: key === current ? 0 : -1, title: `${name} (${index + 1})` });
       made.setAttribute("role", "tab");
@@ -349,7 +362,13 @@ class Page {
       made.dataset.key = key;
       return made;
     };
-    this.model.once("tabs", [current], () => fill(element("tabs"), ...tabs.map(control)));
+    this.model.once("tabs", [current], () => {
+      const bar = element("tabs");
+      fill(bar, ...tabs.map(control));
+      // On a phone, the tabs scroll.
+      const open = bar.querySelector("[aria-selected=true]");
+      bar.scrollLeft = open.offsetLeft - bar.offsetLeft - 40;
+    });
     this.openTab = (index) => tabs[index]?.[2]();
     for (const [id, tab] of [["tree-side", "tree"], ["hot", "hot"], ["source", "source"]]) element(id).hidden = current !== tab;
     element("graph-side").hidden = ["tree", "hot", "source"].includes(current);
@@ -396,7 +415,8 @@ class Page {
       entry.addEventListener("mouseleave", () => this.previewGroup(-1));
       return entry;
     });
-    fill(element("legend"), ...entries);
+    const isShared = entries.some((entry) => entry.querySelector(".share-text"));
+    fill(element("legend"), ...(isShared ? [make("span", "self", { className: "lead" })] : []), ...entries);
   }
 
   previewGroup(group) {
@@ -422,7 +442,9 @@ class Page {
     if (id < 0) parts.push(make("span", picture.rootLabel(tree), { className: "name" }));
     else {
       const { name, place, owner, isArtefact } = picture.facts(id);
-      parts.push(make("span", name, { className: "name", title: name.slice(0, 2000) }));
+      const run = idsOf(block);
+      const shown = run.length > 1 ? picture.runLabel(run).texts[0] : name;
+      parts.push(make("span", shown, { className: "name", title: name.slice(0, 2000) }));
       for (const [word, value] of picture.values(block)) {
         const part = make("span", "", { className: "value" });
         part.append(make("span", word && `${word} `, { className: "word" }), value);
@@ -450,7 +472,7 @@ class Page {
 
   /** @returns {any} */
   widestOf(id) {
-    return this.graph.widest(({ layer, node }) => layer.tree.name[node] === id);
+    return this.graph.widest((block) => idsOf(block).includes(id));
   }
 
   /** Selects a function: the widest of its blocks gets the cursor. */
@@ -458,7 +480,12 @@ class Page {
     this.state = { ...this.state, pin: id };
     this.writeAddress(toFragment(this.state, this.data), false);
     this.table.mark(id);
-    const block = this.widestOf(id);
+    let block = this.widestOf(id);
+    // A function that a folded run hides gets a block of its own.
+    if (block && idsOf(block)[0] !== id) {
+      this.update();
+      block = this.widestOf(id);
+    }
     if (block) {
       this.graph.setCursor(block);
       this.showSelection(block);
@@ -534,8 +561,9 @@ class Page {
     if (!found) return;
     const widths = new Map();
     for (const block of this.graph.rows.flat()) {
-      const id = block.layer.tree.name[block.node];
-      if (id >= 0 && found[id]) widths.set(id, Math.max(widths.get(id) ?? 0, this.graph.place(block)[1]));
+      for (const id of idsOf(block)) {
+        if (id >= 0 && found[id]) widths.set(id, Math.max(widths.get(id) ?? 0, this.graph.place(block)[1]));
+      }
     }
     this.hits = [...widths].sort((a, b) => b[1] - a[1] || a[0] - b[0]).map(([id]) => id);
     if (!this.hits.length) return;
@@ -564,6 +592,7 @@ class Page {
     set("order", ({ value }) => ({ weight: value === "weight" }));
     set("root", ({ value }) => ({ icicle: value === "top" }));
     set("inverted", ({ checked }) => ({ inverted: checked, filters: checked ? this.withoutFocus() : this.state.filters }), false);
+    on("fold", "change", ({ target }) => (this.model.closeRuns(), this.change({ fold: target.checked }, true)));
     this.hitIndex = -1;
     on("search", "input", (event) => {
       clearTimeout(this.typing);

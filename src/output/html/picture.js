@@ -65,13 +65,15 @@ export class Picture {
     const { fixed } = theme;
     const isAncestor = node < tree.zoomed;
     const title = () => this.describe(block).join("\n");
-    if (id < 0) return { id, color: fixed.root, label: { texts: [this.rootLabel(tree)] }, alpha: 1, title };
-    const isHit = Boolean(model.found?.[id] || model.lit?.[id]);
-    const isOff = (model.found && !model.found[id]) || (this.group >= 0 && data.facts[id][3] !== this.group);
+    const ids = idsOf(block);
+    if (id < 0) return { ids, color: fixed.root, label: { texts: [this.rootLabel(tree)] }, alpha: 1, title };
+    const some = (test) => ids.some(test);
+    const isHit = some((id) => Boolean(model.found?.[id] || model.lit?.[id]));
+    const isOff = (model.found && !some((id) => model.found[id])) || (this.group >= 0 && !some((id) => data.facts[id][3] === this.group));
     const look = {
-      id,
+      ids,
       color: isHit ? fixed.hit : this.color(tree, node, id),
-      label: this.label(id),
+      label: ids.length > 1 ? this.runLabel(ids) : this.label(id),
       alpha: isOff ? fixed.dim : isAncestor ? 0.6 : 1,
       isHit,
       isSlanted: Boolean(tree.inlined[node]),
@@ -98,6 +100,13 @@ export class Picture {
       this.labels[id] = { texts: forms(name), place };
     }
     return this.labels[id];
+  }
+
+  /** The label of a folded run: `startup → 7 more → runMain`. */
+  runLabel(ids) {
+    const [first, last] = [ids[0], ids.at(-1)].map((id) => this.label(id).texts);
+    const count = ids.length - 2;
+    return { texts: [`${first[0]} → ${count} more → ${last[0]}`, `${first.at(-1)} → ${count} more → ${last.at(-1)}`, `${first.at(-1)} → …`, first.at(-1)] };
   }
 
   color(tree, node, id) {
@@ -173,7 +182,8 @@ export class Picture {
       if (tree.depth[node] === 1) found.push(["total", this.shared(flat.total[id])]);
     } else {
       found.push(["total", this.shared(tree.total[node])]);
-      if (!layer.isUp) found.push(["self", this.shared(tree.self[node])]);
+      // The last call of a folded run is the one that may have self.
+      if (!layer.isUp) found.push(["self", this.shared(tree.self[members({ layer, node }).at(-1)])]);
     }
     if (this.data.compared) {
       found.push([tree.isOld ? "new" : "old", format.value(tree.old[node])]);
@@ -198,13 +208,26 @@ export class Picture {
     const { tree } = block.layer;
     const id = tree.name[block.node];
     if (id < 0) return [this.rootLabel(tree)];
+    const run = members(block);
+    if (run.length > 1) return [...this.runNames(run.map((node) => tree.name[node])), ...this.lines(block), "click to open the folded calls"];
     const { name, place, owner, isArtefact } = this.facts(id);
     const lines = [name];
     if (place) lines.push(place);
     if (owner) lines.push(`package ${owner}`);
     if (tree.inlined[block.node]) lines.push("inlined");
     if (isArtefact) lines.push("profiler artefact: its self belongs to the caller");
-    return [...lines, ...this.values(block).map(([word, value]) => (word ? `${word} ${value}` : value))];
+    return [...lines, ...this.lines(block)];
+  }
+
+  lines(block) {
+    return this.values(block).map(([word, value]) => (word ? `${word} ${value}` : value));
+  }
+
+  /** The names of a folded run, each on its own line; of a long one, the first and the last. */
+  runNames(ids) {
+    const names = ids.map((id) => this.data.short[id]);
+    const left = names.length - 10;
+    return left > 0 ? [...names.slice(0, 5), `… ${left} more`, ...names.slice(-5)] : names;
   }
 
   /** The entries of the legend: colour, name, share of self, and the group that it stands for, if any. */
@@ -260,14 +283,26 @@ export class Picture {
     if (flat.noStack != 0) notes.push(`samples without a stack${hidesFrames ? ", or whose frames are all hidden by a filter" : ""}: ${format.value(flat.noStack)}, ${format.share(flat.noStack, whole)}`);
     const gone = model.removed;
     if (gone.length) notes.push(`${gone.length} removed: ${gone.slice(0, 8).map((row) => data.short[row.id]).join(", ")}${gone.length > 8 ? " …" : ""}`);
+    const runs = trees.reduce((sum, tree) => sum + tree.runs.size, 0);
+    if (runs) notes.push(`${runs} run${runs === 1 ? "" : "s"} of library calls folded; click one to open it`);
     if (trees.some((tree) => tree.inlined.includes(1))) notes.push("italic: inlined");
     return [...notes, ...data.warnings.map((warning) => `warning: ${warning}`)];
   }
 }
 
-/** The depth of a tree. */
+/** The number of rows of a tree below its root. */
 function height(tree) {
-  return tree.depth.reduce((deepest, depth) => Math.max(deepest, depth), 0);
+  return tree.row.reduce((deepest, row) => Math.max(deepest, row), 0);
+}
+
+/** The nodes that a block stands for: one, or a folded run. */
+function members({ layer: { tree }, node }) {
+  return tree.runs.get(node) ?? [node];
+}
+
+/** The ids of the names that a block stands for. */
+export function idsOf(block) {
+  return members(block).map((node) => block.layer.tree.name[node]);
 }
 
 /** The ids of the names from the root of a block's layer to the block. */

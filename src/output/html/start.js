@@ -17,15 +17,16 @@ export function explain(error) {
   document.body.prepend(made);
 }
 
-const code = document.getElementById("code");
+/** Adds a compressed style or script to the page. The policy of the page names both by their hashes. */
+async function add(id, tag) {
+  const made = document.createElement(tag);
+  made.textContent = new TextDecoder().decode(await inflate(document.getElementById(id).textContent));
+  document.body.append(made);
+}
+
 // Not in a test that imports this module.
-if (code) {
-  inflate(code.textContent)
-    .then((bytes) => {
-      // The policy of the page names this script by its hash.
-      const script = document.createElement("script");
-      script.textContent = new TextDecoder().decode(bytes);
-      document.body.append(script);
-    })
+if (document.getElementById("code")) {
+  add("style", "style")
+    .then(() => add("code", "script"))
     .catch(explain);
 }

@@ -41,17 +41,17 @@ const isTested = (model) => model.tested.size > 0;
 
 /**
  * The columns. `text` returns the content of a cell, or `node` an element; a column with a `sort` key has a button in its
- * head. A column is left out where `isShown` is false.
+ * head. A column is left out where `isShown` is false, and on a phone where `isWide` is true.
  * @type {any[]}
  */
 const COLUMNS = [
   { name: "Verdict", sort: "verdict", isShown: isTested, node: verdict },
-  { name: "Cost", isShown: isTested, node: cost },
-  { name: "Self", sort: "self", text: (row, model) => model.format.value(row.self) },
-  { name: "%", of: "Self", text: (row, model) => model.format.share(row.self, model.whole) },
+  { name: "Cost", isShown: isTested, isWide: () => true, node: cost },
+  { name: "Self", sort: "self", isWide: (model) => model.data.compared, text: (row, model) => model.format.value(row.self) },
+  { name: "%", of: "Self", isWide: (model) => model.data.compared, text: (row, model) => model.format.share(row.self, model.whole) },
   { name: "Total", sort: "total", text: (row, model) => model.format.value(row.total) },
-  { name: "%", of: "Total", text: (row, model) => model.format.share(row.total, model.whole) },
-  { name: "% of shown", isShown: (model) => model.isFiltered, text: (row, model) => model.format.share(row.total, model.flat.shown) },
+  { name: "%", of: "Total", isWide: () => true, text: (row, model) => model.format.share(row.total, model.whole) },
+  { name: "% of shown", isShown: (model) => model.isFiltered, isWide: () => true, text: (row, model) => model.format.share(row.total, model.flat.shown) },
   { name: (model) => (model.state.side === "old" ? "New" : "Old"), sort: "old", isShown: (model) => model.data.compared, text: (row, model) => model.format.value(row.other.total) },
   { name: "Change", sort: "delta", isShown: (model) => model.data.compared, text: (row, model) => model.format.signed(row.delta) },
 ];
@@ -99,6 +99,7 @@ export class FunctionTable {
     const { data, state, flat, format } = model;
     const columns = COLUMNS.filter((column) => column.isShown?.(model) ?? true);
     const heads = columns.map((column) => this.head(column));
+    columns.forEach((column, at) => heads[at].classList.toggle("wide-only", Boolean(column.isWide?.(model))));
     const noun = data.noun[0].replace(/^./, (c) => c.toUpperCase());
     const bar = make("th", "", { className: "bar-cell", title: "Dark: self. Pale: total." });
     bar.append(make("span", "self in total", { className: "unseen" }));
@@ -147,6 +148,7 @@ export class FunctionTable {
   cell(column, row) {
     const cell = make("td", column.text?.(row, this.model) ?? "", { className: column.of ? "faint" : column.node ? "tested-cell" : "" });
     if (column.node) cell.append(column.node(row, this.model));
+    if (column.isWide?.(this.model)) cell.classList.add("wide-only");
     return cell;
   }
 

@@ -5,7 +5,7 @@ use hashbrown::HashMap;
 
 use crate::profile::{FrameId, Id, Profile};
 use crate::report::{PageCalls, PageName};
-use crate::tree::{CallTree, KeyCalls, KeyId, NodeId, Shape, Subject, call_tree};
+use crate::tree::{CallTree, KeyCalls, KeyId, NodeId, Shape, Subject, TreeNode, call_tree};
 use crate::view::page::PageStacks;
 
 /// Stands for the calls that are too cheap to follow.
@@ -33,7 +33,7 @@ impl CallPaths {
     /// The paths of the first series.
     pub(super) fn of(subject: &Subject<'_>) -> Self {
         let by_name =
-            |a: crate::tree::TreeNode<'_>, b: crate::tree::TreeNode<'_>| subject.keys.name(a.key).cmp(subject.keys.name(b.key));
+            |a: TreeNode<'_>, b: TreeNode<'_>| subject.keys.name(a.key).cmp(subject.keys.name(b.key));
         let tree = call_tree(subject, &Shape { keep: &|_| true, order: &by_name, max_depth: MAX_DEPTH });
         let (total, own) = (&tree.total[0], &tree.self_value[0]);
         let mut small: Vec<i64> = total.iter().zip(own).map(|(total, own)| total - own).collect();
@@ -85,14 +85,15 @@ pub(super) fn exact(subject: &Subject<'_>, calls: &KeyCalls, names: &[PageName])
         }
     }
     let edges = calls.edges().filter(|(.., value)| *value != 0);
-    found.edges = edges.filter_map(|(caller, callee, value)| Some((id(caller)?, id(callee)?, value))).collect();
+    found.edges =
+        edges.filter_map(|(caller, callee, value)| Some((id(caller)?, id(callee)?, value))).collect();
     found
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::format::load;
     use crate::format::Source;
+    use crate::format::load;
     use crate::profile::LoadOptions;
     use crate::view::{PageOptions, Scope, page};
 
@@ -112,7 +113,8 @@ mod tests {
         assert_eq!(edges, [(0, 1, 20), (2, 0, 60), (2, 1, 30)]);
         let mut start = 0;
         let stacks = page.ends.iter().zip(&page.values[0]).map(|(&end, value)| {
-            let names = page.frames[start..end as usize].iter().map(|&place| &*page.places[place as usize].function);
+            let names =
+                page.frames[start..end as usize].iter().map(|&place| &*page.places[place as usize].function);
             start = end as usize;
             format!("{} {value}", names.collect::<Vec<_>>().join(";"))
         });

@@ -25,7 +25,8 @@ fn the_page_of_calls_shows_the_numbers_of_top_and_focus() {
         let profile = load_well(&fixture(file));
         let scope = Scope::metric(profile.meta.default_metric);
         let top = view::top(&profile, &TopOptions::new(scope.clone()));
-        let row = |row: &prof::report::TopRow| (row.name.to_string(), row.values.self_value, row.values.total);
+        let row =
+            |row: &prof::report::TopRow| (row.name.to_string(), row.values.self_value, row.values.total);
         let expected = rows(top.rows.iter().map(row));
         let page = view::page(&profile, &PageOptions { scope: scope.clone(), ..PageOptions::default() });
         let check = "
@@ -47,7 +48,10 @@ fn the_page_of_calls_shows_the_numbers_of_top_and_focus() {
         assert_eq!(found["rows"], expected, "{file}");
         assert!(found["drawn"].as_u64().unwrap() > 10, "{file}: the graph is empty");
         let said = found["said"].as_str().unwrap();
-        assert!(said.starts_with("The graph is approximated from calls") && said.contains("table is exact"), "{said}");
+        assert!(
+            said.starts_with("The graph is approximated from calls") && said.contains("table is exact"),
+            "{said}"
+        );
         assert!(found["filtered"].as_str().unwrap().contains("all numbers are approximate"));
         // Sequences need stacks.
         assert_eq!(found["tabs"], json!(["graph", "callers", "tree"]));

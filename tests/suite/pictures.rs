@@ -176,8 +176,10 @@ fn the_call_graph_has_the_colours_of_the_flame_graph() {
     succeed(folder.path(), "flame flame.svg cpu.pb.gz");
     let flame = fs::read_to_string(folder.path().join("flame.svg")).unwrap();
     let node = Regex::new(r#"fillcolor="(#\w+)".* tooltip="(.*) \d[^"]*"\];"#).unwrap();
-    let of_graph: BTreeMap<&str, &str> =
-        node.captures_iter(&graph).map(|found| (found.get(2).unwrap().as_str(), found.get(1).unwrap().as_str())).collect();
+    let of_graph: BTreeMap<&str, &str> = node
+        .captures_iter(&graph)
+        .map(|found| (found.get(2).unwrap().as_str(), found.get(1).unwrap().as_str()))
+        .collect();
     // A block without a colour has that of its row.
     let row = Regex::new(r#"(?:<g transform="[^"]*" fill="(#\w+)">)|(?:<rect x="[^"]*" width="[^"]*" height="15"(?: fill="(#\w+)")?[^>]*><title>([^<]*) \()"#).unwrap();
     let (mut usual, mut compared) = ("", 0);
@@ -193,7 +195,10 @@ fn the_call_graph_has_the_colours_of_the_flame_graph() {
     assert!(compared > 300, "{compared} blocks");
     let colors: BTreeSet<&str> = of_graph.values().copied().collect();
     assert!(colors.contains("#a0a9fe") && colors.contains("#c5ced9"), "{colors:?}");
-    assert!(graph.contains("<TD BGCOLOR=\"#a0a9fe\" WIDTH=\"14\"></TD><TD ALIGN=\"LEFT\">main</TD>"), "no legend");
+    assert!(
+        graph.contains("<TD BGCOLOR=\"#a0a9fe\" WIDTH=\"14\"></TD><TD ALIGN=\"LEFT\">main</TD>"),
+        "no legend"
+    );
 }
 
 #[test]

@@ -179,7 +179,7 @@ export class Picture {
       const [first] = chain({ layer, node });
       const isFirst = first === id && tree.depth[node] === 1;
       found.push([isFirst ? "self" : `self of ${this.data.labels[first][0]}`, this.shared(tree.total[node])]);
-      if (tree.depth[node] === 1) found.push(["total", this.shared(flat.total[id])]);
+      if (tree.depth[node] === 1 && !tree.runs.has(node)) found.push(["total", this.shared(flat.total[id])]);
     } else {
       found.push(["total", this.shared(tree.total[node])]);
       // The last call of a folded run is the one that may have self.

@@ -75,10 +75,6 @@ static HINTS: &[Hint] = &[
         "this is VTune's gprof-cc report; export `-report hotspots -group-by callstack -format csv` instead",
     ),
     (
-        |head| head.starts_with(b"Process Name, Display Name, Process, Stack,"),
-        "this is an xperf table, which prof does not read",
-    ),
-    (
         |head| find(front(head), b"\nCounted ") && find(front(head), b"symbol name"),
         "this is an OProfile report (opreport), which prof does not read; record with `perf record -g`",
     ),
@@ -93,10 +89,6 @@ static HINTS: &[Hint] = &[
     (
         |head| head.starts_with(&[0xC1, 0x1F, 0xFC, 0xC1]),
         "this is an OCaml memtrace trace, which prof does not read; open it with `memtrace-viewer`",
-    ),
-    (
-        |head| find(front(head), b"TRACE START ["),
-        "this is an Xdebug trace; record with `xdebug.mode=profile`, whose callgrind files prof reads",
     ),
     (
         |head| head.starts_with(&[0xDC, 0xDF, 0x4A, 0x53, 0x4C, 0x42]),
@@ -148,12 +140,10 @@ mod tests {
         (b"<?xml version=\"1.0\"?>\n<svg>", "SVG"),
         (b"Script_quest log opened (PC)\n500:PUSH:3053:1:Quest\n", "Papyrus"),
         (b"Index  % CPU Time:Total  CPU Time:Self  CPU Time:Children  Name\n", "VTune"),
-        (b"Process Name, Display Name, Process, Stack, Module, Function\n", "xperf"),
         (b"CPU: PIII, speed 1729 MHz (estimated)\nCounted CPU_CLK_UNHALTED events\nsamples  %  symbol name\n", "OProfile"),
         (b"\x04\x22\x4D\x18\x40\x40\xC0\x22\x9D\0\0\xF8\x06memray\0", "memray"),
         (b"NYTProf 5 0\n#Perl profile database.\n", "nytprofcalls"),
         (b"\xC1\x1F\xFC\xC1\xE8\x09\0\0", "memtrace"),
-        (b"TRACE START [2015-12-06 02:48:13]\n", "Xdebug"),
         (b"\xDC\xDF\x4A\x53\x4C\x42\x01\0", "JsonSlabs"),
         (b"\x0A\x02\x50\x01\x0A\x02\x50\x01", "Perfetto"),
     ];

@@ -8,7 +8,7 @@
 //! The stack starts with the leaf. It is the memory in use at the peak, unless memray was asked for something else.
 
 use crate::format::labels::sample_labels;
-use crate::format::text::{BadLines, decimal, lossy};
+use crate::format::text::{BadLines, csv_fields, decimal, lossy};
 use crate::format::{Confidence, Format, LoadError, Source, finished};
 use crate::profile::{Frame, LoadOptions, Profile, ProfileBuilder};
 
@@ -42,7 +42,7 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
 }
 
 fn add(line: &str, builder: &mut ProfileBuilder) -> Option<()> {
-    let fields = fields(line);
+    let fields = csv_fields(line);
     let [allocator, count, size, tid, thread, trace] = &fields[..] else { return None };
     let values = [decimal(count.as_bytes())?, decimal(size.as_bytes())?];
     let mut frames = Vec::new();
@@ -62,31 +62,6 @@ fn add(line: &str, builder: &mut ProfileBuilder) -> Option<()> {
     });
     builder.sample(stack, labels, None, &values);
     Some(())
-}
-
-/// The fields of a line; quoted ones may contain commas, and two quotes stand for one.
-fn fields(line: &str) -> Vec<String> {
-    let mut fields = vec![String::new()];
-    let mut is_quoted = false;
-    let mut characters = line.chars().peekable();
-    while let Some(character) = characters.next() {
-        match character {
-            '"' if is_quoted && characters.peek() == Some(&'"') => {
-                characters.next();
-                push(&mut fields, '"');
-            }
-            '"' => is_quoted = !is_quoted,
-            ',' if !is_quoted => fields.push(String::new()),
-            other => push(&mut fields, other),
-        }
-    }
-    fields
-}
-
-fn push(fields: &mut [String], character: char) {
-    if let Some(field) = fields.last_mut() {
-        field.push(character);
-    }
 }
 
 #[cfg(test)]

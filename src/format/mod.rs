@@ -54,6 +54,7 @@ mod recorded_files;
 mod rprof;
 mod safari;
 mod scalene;
+mod sentry;
 mod simpleperf;
 mod source;
 mod speedscope;
@@ -66,6 +67,8 @@ mod threads;
 mod v8;
 mod wire;
 mod write;
+mod xdebug;
+mod xperf;
 
 pub use error::{LoadError, ParseError, Place};
 pub use gmon::UNNAMED_PROGRAM;
@@ -132,6 +135,7 @@ pub static FORMATS: &[&Format] = &[
     &stackprof::STACKPROF,
     &pyinstrument::PYINSTRUMENT,
     &scalene::SCALENE,
+    &sentry::SENTRY,
     &safari::SAFARI,
     &gprof2dot::GPROF2DOT,
     &dhat::DHAT,
@@ -142,6 +146,8 @@ pub static FORMATS: &[&Format] = &[
     &sysprof::SYSPROF_XML,
     &tachyon::TACHYON,
     &memray_csv::MEMRAY_CSV,
+    &xperf::XPERF,
+    &xdebug::XDEBUG,
     &gmon::GMON,
     &hprof::HPROF,
     &coz::COZ,

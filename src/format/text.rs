@@ -96,6 +96,31 @@ impl BadLines {
     }
 }
 
+/// The fields of a line of CSV; quoted ones may contain commas, and two quotes stand for one.
+pub(super) fn csv_fields(line: &str) -> Vec<String> {
+    let mut fields = vec![String::new()];
+    let mut is_quoted = false;
+    let mut characters = line.chars().peekable();
+    while let Some(character) = characters.next() {
+        match character {
+            '"' if is_quoted && characters.peek() == Some(&'"') => {
+                characters.next();
+                push(&mut fields, '"');
+            }
+            '"' => is_quoted = !is_quoted,
+            ',' if !is_quoted => fields.push(String::new()),
+            other => push(&mut fields, other),
+        }
+    }
+    fields
+}
+
+fn push(fields: &mut [String], character: char) {
+    if let Some(field) = fields.last_mut() {
+        field.push(character);
+    }
+}
+
 /// Reads words and numbers from the front of a line.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Scan<'a>(pub(super) &'a [u8]);

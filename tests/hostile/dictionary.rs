@@ -8,7 +8,9 @@ pub fn shape(format: &str) -> Shape {
         "pprof" | "otlp" => Shape::Protobuf,
         "jfr" | "perf-data" | "pstats" | "mojo" | "gmon" | "tachyon" => Shape::Binary,
         "cpuprofile" | "heapprofile" | "gecko" | "speedscope" | "chrome-trace" | "stackprof" | "dhat"
-        | "ghc-json" | "pyinstrument" | "scalene" | "safari" | "gprof2dot" | "v8-log-json" => Shape::Json,
+        | "ghc-json" | "pyinstrument" | "scalene" | "safari" | "sentry" | "gprof2dot" | "v8-log-json" => {
+            Shape::Json
+        }
         _ => Shape::Lines,
     }
 }
@@ -40,6 +42,9 @@ pub fn words(format: &str) -> &'static [&'static str] {
         "scalene" => &["files", "functions", "lines", "lineno", "line", "n_cpu_percent_python", "n_cpu_percent_c", "n_sys_percent", "n_malloc_mb", "elapsed_time_sec", "max_footprint_mb"],
         "safari" => &["version", "recording", "sampleStackTraces", "sampleDurations", "stackFrames", "expressionLocation", "timestamp", "line", "column", "url", "name", "startTime", "endTime"],
         "gprof2dot" => &["version", "costs", "description", "unit", "functions", "name", "module", "events", "callchain", "cost"],
+        "sentry" => &["profile", "frames", "stacks", "samples", "stack_id", "thread_id", "elapsed_since_start_ns", "timestamp", "thread_metadata", "function", "filename", "abs_path", "lineno", "methods", "class_name", "events", "action", "Enter", "Exit", "Unwind", "method_id", "Monotonic", "wall", "secs", "nanos", "client_sdk", "chunk_id"],
+        "xperf" => &["Process, Stack, Weight\n", "Process Name, Stack, Thread ID, Weight, Count, TimeStamp\n", "[Root]/", "a.dll!f", "/?", ", ", "\"", "1.001237", "1e300", "nan"],
+        "xdebug" => &["TRACE START [", "TRACE END", "File format: 4", "\t0\t", "\t1\t", "\tR\t", "{main}", "   -> ", "   >=> ", "0.0003     125892 ", "f('x') /a.php:3", "\n\t\t\t0.5\t1\n"],
         "memray-csv" => &["allocator,num_allocations,size,tid,thread_name,stack_trace", "MALLOC,", ",", "\"", "\"\"", "|", ";", "f;a.py;5"],
         "v8-log" => &["v8-version,", "shared-library,", "code-creation,", "code-move,", "code-delete,", "tick,", "JS,10,99,", "LazyCompile,", "0x6000,", "+0x2", "-0x2", "overflow", "\\x2C", "f a.js:1:2", "\"", "profiler,"],
         "v8-log-json" => &["code", "functions", "ticks", "tm", "vm", "s", "type", "JS", "CPP", "SHARED_LIB", "CODE", "kind", "name", "-1"],

@@ -74,10 +74,13 @@ const FORMATS: &[(&str, &str, &str)] = &[
     ("pprof", "pprof", "likely"),
     ("pprof-legacy", "pprof-legacy", "certain"),
     ("pstats", "pstats", "certain"),
+    ("sentry-profile", "sentry", "certain"),
     ("simpleperf", "simpleperf", "certain"),
     ("speedscope", "speedscope", "certain"),
     ("stackprof", "stackprof", "certain"),
     ("sysprof-xml", "sysprof-xml", "certain"),
+    ("xdebug-trace", "xdebug", "certain"),
+    ("xperf", "xperf", "certain"),
 ];
 
 /// Files that are not read like the others of their folder: some are not really malformed, and some are harder to detect.
@@ -168,11 +171,8 @@ const NOT_READ: &[(&str, &str)] = &[
     ("oprofile", "OProfile report"),
     ("papyrus", "Papyrus script"),
     ("perfetto", "Perfetto trace"),
-    ("sentry-profile", "Sentry profile"),
     ("sleepy", "archive has several files"),
     ("vtune-gprof-cc", "VTune's gprof-cc report"),
-    ("xdebug-trace", "Xdebug trace"),
-    ("xperf", "xperf table"),
 ];
 
 /// A part of the reason with which a file must be rejected; `None` if it must be read.

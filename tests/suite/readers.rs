@@ -2,6 +2,7 @@
 //! `../shared/corpus`.
 
 use std::collections::BTreeMap;
+use std::fs;
 
 use crate::support::sums::{self, by_label};
 use crate::support::{corpus_root, fixture, load_file, load_well};
@@ -409,6 +410,61 @@ fn pyinstrument_sessions() {
     let functions = functions(&profile, "wall");
     assert!((functions["main"].1 - 6_300_569_000).abs() < 100_000, "{:?}", functions["main"]);
     assert!((functions["work"].1 - 6_272_522_000).abs() < 100_000, "{:?}", functions["work"]);
+}
+
+/// Sums over the samples of the file, made by a short script: each stands for the time until the next one of its thread.
+#[test]
+fn sentry_profiles() {
+    let profile = load_well(&fixture("sentry/python.json"));
+    assert_eq!(totals(&profile), [("samples", 81), ("wall", 1_893_348_666)]);
+    let functions = functions(&profile, "wall");
+    for (name, expected) in [
+        ("parse", (0, 403_658_831)),
+        ("render", (0, 227_457_391)),
+        ("template", (0, 62_274_743)),
+        ("spin", (631_116_222, 631_116_222)),
+        ("ThreadScheduler.run", (0, 631_116_222)),
+    ] {
+        assert_eq!(functions[name], expected, "{name}");
+    }
+    assert_eq!(profile.meta.time_ns, Some(1_795_363_978_152_990_000));
+}
+
+/// Differences between the times of entries and exits, made by a short script.
+#[test]
+fn xdebug_traces() {
+    let profile = load_well(&fixture("xdebug/php.xt"));
+    let traced = functions(&profile, "wall");
+    for (name, total) in [
+        ("explode", 12_000),
+        ("work", 10_461_000),
+        ("parse", 8_747_000),
+        ("Shop->total", 1_839_000),
+        ("{main}", 10_619_000),
+    ] {
+        assert_eq!(traced[name].1, total, "{name}");
+    }
+    // The trace for people is of another run. Its clock is too coarse to see `explode`, and it lacks the ends of some calls.
+    let profile = load_well(&fixture("xdebug/php-text.xt"));
+    let text = fs::read_to_string(fixture("xdebug/php-text.xt")).unwrap();
+    let times: Vec<f64> =
+        text.lines().filter_map(|line| line.split_whitespace().next()?.parse().ok()).collect();
+    let whole = (times[times.len() - 1] - times[0]) * 1e9;
+    assert!((functions(&profile, "wall")["{main}"].1 as f64 - whole).abs() < 1.0);
+    assert!(profile.meta.warnings[0].contains("xdebug.trace_format=1"), "{:?}", profile.meta.warnings);
+}
+
+/// Sums over the lines of the file, made by a short script.
+#[test]
+#[needs(Corpus)]
+fn xperf_tables() {
+    let profile = load_well(&corpus_root().join("xperf/jrfonseca__gprof2dot__val3_xperf.xperf"));
+    assert_eq!(totals(&profile), [("samples", 5045), ("cpu", 5_045_146_811)]);
+    let functions = functions(&profile, "cpu");
+    assert_eq!(functions.len(), 63);
+    assert_eq!(functions["cycfn2"].0, 3_683_470_027);
+    assert_eq!(functions["_ftol2"].0, 776_624_443);
+    assert_eq!(functions["main"].1, 5_039_148_555);
 }
 
 /// The share of each line adds up to the whole elapsed time, and allocations to what a short script adds up.

@@ -16,10 +16,6 @@ const HINTS: &[JsonHint] = &[
         is_flamebearer,
         "this is Pyroscope's own JSON format; export pprof instead (`profilecli query merge --output=pprof=FILE`)",
     ),
-    (
-        |head| has_keys(head, &["client_sdk"]) && json::mentions(head, "\"sentry."),
-        "this is a Sentry profile, which prof does not read",
-    ),
 ];
 
 /// The hint for JSON that no format recognizes; `None` for input that is not JSON.
@@ -54,7 +50,6 @@ mod tests {
         let text = r#"{"snapshot":{"meta":{"node_fields":["type","name"],"node_types":[]},"node_count":2},"nodes":[9,1"#;
         assert!(hint(text.as_bytes()).unwrap().contains("node --heap-prof"));
         assert!(hint(br#"{"version":1,"flamebearer":{"names":[]}}"#).unwrap().contains("Pyroscope"));
-        assert!(hint(br#"{"client_sdk": {"name": "sentry.cocoa"}}"#).unwrap().contains("Sentry"));
         assert_eq!(
             hint(br#"{"a":1,"b":2}"#).unwrap(),
             "this is JSON, but no known profile format has the keys `a`, `b`"

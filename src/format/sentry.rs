@@ -90,6 +90,9 @@ struct Sample {
     time: i64,
 }
 
+/// A method that is running, and its frame.
+type Call = (i64, FrameId);
+
 /// A method is entered or left.
 struct Event {
     is_enter: bool,
@@ -189,7 +192,8 @@ impl Tables {
     fn add_calls(self, builder: &mut ProfileBuilder) {
         builder.metric("wall", "nanoseconds");
         let labels = self.labels(builder, self.events.iter().map(|event| &*event.thread));
-        let mut running: HashMap<&str, (Vec<(i64, FrameId)>, i64)> = HashMap::new();
+        // What each thread runs, and since when: the methods, with their frames.
+        let mut running: HashMap<&str, (Vec<Call>, i64)> = HashMap::new();
         let mut unknown = 0;
         for event in &self.events {
             let (stack, since) = running.entry(&event.thread).or_insert((Vec::new(), event.time));
@@ -261,6 +265,9 @@ fn index(json: &mut Json<'_>) -> Result<u32, ParseError> {
     Ok(json.row()?.and_then(|row| u32::try_from(row).ok()).unwrap_or(u32::MAX))
 }
 
+/// Endings of files in languages of the Java virtual machine.
+const JAVA: [&str; 3] = [".java", ".kt", ".scala"];
+
 /// A string, or a number as it is written; empty for anything else.
 fn text(json: &mut Json<'_>) -> Result<String, ParseError> {
     Ok(json.text_if_any()?.unwrap_or_default().into_owned())
@@ -288,7 +295,7 @@ fn frame(json: &mut Json<'_>, builder: &mut ProfileBuilder) -> Result<FrameId, P
         ("", "") => "[unknown]".to_string(),
         ("", address) => address.to_string(),
         // Of Java, the module is the class.
-        (name, _) if file.ends_with(".java") || file.ends_with(".kt") => format!("{module}.{name}"),
+        (name, _) if JAVA.iter().any(|ending| file.ends_with(ending)) => format!("{module}.{name}"),
         (name, _) => name.to_string(),
     };
     let file = if path.is_empty() { &file } else { &path };

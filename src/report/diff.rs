@@ -143,6 +143,9 @@ pub struct DiffSide {
     pub profiles: usize,
     /// Σ |value| of the metric in all of them; shares of this side refer to it.
     pub total: i64,
+    /// The part of it that was compared: without what filters left out. Changes in points are fractions of it.
+    #[serde(skip)]
+    pub compared: f64,
     /// The number of effective (independent) samples in them; null if unknown.
     pub samples: Option<i64>,
     /// How the profiles were chosen; null if all were used.

@@ -9,13 +9,16 @@ use super::compare::{Cause, Comparison, Hypothesis, RemovedCount};
 use super::dispersion::RunCounts;
 use super::distributions::t_upper_quantile;
 use super::model::Model;
+use super::trades::Trades;
 use super::{CountKind, Normalization, Verdict};
 
 /// A remainder whose p-value is above this is not a change of its own.
-const CHANCE: f64 = 0.05;
+pub(super) const CHANCE: f64 = 0.05;
 /// The fraction of a function's samples that a caller must cover to count as the place the function is
 /// called from.
-const COVERS: f64 = 0.9;
+pub(super) const COVERS: f64 = 0.9;
+/// A function whose decrease has a larger p-value than this may not have lost anything.
+pub(super) const SURE: f64 = 0.01;
 /// How many removed functions are examined, those nearest in size first: a rebuilt program can lose
 /// thousands.
 const CANDIDATES: usize = 20;
@@ -78,7 +81,7 @@ pub trait StackSource {
 /// A total inherits its change if what remains of it, without the stacks through the rows that explain
 /// it, could be chance (p > 5 %). A regression has moved if, at 95 % confidence, the nearest caller of
 /// nearly all its samples grew by less than half as many points: then the samples were already below
-/// that caller before.
+/// that caller before. So has one whose gain the own code of a neighbour lost.
 pub fn attribute(comparison: &mut Comparison, stacks: &impl StackSource) {
     let Some(model) = comparison.model.take() else { return };
     for row in comparison.hypotheses.iter_mut().filter(|row| row.same_counts.len() > 1) {
@@ -97,10 +100,14 @@ pub fn attribute(comparison: &mut Comparison, stacks: &impl StackSource) {
             comparison.hypotheses[index].verdict = Verdict::Inherits;
         }
     }
-    for index in 0..comparison.hypotheses.len() {
-        if comparison.hypotheses[index].verdict == Verdict::Regressed
-            && let Some(cause) = moved(index, comparison, &model, stacks)
-        {
+    let mut regressed: Vec<usize> = (0..comparison.hypotheses.len()).collect();
+    regressed.retain(|&i| comparison.hypotheses[i].verdict == Verdict::Regressed);
+    // The largest first: what another function lost explains only as much.
+    let points = |index: &usize| comparison.hypotheses[*index].points;
+    regressed.sort_by(|a, b| points(b).total_cmp(&points(a)).then(a.cmp(b)));
+    let mut trades = Trades::default();
+    for index in regressed {
+        if let Some(cause) = moved(index, comparison, &model, stacks, &mut trades) {
             comparison.hypotheses[index].cause = Some(cause);
             comparison.hypotheses[index].verdict = Verdict::Moved;
         }
@@ -165,9 +172,15 @@ fn is_own_code(other: &Hypothesis, row: &Hypothesis) -> bool {
     other.measure == CountKind::SelfCount && other.function == row.function
 }
 
-/// Whether the function at `index` grew at the expense of its siblings: either its nearest caller cannot
-/// have grown by half as much, or a function of similar size was removed from below that caller.
-fn moved(index: usize, comparison: &Comparison, model: &Model, stacks: &impl StackSource) -> Option<Cause> {
+/// Whether the function at `index` grew at the expense of others: its nearest caller cannot have grown by half as much, or a
+/// function of similar size was removed from below that caller, or the own code of a neighbour lost as much.
+fn moved(
+    index: usize,
+    comparison: &Comparison,
+    model: &Model,
+    stacks: &impl StackSource,
+    trades: &mut Trades,
+) -> Option<Cause> {
     let row = &comparison.hypotheses[index];
     let enough = COVERS * row.new * row.unit;
     let caller = nearest_caller(row.function, row.measure, Side::New, enough, stacks);
@@ -186,22 +199,32 @@ fn moved(index: usize, comparison: &Comparison, model: &Model, stacks: &impl Sta
             hardly_grew(caller, other.map_or(row.unit, |other| other.unit))
         });
     let is_own_code = row.measure == CountKind::SelfCount;
-    // The own code of a new function was that of its caller if the caller lost what it has.
-    let extracted =
-        is_own_code && row.old <= 0.0 && caller.is_some_and(|caller| is_traded(row, caller, model, stacks));
     // Nor did a function become more expensive if all of it, callees included, did not: it has inlined one of them.
     let inlined = is_own_code && hardly_grew(row.function, row.unit);
-    (by_caller || extracted || inlined || from.is_some()).then_some(Cause::Moved { caller, from })
+    let extracted = !is_own_code
+        && row.old <= 0.0
+        && caller.is_some_and(|caller| is_extracted(row, caller, model, stacks));
+    let loser = caller
+        .filter(|_| is_own_code && from.is_none())
+        .and_then(|caller| trades.loser(row, caller, comparison, model, stacks));
+    (by_caller || extracted || inlined || from.is_some() || loser.is_some()).then_some(Cause::Moved {
+        caller,
+        from,
+        loser,
+    })
 }
 
-/// Whether the own code of `caller` lost most of what the function of `row` gained, and both together did not grow.
-fn is_traded(row: &Hypothesis, caller: usize, model: &Model, stacks: &impl StackSource) -> bool {
-    let own = |function: usize| stacks.counts(function, CountKind::SelfCount, ExcludedStacks::default());
-    let (gained, lost) = (own(row.function), own(caller));
-    let both = gained.iter().zip(&lost).map(|(gained, lost)| gained + lost).collect();
-    let (old, new) = model.comparable_shares(&column(lost, row.unit));
-    let tested = model.test(&column(both, row.unit), CountKind::SelfCount);
-    old - new >= row.points / 2.0 && tested.increase.0 > CHANCE
+/// Whether a new function, with what it calls, was part of `caller`: that lost as much elsewhere, and did not grow.
+fn is_extracted(row: &Hypothesis, caller: usize, model: &Model, stacks: &impl StackSource) -> bool {
+    let counts = |through: &[usize]| {
+        let counts = stacks.counts(caller, CountKind::Total, ExcludedStacks { through, ending: false });
+        column(counts, row.unit)
+    };
+    let (whole, rest) = (counts(&[]), counts(&[row.function]));
+    let (old, new) = model.comparable_shares(&rest);
+    old - new >= row.points / 2.0
+        && model.test(&rest, CountKind::Total).decrease.0 < SURE
+        && model.test(&whole, CountKind::Total).increase.0 > CHANCE
 }
 
 /// The nearest caller that covers the fraction `enough` of a function's count on one side.
@@ -248,12 +271,12 @@ fn replaced(
 }
 
 /// The upper 95 % bound of a function's growth, as a fraction of the old total.
-fn max_growth(model: &Model, column: &RunCounts, measure: CountKind) -> f64 {
+pub(super) fn max_growth(model: &Model, column: &RunCounts, measure: CountKind) -> f64 {
     let tested = model.test(column, measure);
     let upper = tested.log_ratio + t_upper_quantile(CHANCE, model.freedom) * tested.standard_error;
     model.old_share(column) * upper.exp_m1()
 }
 
-fn column(counts: Vec<f64>, unit: f64) -> RunCounts {
+pub(super) fn column(counts: Vec<f64>, unit: f64) -> RunCounts {
     RunCounts { counts: counts.into_iter().map(|count| count / unit).collect(), unit }
 }

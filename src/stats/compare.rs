@@ -118,6 +118,8 @@ pub enum Cause {
         caller: Option<usize>,
         /// The removed function of the same size under the same caller, if there is one.
         from: Option<usize>,
+        /// The function whose own code lost what this one gained, if one did.
+        loser: Option<usize>,
     },
 }
 

@@ -45,6 +45,7 @@ mod majority;
 pub mod mix;
 pub mod model;
 pub mod multiplicity;
+mod trades;
 
 use std::fmt;
 

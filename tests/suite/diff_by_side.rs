@@ -127,6 +127,24 @@ fn each_build_is_tested_like_a_pair_with_a_part_of_alpha() {
 }
 
 #[test]
+fn a_value_that_one_build_did_not_test_is_a_part_of_what_filters_left() {
+    let folder = tempdir().unwrap();
+    // Enough samples to be tested only in the third build.
+    for (build, own) in [("v1", 2), ("v2", 4), ("v3", 400)] {
+        let text =
+            format!("main;parse {own}\nmain;parse;read 1000\nmain;write {}\nwait;poll 2000\n", 1000 - own);
+        fs::write(folder.path().join(format!("{build}.folded")), text).unwrap();
+    }
+    let report =
+        json(folder.path(), "--by-side --normalize total --hide-stacks wait v1.folded v2.folded v3.folded");
+    let builds = &row(&report, "parse")["builds"];
+    assert_eq!((&builds[0]["tested"], &builds[1]["tested"]), (&Value::from(false), &Value::from(true)));
+    // 4 of 2000 samples instead of 2, as changes in all tested rows are parts of these 2000.
+    let points = [0, 1].map(|build: usize| builds[build]["points"].as_f64().unwrap());
+    assert!((points[0] - 0.1).abs() < 1e-9 && (points[1] - 19.9).abs() < 1e-9, "{points:?}");
+}
+
+#[test]
 fn csv_has_a_line_per_function_and_build() {
     let folder = four_builds();
     let all = json(folder.path(), "--by-side v1 v3 v4");

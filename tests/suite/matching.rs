@@ -49,6 +49,14 @@ fn a_renamed_function_is_no_regression() {
 }
 
 #[test]
+fn stubs_and_versions_of_the_linker_are_not_renamed() {
+    for (old, new) in [("memcmp@plt", "operator delete@plt"), ("hypot@@GLIBC_2.35", "log1p@@GLIBC_2.29")] {
+        let (report, _, _) = diff(&program(old), &program(new), &["--noise", "steady"]);
+        assert_eq!(report["matched"], Value::Array(Vec::new()), "{old}");
+    }
+}
+
+#[test]
 fn a_file_says_what_is_the_same() {
     let folder = tempdir().unwrap();
     let file = |text: &str| {

@@ -151,6 +151,9 @@ pub(in crate::output) fn evidence(diff: &Diff, cause: &DiffCause, name: impl Fn(
                 )
             }
             (Some([old, new]), _) => format!("called {} times per run, was {}", calls(new), calls(old)),
+            (None, Growth::Itself) if cause.ratio.is_none() && cause.path.len() > 1 => {
+                format!("called from {}", first())
+            }
             (None, Growth::Itself) if cause.test == RowTest::SelfValue => "in its own code".to_string(),
             (None, Growth::Itself) if cause.path.len() > 1 => {
                 format!("in its own code and in {}, which it calls", last())

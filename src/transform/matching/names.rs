@@ -39,9 +39,11 @@ pub(super) fn pair_relocated(pairs: &mut MatchingState<'_>) {
         if !supported && pairs.similarity(old, new) < LEAST_SIMILARITY_OF_A_NAME {
             continue;
         }
-        // If one namespace was removed and another of the same depth was added, it was renamed.
+        // If one namespace was removed and another of the same depth was added, it was renamed. Packages are folders, which
+        // move.
         let depth = |origin: &str| identifiers(origin).count();
         let is_renamed = !pairs.old.get(old).by_place
+            && pairs.old.get(old).name.contains("::")
             && depth(&from) == depth(&to)
             && !new_origins.contains(&from)
             && !old_origins.contains(&to);
@@ -76,6 +78,8 @@ fn origins(pool: &Pool<'_>) -> HashSet<String> {
 /// Splits a normalised name into its package and the rest, which includes the type of a method:
 /// `depot.text.Json.value` is `Json.value` in `depot.text`, and `main.(*server).report` is `server.report` in `main`.
 fn split_package(name: &str) -> Option<(String, String)> {
+    // In `memcmp@plt`, the linker's stub of a function, `plt` is no name.
+    let name = name.strip_suffix("@plt").unwrap_or(name);
     let words: Vec<&str> = identifiers(name).collect();
     let has_pointers = name.contains("(*");
     let is_type = |word: &str| {

@@ -5,7 +5,8 @@ use hashbrown::{HashMap, HashSet};
 use super::names::{unique_on_both_sides, words_of};
 use super::pool::{EntryId, Pool, grouped};
 use super::{MatchMethod, MatchingState};
-use crate::name::identifiers;
+use crate::name::{identifiers, is_standard_library};
+use crate::pattern::is_runtime;
 
 /// The minimum similarity of renamed functions in callers, callees and cost.
 const LEAST_SIMILARITY: f64 = 0.7;
@@ -22,8 +23,8 @@ pub(super) fn pair_renamed(pairs: &mut MatchingState<'_>, least_share: f64) {
     pair_by_neighbours(pairs, least_share);
 }
 
-/// Pairs the functions of a renamed class or namespace: `Rounds.plan` and `Rounds.gain` became `Tours.plan` and
-/// `Tours.gain`, and no name contains `Rounds` any more.
+/// Pairs the functions of a renamed class or namespace, and the instances of a renamed generic function: `Rounds.plan` and
+/// `Rounds.gain` became `Tours.plan` and `Tours.gain`, and no name contains `Rounds` any more.
 fn pair_by_new_words(pairs: &mut MatchingState<'_>) {
     let last_word = |name: &str| identifiers(name).last().map(str::to_string);
     let found = unique_on_both_sides(pairs, |pool, entry| last_word(pool.normalized(entry)));
@@ -34,6 +35,12 @@ fn pair_by_new_words(pairs: &mut MatchingState<'_>) {
         let (Some(words), None) = (differing.next(), differing.next()) else { continue };
         if identifiers(old).count() == identifiers(new).count() {
             *support.entry(words).or_default() += 1;
+        }
+    }
+    for (old, new) in unique_on_both_sides(pairs, arguments_of) {
+        let (old, new) = (pairs.old.normalized(old), pairs.new.normalized(new));
+        if let (Some(old), Some(new)) = (identifiers(old).last(), identifiers(new).last()) {
+            *support.entry((old, new)).or_default() += 1;
         }
     }
     support.retain(|_, count| *count >= 2);
@@ -61,10 +68,19 @@ fn pair_by_new_words(pairs: &mut MatchingState<'_>) {
         let translated = translated(&pairs.old.get(old).name, &new_word);
         if let &[new] = by_name.get(&&*translated)
             && pairs.of_new[new].is_none()
+            && may_be_renamed(pairs.old, old)
         {
             pairs.pair(old, new, MatchMethod::Renamed, 1.0);
         }
     }
+}
+
+/// The name of a generic function without its last word, if it has arguments that tell its instances apart: of
+/// `sort<Price>` and `sort<Name>`, which became `order<Price>` and `order<Name>`, these remain.
+fn arguments_of(pool: &Pool<'_>, entry: EntryId) -> Option<String> {
+    let (name, normalized) = (&*pool.get(entry).name, pool.normalized(entry));
+    let word = identifiers(normalized).last().filter(|_| name != normalized)?;
+    name.split_once(word).map(|(before, after)| format!("{before} {after}"))
 }
 
 /// A name in which renamed words are replaced.
@@ -110,8 +126,8 @@ fn pair_by_neighbours(pairs: &mut MatchingState<'_>, least_share: f64) {
         if old.is_empty() || new.is_empty() {
             return;
         }
-        let old = heavy(old, pairs.old.shares(), least_share);
-        let new = heavy(new, pairs.new.shares(), least_share);
+        let old = heavy(old, pairs.old, least_share);
+        let new = heavy(new, pairs.new, least_share);
         if old.is_empty() || new.is_empty() {
             return;
         }
@@ -125,12 +141,23 @@ fn pair_by_neighbours(pairs: &mut MatchingState<'_>, least_share: f64) {
     }
 }
 
-/// The heaviest of some functions, with at least `least_share` of their side.
-fn heavy(mut entries: Vec<EntryId>, shares: &[f64], least_share: f64) -> Vec<EntryId> {
-    entries.retain(|&entry| shares[entry] >= least_share);
+/// The heaviest of some functions, with at least `least_share` of their side, that may have been renamed.
+fn heavy(mut entries: Vec<EntryId>, pool: &Pool<'_>, least_share: f64) -> Vec<EntryId> {
+    let shares = pool.shares();
+    entries.retain(|&entry| shares[entry] >= least_share && may_be_renamed(pool, entry));
     entries.sort_by(|&a, &b| shares[b].total_cmp(&shares[a]));
     entries.truncate(MOST);
     entries
+}
+
+/// Whether a function may have another name in another build. Those of the language and of the system keep their names: if
+/// only one side has `HashMap.getNode` and only the other one `HashMap.putVal`, few samples hit either.
+fn may_be_renamed(pool: &Pool<'_>, entry: EntryId) -> bool {
+    let entry = pool.get(entry);
+    !is_standard_library(&entry.name, entry.file)
+        && !is_runtime(&entry.name, entry.file)
+        && !entry.name.ends_with("@plt")
+        && !entry.name.contains("@@")
 }
 
 /// The pairs that are each other's best match by a clear margin.

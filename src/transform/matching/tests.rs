@@ -132,10 +132,40 @@ fn a_class_with_another_name_takes_its_methods_with_it() {
 }
 
 #[test]
+fn instances_of_a_generic_function_are_renamed_together() {
+    let side = |name: &str, [one, other]: [i64; 2]| {
+        format!("main;read;list::{name}<Price> {one}\nmain;read;list::{name}<Name> {other}\nmain;write 70")
+    };
+    // By cost alone, one would pass for the other.
+    assert_eq!(
+        found(&side("sort", [40, 30]), &side("order", [30, 41])),
+        [
+            "list::sort<Name> = list::order<Name> (renamed)",
+            "list::sort<Price> = list::order<Price> (renamed)"
+        ]
+    );
+}
+
+#[test]
 fn a_name_that_both_sides_have_is_never_renamed() {
     let old = "main;a 50\nmain;b 50";
     let new = "main;b 50\nmain;c 50";
     assert_eq!(found(old, new), ["a = c (renamed)"]);
+}
+
+#[test]
+fn functions_of_the_language_and_the_system_are_not_renamed() {
+    // A sampler hits one on this side, and another one on that side.
+    let pairs = [
+        ("java.util.HashMap.getNode", "java.util.HashMap.putVal"),
+        ("runtime.mallocgcSmallScanNoHeaderSC3", "runtime.mallocgcSmallNoScanSC5"),
+        ("core::fmt::num::imp::fmt", "core::str::count::do_count_chars"),
+    ];
+    let side = |name: &str| format!("main;read;{name} 30\nmain;write 70");
+    for (old, new) in pairs {
+        assert_eq!(found(&side(old), &side(new)), Vec::<String>::new());
+    }
+    assert_eq!(found(&side("shop.count"), &side("shop.tally")).len(), 1);
 }
 
 #[test]

@@ -4,9 +4,10 @@ use std::cmp::Ordering;
 
 use hashbrown::HashMap;
 
-use crate::report::{BySide, BySideRow, Diff, DiffRow, DiffSide, DiffVerdict, Header, Name, RowTest};
-use crate::stats::Verdict;
+use crate::report::{BySide, BySideRow, Diff, DiffRow, DiffVerdict, Header, Name, RowTest};
 use crate::view::diff::DiffSort;
+use crate::view::diff::cut::{Row, Rows, is_heavy};
+use crate::view::diff::rows::untested_points;
 
 /// Which rows to keep, and their order.
 #[derive(Clone, Copy, Debug, Default)]
@@ -60,16 +61,15 @@ pub fn by_side(mut builds: Vec<Diff>, options: &BySideOptions) -> BySide {
         elided_tested: 0,
     };
     sort(&mut all.rows, options.sort);
-    let (old, builds) = (all.old.clone(), all.builds.clone());
-    cut(&mut all, |row| is_heavy(row, options.min_share / 100.0, &old, &builds));
-    let mut others = options.others.unwrap_or(usize::MAX);
-    cut(&mut all, |row| {
-        let is_other = rank(row) == Rank::NotSignificant;
-        let is_kept = !is_other || others > 0;
-        others -= usize::from(is_other && is_kept);
-        is_kept
+    let recorded: Vec<_> = all.builds.iter().map(|diff| (diff.old.total, diff.new.total)).collect();
+    let mut rows = Rows::of_by_side(&mut all);
+    rows.keep(|row| {
+        let mut cells =
+            row.builds.iter().zip(&recorded).filter_map(|(cell, totals)| Some((cell.as_ref()?, totals)));
+        cells.any(|(cell, &totals)| is_heavy(cell, options.min_share / 100.0, totals))
     });
-    limit_by_side(&mut all, options.limit.unwrap_or(usize::MAX));
+    rows.limit_others(options.others.unwrap_or(usize::MAX));
+    rows.limit(options.limit.unwrap_or(usize::MAX));
     all
 }
 
@@ -85,31 +85,13 @@ fn untested(other: &DiffRow, test: RowTest, diff: &Diff) -> DiffRow {
         test,
         ..DiffRow::default()
     };
-    let (old, new) = row.tested_values();
-    let share =
-        |value: i64, side: &DiffSide| if side.total > 0 { value as f64 / side.total as f64 } else { 0.0 };
-    row.points = (share(new, &diff.new) / diff.core_ratio - share(old, &diff.old)) * 100.0;
+    row.points = untested_points(&row, [diff.old.compared, diff.new.compared], diff.core_ratio);
     row
 }
 
 /// Leaves out all rows but the first `limit`, and counts those left out.
 pub fn limit_by_side(all: &mut BySide, limit: usize) {
-    let mut place = 0..;
-    cut(all, |_| place.next().is_some_and(|place| place < limit));
-}
-
-/// Leaves out the rows that are not to be kept, and counts them.
-fn cut(all: &mut BySide, mut is_kept: impl FnMut(&BySideRow) -> bool) {
-    let BySide { header, rows, elided_tested, .. } = all;
-    rows.retain(|row| {
-        let keep = is_kept(row);
-        if !keep {
-            header.elided_rows += 1;
-            *elided_tested += usize::from(rank(row) != Rank::Untested);
-            header.elided += if row.test == RowTest::SelfValue { row.old.self_value } else { 0 };
-        }
-        keep
-    });
+    Rows::of_by_side(all).limit(limit);
 }
 
 /// The header of the table; its totals are those of the first build.
@@ -144,34 +126,13 @@ fn overall(diffs: &[Diff]) -> DiffVerdict {
     order.into_iter().find(has).unwrap_or(DiffVerdict::None)
 }
 
-/// How important a row is, judging by the build in which it matters most.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Rank {
-    Regressed,
-    Improved,
-    Significant,
-    NotSignificant,
-    Untested,
-}
-
-fn rank(row: &BySideRow) -> Rank {
-    let rank = |row: &DiffRow| match row.verdict {
-        Verdict::Regressed => Rank::Regressed,
-        Verdict::Improved => Rank::Improved,
-        Verdict::Moved | Verdict::Inherits | Verdict::Mix | Verdict::Small => Rank::Significant,
-        _ if row.p.is_some() => Rank::NotSignificant,
-        _ => Rank::Untested,
-    };
-    row.builds.iter().flatten().map(rank).min().unwrap_or(Rank::Untested)
-}
-
 /// Sorts rows by a column, or the most important first. Of several builds, the one with the largest value counts.
 fn sort(rows: &mut [BySideRow], by: Option<DiffSort>) {
     let by_points = |a: &BySideRow, b: &BySideRow| descending(a, b, DiffSort::Delta);
     rows.sort_by(|a, b| {
         let order = match by {
             Some(column) => descending(a, b, column),
-            None => rank(a).cmp(&rank(b)).then_with(|| by_points(a, b)),
+            None => a.rank().cmp(&b.rank()).then_with(|| by_points(a, b)),
         };
         order.then_with(|| a.name.cmp(&b.name)).then_with(|| a.test.cmp(&b.test))
     });
@@ -183,13 +144,4 @@ fn descending(a: &BySideRow, b: &BySideRow, column: DiffSort) -> Ordering {
         keys.fold(f64::NEG_INFINITY, f64::max)
     };
     key(b).total_cmp(&key(a))
-}
-
-/// Whether a row has at least the share `smallest`, from 0 to 1, of what was recorded of any build.
-fn is_heavy(row: &BySideRow, smallest: f64, old: &DiffSide, builds: &[Diff]) -> bool {
-    let reaches = |value: i64, total: i64| value as f64 >= smallest * total as f64;
-    let cells = || row.builds.iter().zip(builds).filter_map(|(cell, diff)| Some((cell.as_ref()?, diff)));
-    smallest <= 0.0
-        || cells().any(|(cell, _)| reaches(cell.tested_values().0, old.total))
-        || cells().any(|(cell, diff)| reaches(cell.tested_values().1, diff.new.total))
 }

@@ -5,6 +5,7 @@ mod by_side;
 mod call_graph;
 mod calls;
 mod causes;
+mod cut;
 mod history;
 mod lines;
 mod mix;
@@ -19,8 +20,8 @@ mod totals;
 use crate::kind;
 use crate::profile::{Id, LoadOptions, Profile};
 use crate::report::{
-    Detectable, Diff, DiffNoise, DiffRow, DiffSide, DiffVerdict, DoubtfulCore, Header, Rescaling, RowTest,
-    RowVerdict, Strictness, TYPICAL_SHARE,
+    Detectable, Diff, DiffNoise, DiffSide, DiffVerdict, DoubtfulCore, Header, Rescaling, Strictness,
+    TYPICAL_SHARE,
 };
 use crate::stats::compare::Comparison;
 use crate::stats::detect::{Sensitivity, detectable_ratio, samples_needed, samples_needed_per_run};
@@ -30,8 +31,9 @@ use crate::transform::{AlignError, ProfileMetric, align};
 use crate::tree::{By, Flat, KeyId, Subject, flat};
 use crate::unit::{Family, Unit};
 use crate::view::diff::causes::Causes;
+use crate::view::diff::cut::{Rows, is_heavy};
 use crate::view::diff::mix::Mix;
-use crate::view::diff::rows::{COUNTLESS, RowBuilder, is_significant};
+use crate::view::diff::rows::{COUNTLESS, RowBuilder};
 use crate::view::diff::significance::{counts, test};
 use crate::view::diff::totals::{SideTotals, check_common};
 use crate::view::{grouping, metric_name, warnings_of};
@@ -94,8 +96,8 @@ pub fn diff(profile: &Profile, sides: DiffSides, options: &DiffOptions) -> Resul
     let (old, new) = (SideTotals::new(profile, &counted, old), SideTotals::new(profile, &counted, new));
     // The values of all inputs have been converted to the finest of their units.
     let sides = DiffSides {
-        old: DiffSide { total: old.recorded, ..sides.old },
-        new: DiffSide { total: new.recorded, ..sides.new },
+        old: DiffSide { total: old.recorded, compared: old.compared, ..sides.old },
+        new: DiffSide { total: new.recorded, compared: new.compared, ..sides.new },
         ..sides
     };
     check_common(&subject, &old, &new, &options.by)?;
@@ -182,10 +184,17 @@ pub fn diff(profile: &Profile, sides: DiffSides, options: &DiffOptions) -> Resul
         appeared: made.appeared,
         vanished: made.vanished,
     };
-    cut_rows(&mut diff, |row| is_heavy(row, options.min_share / 100.0, &old, &new));
-    limit_others(&mut diff, options.others.unwrap_or(usize::MAX));
-    limit_rows(&mut diff, options.limit.unwrap_or(usize::MAX));
+    cut_rows(&mut diff, options);
     Ok(diff)
+}
+
+/// Leaves out the rows that are not asked for, and counts them.
+fn cut_rows(diff: &mut Diff, options: &DiffOptions) {
+    let recorded = (diff.old.total, diff.new.total);
+    let mut rows = Rows::of_diff(diff);
+    rows.keep(|row| is_heavy(row, options.min_share / 100.0, recorded));
+    rows.limit_others(options.others.unwrap_or(usize::MAX));
+    rows.limit(options.limit.unwrap_or(usize::MAX));
 }
 
 /// The result of the tests.
@@ -247,40 +256,7 @@ fn core_of_functions(
 
 /// Leaves out all rows but the first `limit`, and counts those left out.
 pub fn limit_rows(diff: &mut Diff, limit: usize) {
-    let mut place = 0..;
-    cut_rows(diff, |_| place.next().is_some_and(|place| place < limit));
-}
-
-/// Leaves out all tested rows that are not significant, or are excused by the mix of work, but the first `limit`.
-fn limit_others(diff: &mut Diff, limit: usize) {
-    let mut left = limit;
-    cut_rows(diff, |row| {
-        let is_other = row.p.is_some() && (!is_significant(row.verdict) || row.verdict == RowVerdict::Mix);
-        let is_kept = !is_other || left > 0;
-        left -= usize::from(is_other && is_kept);
-        is_kept
-    });
-}
-
-/// Leaves out the rows that are not to be kept, and counts them.
-fn cut_rows(diff: &mut Diff, mut is_kept: impl FnMut(&DiffRow) -> bool) {
-    let Diff { header, rows, elided_tested, .. } = diff;
-    rows.retain(|row| {
-        let keep = is_kept(row);
-        if !keep {
-            header.elided_rows += 1;
-            *elided_tested += usize::from(row.tested);
-            header.elided += if row.test == RowTest::SelfValue { row.new.self_value } else { 0 };
-        }
-        keep
-    });
-}
-
-/// Whether a row has at least the share `smallest`, from 0 to 1, of what was recorded on either side.
-fn is_heavy(row: &DiffRow, smallest: f64, old: &SideTotals, new: &SideTotals) -> bool {
-    let values = row.tested_values();
-    let reaches = |value: i64, side: &SideTotals| value as f64 >= smallest * side.recorded as f64;
-    smallest <= 0.0 || reaches(values.0, old) || reaches(values.1, new)
+    Rows::of_diff(diff).limit(limit);
 }
 
 /// Why the sides were not rescaled.
@@ -396,6 +372,7 @@ mod tests {
 
     use super::*;
     use crate::profile::from_notation;
+    use crate::report::RowTest;
     use crate::tree::By;
 
     #[test]

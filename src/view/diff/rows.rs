@@ -224,10 +224,7 @@ impl RowBuilder<'_, '_> {
 
     fn untested(&self, key: KeyId) -> DiffRow {
         let mut row = self.plain(key);
-        let (old, new) = row.tested_values();
-        let share = |value: i64, whole: f64| if whole > 0.0 { value as f64 / whole } else { 0.0 };
-        row.points =
-            (share(new, self.new.compared) / self.core_ratio - share(old, self.old.compared)) * 100.0;
+        row.points = untested_points(&row, [self.old.compared, self.new.compared], self.core_ratio);
         row.verdict = untested_verdict(row.old.total as f64, row.new.total as f64);
         row
     }
@@ -258,6 +255,14 @@ impl RowBuilder<'_, '_> {
             .iter()
             .any(|side| side.self_value[key.index()] != 0 || side.total[key.index()] != 0)
     }
+}
+
+/// The change of a row that was not tested, in points of the old total. `compared` are the totals that tested rows are fractions
+/// of, and `core_ratio` is how the share of unchanged code changed.
+pub(super) fn untested_points(row: &DiffRow, compared: [f64; 2], core_ratio: f64) -> f64 {
+    let (old, new) = row.tested_values();
+    let share = |value: i64, whole: f64| if whole > 0.0 { value as f64 / whole } else { 0.0 };
+    (share(new, compared[1]) / core_ratio - share(old, compared[0])) * 100.0
 }
 
 /// Whether a verdict says that something differs.

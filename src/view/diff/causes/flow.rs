@@ -6,7 +6,7 @@ use std::cell::{OnceCell, RefCell};
 use hashbrown::HashMap;
 
 use crate::pattern::{is_collector, is_own};
-use crate::profile::{Column, FrameId, Id};
+use crate::profile::{Column, Id};
 use crate::report::{Name, TotalGrowth};
 use crate::stats::compare::Comparison;
 use crate::stats::dispersion::RunCounts;
@@ -14,7 +14,6 @@ use crate::stats::model::Model;
 use crate::stats::{CountKind, Verdict};
 use crate::tree::{Flat, KeyId, Subject, call_edges};
 use crate::view::diff::CallCounts;
-use crate::view::groups::first_frames;
 
 /// A call: how much of a function's total is spent below one of its callers.
 pub(super) struct Call {
@@ -42,9 +41,9 @@ pub(super) struct Change {
 }
 
 impl Change {
-    /// Whether the old side hardly has it: less than a tenth of what the new side has.
+    /// Whether the old side hardly has it: less than a tenth of what the new side has, and next to nothing of the whole.
     pub(super) fn is_new(&self) -> bool {
-        self.old_share < NEW * self.new_share
+        self.old_share < NEW * self.new_share && self.old_share < NEARLY_NOTHING
     }
 
     /// Whether it certainly grew.
@@ -66,6 +65,8 @@ impl Change {
 
 /// What the old side has less of than this fraction of the new side is new.
 const NEW: f64 = 0.1;
+/// What has a larger share of the old side than this was there before, however much it grew.
+const NEARLY_NOTHING: f64 = 0.01;
 /// The p-value below which a part of a function that is known to have grown is taken to have grown itself.
 const CERTAIN: f64 = 0.01;
 /// Parts have grown alike if each has at least this fraction of the growth of the whole, on a logarithmic scale.
@@ -94,9 +95,8 @@ pub(super) struct Flow<'a, 'p> {
     units: HashMap<usize, f64>,
     /// How often functions were called, if that is known.
     call_counts: Option<&'a CallCounts>,
-    /// The functions by name, and the first frame of each, on first use.
+    /// The functions by name, on first use.
     of_name: OnceCell<HashMap<&'a str, usize>>,
-    first_frames: OnceCell<Column<KeyId, Option<FrameId>>>,
     /// What was computed before: following growth up and down comes by the same functions again and again.
     changes: RefCell<HashMap<(usize, CountKind), Change>>,
     grew_as_a_whole: RefCell<HashMap<usize, bool>>,
@@ -127,7 +127,6 @@ impl<'a, 'p> Flow<'a, 'p> {
             units,
             call_counts,
             of_name: OnceCell::new(),
-            first_frames: OnceCell::new(),
             changes: RefCell::default(),
             grew_as_a_whole: RefCell::default(),
         };
@@ -260,12 +259,6 @@ impl<'a, 'p> Flow<'a, 'p> {
             standard_error: tested.standard_error,
             p: tested.increase.0,
         }
-    }
-
-    /// The first of the frames of a function.
-    pub(super) fn first_frame(&self, function: usize) -> Option<FrameId> {
-        let frames = self.first_frames.get_or_init(|| first_frames(self.subject));
-        frames[KeyId::new(function)]
     }
 
     /// The name of a function.

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use crate::profile::Id;
 use crate::report::{CauseKind, DiffCause, Growth, Name, RowTest};
 use crate::stats::CountKind;
 use crate::view::diff::causes::flow::{Change, Flow};
@@ -149,13 +150,14 @@ fn of_new_code(flow: &Flow<'_, '_>, origin: Origin, change: Change) -> DiffCause
         let old = Origin { function: old, kind: CountKind::Total };
         return DiffCause { path, ..made(flow, CauseKind::NewPath, old, change) };
     }
-    let Some(caller) = above.filter(|&caller| is_of_one_module(flow, caller, origin.function)) else {
-        return made(flow, CauseKind::Dearer, origin, change);
-    };
+    let Some(caller) = above else { return made(flow, CauseKind::Dearer, origin, change) };
     path.insert(0, name(flow, caller));
+    let of_caller = flow.total(caller);
+    if !is_of_one_module(flow, caller, origin.function) || of_caller.points < change.points / 2.0 {
+        return DiffCause { path, ..made(flow, CauseKind::Dearer, origin, change) };
+    }
     let caller = Origin { function: caller, kind: CountKind::Total };
-    let of_caller = flow.total(caller.function);
-    let points = change.points.min(of_caller.points.max(0.0));
+    let points = change.points.min(of_caller.points);
     let found = made(flow, CauseKind::Dearer, caller, Change { points, ..of_caller });
     DiffCause { path, growth: Growth::NewCallee, ..found }
 }
@@ -196,12 +198,14 @@ fn old_code_below(flow: &Flow<'_, '_>, function: usize, points: f64, path: &mut 
 /// without frame pointers its direct caller may be missing.
 fn is_of_one_module(flow: &Flow<'_, '_>, one: usize, other: usize) -> bool {
     let symbols = &flow.subject.profile.symbols;
-    // By file: two builds of a program are two binaries of one name.
-    let module = |function: usize| {
-        let frame = flow.first_frame(function)?;
-        Some(symbols.strings.get(symbols.mappings[symbols.frames[frame].mapping].file))
+    let keys = &flow.subject.keys;
+    // Of either side: the two builds of a program are two binaries, which may have two names.
+    let modules = |function: usize| -> HashSet<&str> {
+        let frames =
+            symbols.frames.enumerate().filter(|(frame, _)| keys.of_frame(*frame).index() == function);
+        frames.map(|(_, frame)| symbols.strings.get(symbols.mappings[frame.mapping].file)).collect()
     };
-    module(one) == module(other)
+    !modules(one).is_disjoint(&modules(other))
 }
 
 fn made(flow: &Flow<'_, '_>, kind: CauseKind, origin: Origin, change: Change) -> DiffCause {

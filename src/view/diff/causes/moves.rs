@@ -23,11 +23,11 @@ pub(super) fn moves(flow: &Flow<'_, '_>, matched: &[Matched]) -> Vec<DiffCause> 
         if moves.iter().any(|made| made.function == function) {
             continue;
         }
-        let Some(Cause::Moved { caller, from }) = row.cause else { continue };
+        let Some(Cause::Moved { caller, from, loser }) = row.cause else { continue };
         let (cause, of) = match (from, row.old > 0.0) {
             (Some(from), _) => (CauseKind::Renamed, Some(from)),
-            (None, false) => (CauseKind::Extracted, caller),
-            (None, true) => match inlined(flow, row.function, row.points) {
+            (None, false) => (CauseKind::Extracted, loser.or(caller)),
+            (None, true) => match inlined(flow, row, loser) {
                 Some(callee) => (CauseKind::Inlined, Some(callee)),
                 None => (CauseKind::Moved, caller),
             },
@@ -38,16 +38,25 @@ pub(super) fn moves(flow: &Flow<'_, '_>, matched: &[Matched]) -> Vec<DiffCause> 
     moves
 }
 
-/// The function that is gone and that this one called, if its own code is what this one's own code grew by.
-fn inlined(flow: &Flow<'_, '_>, function: usize, points: f64) -> Option<usize> {
+/// The function that is gone and whose own code is what this one's own code grew by: the one that lost as much, or one that
+/// this one called.
+fn inlined(flow: &Flow<'_, '_>, row: &Hypothesis, loser: Option<usize>) -> Option<usize> {
+    let is_gone = |function: &usize| {
+        let own = flow.own(*function);
+        own.new_share < GONE * own.old_share
+    };
     let gone = flow.comparison.removed.iter().filter(|gone| gone.measure == CountKind::SelfCount);
     let called =
-        gone.filter(|gone| flow.callers(gone.function).iter().any(|(caller, _)| *caller == function));
-    called
-        .filter(|gone| gone.share >= points / 2.0)
+        gone.filter(|gone| flow.callers(gone.function).iter().any(|(caller, _)| *caller == row.function));
+    let largest = called
+        .filter(|gone| gone.share >= row.points / 2.0)
         .max_by(|a, b| a.share.total_cmp(&b.share))
-        .map(|gone| gone.function)
+        .map(|gone| gone.function);
+    loser.filter(is_gone).or(largest)
 }
+
+/// What has less than this fraction of its own code left is gone.
+const GONE: f64 = 0.1;
 
 /// What the matching of functions says: those of another name, and those in another place, the heaviest first.
 fn matched_moves(flow: &Flow<'_, '_>, matched: &[Matched]) -> Vec<DiffCause> {

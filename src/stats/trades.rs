@@ -1,0 +1,101 @@
+//! Code that only changed places: what the own code of one function gained, that of a neighbour lost.
+//!
+//! A function that is extracted from another one, or inlined into one, makes one of them dearer and the other one cheaper.
+
+use hashbrown::HashMap;
+
+use super::CountKind;
+use super::attribution::{
+    CHANCE, COVERS, Caller, ExcludedStacks, SURE, Side, StackSource, column, max_growth,
+};
+use super::compare::{Comparison, Hypothesis};
+use super::model::Model;
+
+/// What has less than this fraction of its own code left is gone.
+const GONE: f64 = 0.1;
+
+/// The functions that gained what the own code of each function lost. A loss explains several gains only if it is as large as
+/// all of them.
+#[derive(Default)]
+pub(super) struct Trades {
+    gainers: HashMap<usize, Vec<usize>>,
+}
+
+impl Trades {
+    /// The function whose own code lost most of what that of `row` gained, while both together did not grow: its caller, one that
+    /// it called and has inlined, or one that is called from the same place.
+    pub(super) fn loser(
+        &mut self,
+        row: &Hypothesis,
+        caller: usize,
+        comparison: &Comparison,
+        model: &Model,
+        stacks: &impl StackSource,
+    ) -> Option<usize> {
+        let own = |function: usize| stacks.counts(function, CountKind::SelfCount, ExcludedStacks::default());
+        let shares = |function: usize| model.comparable_shares(&column(own(function), row.unit));
+        let has_lost_it = |function: usize| {
+            let (old, new) = shares(function);
+            old - new >= row.points / 2.0
+        };
+        // What a function loses to a new one, or one that is gone to another, needs no further evidence than that both together
+        // did not certainly grow.
+        let is_balanced = |function: usize| {
+            let (old, new) = shares(function);
+            let mut both = own(row.function);
+            let others = self.gainers.get(&function).into_iter().flatten().copied();
+            for part in others.chain([function]) {
+                both.iter_mut().zip(own(part)).for_each(|(sum, count)| *sum += count);
+            }
+            let both = column(both, row.unit);
+            if row.old <= 0.0 || new < GONE * old {
+                model.test(&both, CountKind::SelfCount).increase.0 > CHANCE
+            } else {
+                max_growth(model, &both, CountKind::SelfCount) < row.points / 2.0
+            }
+        };
+        let is_extracted = |caller: usize| row.old <= 0.0 && has_lost_it(caller) && is_balanced(caller);
+        let callers = stacks.callers(row.function, CountKind::SelfCount, Side::New);
+        let is_neighbour = |other: &Hypothesis| {
+            let above = stacks.callers(other.function, CountKind::SelfCount, Side::Old);
+            are_neighbours(
+                (row.function, row.new * row.unit, &callers),
+                (other.function, other.old * other.unit, &above),
+            )
+        };
+        let losers = comparison.hypotheses.iter().filter(|other| {
+            other.measure == CountKind::SelfCount
+                && other.function != row.function
+                && other.decrease.p < SURE
+                && has_lost_it(other.function)
+                && is_balanced(other.function)
+                && is_neighbour(other)
+        });
+        let found = Some(caller).filter(|&caller| is_extracted(caller)).or_else(|| {
+            losers.min_by(|a, b| a.decrease.p.total_cmp(&b.decrease.p)).map(|other| other.function)
+        })?;
+        self.gainers.entry(found).or_default().push(row.function);
+        Some(found)
+    }
+}
+
+/// A function with its count and its callers.
+type Called<'c> = (usize, f64, &'c [Caller]);
+
+/// Whether one of two functions calls the other, directly or not, or both are called from the same place. Stacks that were
+/// followed by frame pointers lack the caller of some leaves, so the caller of the one may be the second caller of the other.
+fn are_neighbours(one: Called<'_>, other: Called<'_>) -> bool {
+    let calls = |(_, count, callers): Called<'_>, function: usize| {
+        callers.iter().any(|caller| caller.function == function && caller.count >= count / 2.0)
+    };
+    let nearest = |(_, count, callers): Called<'_>| -> Vec<usize> {
+        let enough = callers.iter().filter(|caller| caller.count >= COVERS * count);
+        enough.map(|caller| caller.function).take(2).collect()
+    };
+    let (of_one, of_other) = (nearest(one), nearest(other));
+    let is_near = |first: Option<&usize>, others: &[usize]| first.is_some_and(|first| others.contains(first));
+    calls(one, other.0)
+        || calls(other, one.0)
+        || is_near(of_one.first(), &of_other)
+        || is_near(of_other.first(), &of_one)
+}

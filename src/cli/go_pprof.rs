@@ -36,7 +36,8 @@ fn instead_of_option(option: &str) -> Option<&'static str> {
 
 /// `top10`, `web`: commands of the interactive shell.
 fn of_shell(word: &str) -> Option<anyhow::Error> {
-    if Path::new(word).exists() {
+    // Looking for a command among the hints takes longer than reading a small profile.
+    if Command::has_subcommand(word) || Path::new(word).exists() {
         return None;
     }
     let message = format!("{word} is a command of go tool pprof");
@@ -49,8 +50,7 @@ fn of_shell(word: &str) -> Option<anyhow::Error> {
         None => (message, instead_of_option(word)?),
     };
     // Listing the names takes long, so only what could be a mistake is looked for among them.
-    let is_ours = Command::has_subcommand(word) || commands::names().contains(&word.to_string());
-    (!is_ours).then(|| hinted(message, instead))
+    (!commands::names().contains(&word.to_string())).then(|| hinted(message, instead))
 }
 
 #[cfg(test)]

@@ -1,7 +1,5 @@
 //! The old side of a view, as a second column of its profile.
 
-use std::fmt;
-
 use crate::compare::{match_functions, matched};
 use crate::load::{Loaded, Side, SideInput, Sides};
 use crate::profile::{LoadOptions, Profile};
@@ -27,60 +25,30 @@ pub struct BaseOptions {
 }
 
 /// Why an old side cannot be compared with.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BaseError {
     /// A pair of functions that was given does not exist.
-    Given(GivenError),
+    #[error("{0}")]
+    Given(#[source] GivenError),
     /// The sides record different kinds of values.
-    Align(AlignError),
+    #[error("{0}")]
+    Align(#[from] AlignError),
     /// Unchanged code can only be found in stacks.
+    #[error("--normalize core needs samples of stacks to find the unchanged code")]
     NeedsStacks,
     /// Unchanged code cannot be found.
+    #[error("--normalize core cannot find the unchanged code: {0}")]
     NoCore(String),
     /// The comparison that looks for unchanged code failed.
-    Incomparable(Incomparable),
+    #[error("{0}")]
+    Incomparable(#[source] Incomparable),
     /// The rescaled values do not fit in 64 bits. The number is the factor.
+    #[error("the old side does not fit 64 bits when rescaled by {0:e}")]
     TooLarge(f64),
     /// A side has no samples.
+    #[error("a side without samples cannot be rescaled")]
     NoSamples,
-}
-
-impl fmt::Display for BaseError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            BaseError::Given(error) => write!(f, "{error}"),
-            BaseError::Align(error) => write!(f, "{error}"),
-            BaseError::NeedsStacks => {
-                f.write_str("--normalize core needs samples of stacks to find the unchanged code")
-            }
-            BaseError::NoCore(why) => {
-                write!(f, "--normalize core cannot find the unchanged code: {why}")
-            }
-            BaseError::Incomparable(error) => write!(f, "{error}"),
-            BaseError::TooLarge(ratio) => {
-                write!(f, "the old side does not fit 64 bits when rescaled by {ratio:e}")
-            }
-            BaseError::NoSamples => f.write_str("a side without samples cannot be rescaled"),
-        }
-    }
-}
-
-impl std::error::Error for BaseError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            BaseError::Given(error) => Some(error),
-            BaseError::Align(error) => Some(error),
-            BaseError::Incomparable(error) => Some(error),
-            _ => None,
-        }
-    }
-}
-
-impl From<AlignError> for BaseError {
-    fn from(error: AlignError) -> Self {
-        BaseError::Align(error)
-    }
 }
 
 /// Adds the first metric of an old side to a loaded profile as its second column, next to the first of the metrics to

@@ -1,7 +1,6 @@
 //! Two sides on their way to a comparison: matched, aligned, folded and filtered.
 
 use std::collections::BTreeSet;
-use std::fmt;
 use std::sync::Arc;
 
 use crate::compare::remarks::remarks;
@@ -74,41 +73,18 @@ pub struct Compared {
 }
 
 /// Why two sides cannot be compared.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CompareError {
     /// A pair of functions that was given does not exist.
-    Given(GivenError),
+    #[error("{0}")]
+    Given(#[source] GivenError),
     /// The inputs, old ones first, record different kinds of values.
-    Align(AlignError, Vec<String>),
+    #[error("{0}")]
+    Align(#[source] AlignError, Vec<String>),
     /// A filter cannot be applied.
-    Filter(FilterError),
-}
-
-impl fmt::Display for CompareError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            CompareError::Given(error) => error.fmt(f),
-            CompareError::Align(error, _) => error.fmt(f),
-            CompareError::Filter(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for CompareError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        Some(match self {
-            CompareError::Given(error) => error,
-            CompareError::Align(error, _) => error,
-            CompareError::Filter(error) => error,
-        })
-    }
-}
-
-impl From<FilterError> for CompareError {
-    fn from(error: FilterError) -> Self {
-        CompareError::Filter(error)
-    }
+    #[error("{0}")]
+    Filter(#[from] FilterError),
 }
 
 /// Matches the functions of both sides, makes them one profile, folds what profilers left at the end of stacks, and applies

@@ -1,13 +1,13 @@
 //! Why filters cannot be applied.
 
 use std::error::Error;
-use std::fmt;
 
 use crate::pattern::PatternError;
 use crate::profile::TooLarge;
 
 /// Why a filter cannot be applied. The message names the filter as it is typed on the command line.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
 pub struct FilterError {
     message: String,
     hint: Option<String>,
@@ -26,18 +26,6 @@ impl FilterError {
     /// What may have been meant, or what to do instead.
     pub fn hint(&self) -> Option<&str> {
         self.hint.as_deref()
-    }
-}
-
-impl fmt::Display for FilterError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
-    }
-}
-
-impl Error for FilterError {
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        self.source.as_deref().map(|source| source as _)
     }
 }
 

@@ -6,54 +6,28 @@ use std::io;
 use crate::profile::TooLarge;
 
 /// Why an input could not be loaded.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum LoadError {
     /// Reading failed.
-    Io(io::Error),
+    #[error(transparent)]
+    Io(#[from] io::Error),
     /// The input is malformed.
-    Parse(ParseError),
+    #[error(transparent)]
+    Parse(#[from] ParseError),
     /// The profile exceeds the memory limit.
-    TooLarge(TooLarge),
+    #[error(transparent)]
+    TooLarge(#[from] TooLarge),
     /// The format was not recognized.
+    #[error("not a profile in any known format")]
     Unrecognized {
         /// What the input seems to be and how to convert it, if known.
         hint: Option<String>,
     },
 }
 
-impl fmt::Display for LoadError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            LoadError::Io(error) => write!(f, "{error}"),
-            LoadError::Parse(error) => write!(f, "{error}"),
-            LoadError::TooLarge(error) => write!(f, "{error}"),
-            LoadError::Unrecognized { .. } => f.write_str("not a profile in any known format"),
-        }
-    }
-}
-
-impl std::error::Error for LoadError {}
-
-impl From<io::Error> for LoadError {
-    fn from(error: io::Error) -> Self {
-        LoadError::Io(error)
-    }
-}
-
-impl From<TooLarge> for LoadError {
-    fn from(error: TooLarge) -> Self {
-        LoadError::TooLarge(error)
-    }
-}
-
-impl From<ParseError> for LoadError {
-    fn from(error: ParseError) -> Self {
-        LoadError::Parse(error)
-    }
-}
-
 /// A malformed input.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{format}: {message}{place}")]
 pub struct ParseError {
     /// The format's name, such as `pprof` or `gzip`.
     pub format: &'static str,
@@ -73,6 +47,17 @@ pub enum Place {
     Line(u64),
     /// No particular position.
     Whole,
+}
+
+/// As it follows a message.
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Place::Byte(byte) => write!(f, " (byte {byte})"),
+            Place::Line(line) => write!(f, " (line {line})"),
+            Place::Whole => Ok(()),
+        }
+    }
 }
 
 impl ParseError {
@@ -104,19 +89,6 @@ fn short(message: String) -> String {
 
 /// Maximum length of a message in bytes.
 const MAX_LENGTH: usize = 400;
-
-impl fmt::Display for ParseError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.format, self.message)?;
-        match self.place {
-            Place::Byte(byte) => write!(f, " (byte {byte})"),
-            Place::Line(line) => write!(f, " (line {line})"),
-            Place::Whole => Ok(()),
-        }
-    }
-}
-
-impl std::error::Error for ParseError {}
 
 #[cfg(test)]
 mod tests {

@@ -83,7 +83,8 @@ pub fn screen_forms(name: &str) -> Vec<String> {
 pub fn is_screen_form(name: &str, form: &str) -> bool {
     // Shortening only omits words and changes none, so most names can be ruled out without shortening them.
     let word = form.split(|c: char| !c.is_alphanumeric()).max_by_key(|word| word.len()).unwrap_or_default();
-    (name.contains(word) || form.contains('\\')) && screen_forms(name).iter().any(|own| own == form)
+    let may_be = if word.is_empty() { !name.contains(char::is_alphanumeric) } else { name.contains(word) };
+    (may_be || form.contains('\\')) && screen_forms(name).iter().any(|own| own == form)
 }
 
 /// The indexes of all names whose short form is also that of a different name.

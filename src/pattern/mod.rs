@@ -16,8 +16,6 @@
 mod sets;
 mod words;
 
-use std::fmt;
-
 use regex::{Regex, RegexBuilder};
 
 use sets::Set;
@@ -70,32 +68,21 @@ enum Test {
 }
 
 /// A pattern that cannot be used.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PatternError {
     /// It is empty, or has only a prefix, so it would match everything.
+    #[error("the pattern `{}` is empty", pattern.escape_debug())]
     Empty {
         /// What was typed.
         pattern: String,
     },
     /// It would take too much memory when compiled, such as `(a{999}){999}`.
+    #[error("the pattern `{}` is too large as a regular expression", pattern.escape_debug())]
     TooLarge {
         /// What was typed.
         pattern: String,
     },
 }
-
-impl fmt::Display for PatternError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Empty { pattern } => write!(f, "the pattern `{}` is empty", pattern.escape_debug()),
-            Self::TooLarge { pattern } => {
-                write!(f, "the pattern `{}` is too large as a regular expression", pattern.escape_debug())
-            }
-        }
-    }
-}
-
-impl std::error::Error for PatternError {}
 
 /// The memory limit for one compiled regular expression, in bytes: more than any sensible pattern needs,
 /// but small enough for many of them.

@@ -1,10 +1,9 @@
 //! Why an address cannot be fetched.
 
-use std::fmt;
-
 /// Why an address cannot be fetched, and what to do about it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
+#[error("{message}")]
 pub struct FetchError {
     /// What happened. User names and passwords of addresses are not in it.
     pub message: String,
@@ -22,11 +21,3 @@ impl FetchError {
         self
     }
 }
-
-impl fmt::Display for FetchError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
-    }
-}
-
-impl std::error::Error for FetchError {}

@@ -47,8 +47,6 @@ pub mod model;
 pub mod multiplicity;
 mod trades;
 
-use std::fmt;
-
 use serde::Serialize;
 
 /// The counts of one profile; both lists are indexed by function number.
@@ -219,24 +217,40 @@ impl Verdict {
 }
 
 /// Why two sides cannot be compared.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 pub enum Incomparable {
     /// A side has no profile.
+    #[error("one side has no profile")]
     NoProfile,
     /// Two lists that are indexed by function differ in length.
+    #[error("the profiles count different numbers of functions")]
     Shape,
     /// A count is negative or not a number, as in a profile that is itself a difference.
+    #[error("a count of {0} cannot be tested; counts must not be negative")]
     Count(f64),
     /// The size of an effective sample is not positive.
+    #[error("the size of a sample cannot be {0}")]
     Unit(f64),
     /// An option is out of its range; its name and value.
+    #[error("{0} cannot be {1}")]
     Option(&'static str, f64),
     /// The size of a sample is unknown ([`SampleUnit::Unknown`]) and each side has one profile only.
+    #[error("the size of one sample is unknown, so two or more profiles per side are needed")]
     NeedsReplicates,
     /// The sides have hardly a function in common: the shares, from 0 to 1, that such functions have of the old and of
     /// the new side.
+    #[error(
+        "the two sides have almost no functions in common ({:.1}% of the old side, {:.1}% of the new side)",
+        .0 * 100.0,
+        .1 * 100.0
+    )]
     NothingInCommon(f64, f64),
     /// The sides share libraries, but none of the code that uses them.
+    #[error(
+        "the two sides seem to be different programs: outside of libraries and the runtime, the old side has {old} \
+         functions and the new side {new}, and {} of them are on both sides",
+        if *both == 0 { "none".to_string() } else { format!("only {both}") }
+    )]
     DifferentPrograms {
         /// How many functions of the old side are neither of the runtime nor of a library.
         old: usize,
@@ -246,38 +260,3 @@ pub enum Incomparable {
         both: usize,
     },
 }
-
-impl fmt::Display for Incomparable {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NoProfile => write!(f, "one side has no profile"),
-            Self::Shape => write!(f, "the profiles count different numbers of functions"),
-            Self::Count(count) => {
-                write!(f, "a count of {count} cannot be tested; counts must not be negative")
-            }
-            Self::Unit(unit) => write!(f, "the size of a sample cannot be {unit}"),
-            Self::Option(name, value) => write!(f, "{name} cannot be {value}"),
-            Self::NothingInCommon(old, new) => {
-                let (old, new) = (old * 100.0, new * 100.0);
-                write!(
-                    f,
-                    "the two sides have almost no functions in common ({old:.1}% of the old side, {new:.1}% of the new \
-                     side)"
-                )
-            }
-            Self::DifferentPrograms { old, new, both } => {
-                let both = if *both == 0 { "none".to_string() } else { format!("only {both}") };
-                write!(
-                    f,
-                    "the two sides seem to be different programs: outside of libraries and the runtime, the old side has \
-                     {old} functions and the new side {new}, and {both} of them are on both sides"
-                )
-            }
-            Self::NeedsReplicates => {
-                write!(f, "the size of one sample is unknown, so two or more profiles per side are needed")
-            }
-        }
-    }
-}
-
-impl std::error::Error for Incomparable {}

@@ -1,7 +1,5 @@
 //! Aligning profiles: one profile with the stacks of all inputs and one metric (a column) per input.
 
-use std::fmt;
-
 use crate::profile::{LoadOptions, Period, Profile, ProfileBuilder};
 use crate::transform::copier::{Copier, SourceMetric};
 use crate::transform::merge::same_kind;
@@ -21,32 +19,19 @@ pub struct ProfileMetric<'p> {
 }
 
 /// Why profiles cannot be aligned.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AlignError {
     /// The units are of different kinds, or a table has more rows than ids can count.
+    #[error("{0}")]
     Merge(MergeError),
     /// The sampling periods differ: the first period, the one that differs from it, and the number of
     /// the profile that has it.
+    #[error("the sampling periods differ: {0} in one profile and {1} in another")]
     Periods(String, String, usize),
     /// The sum of the values of all profiles does not fit in 64 bits.
+    #[error("the sum of {0} over both sides does not fit in 64 bits")]
     Overflow(String),
 }
-
-impl fmt::Display for AlignError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            AlignError::Merge(error) => write!(f, "{error}"),
-            AlignError::Periods(first, other, _) => {
-                write!(f, "the sampling periods differ: {first} in one profile and {other} in another")
-            }
-            AlignError::Overflow(metric) => {
-                write!(f, "the sum of {metric} over both sides does not fit in 64 bits")
-            }
-        }
-    }
-}
-
-impl std::error::Error for AlignError {}
 
 /// Aligns profiles: the result holds the stacks of all inputs and one metric per input, in order,
 /// followed by a column for the extra values if there are any. Units of one kind are converted to the

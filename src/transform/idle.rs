@@ -2,7 +2,7 @@
 
 use crate::kind::{self, Idleness};
 use crate::pattern::{is_idle_processor, waits};
-use crate::profile::{Column, FunctionId, Profile, StackId};
+use crate::profile::{Column, FrameId, FunctionId, Profile, StackId, Stacks};
 
 /// Computes [`Metric::idle`] for the given metrics: the value of the stacks that `--hide-stacks @idle` would
 /// drop. For CPU time, only idle processors count: waiting threads use no CPU time, and a scheduler that looks
@@ -25,37 +25,49 @@ pub fn note_idle(profile: &mut Profile, metrics: &[usize]) {
         }
         let Some(stacks) = idle_stacks(profile, metric) else { continue };
         let rows = profile.samples.stack.iter().zip(&profile.samples.values[metric]);
-        let idle = rows.filter(|&(&stack, _)| stacks[stack]).map(|(_, value)| value.abs()).sum();
+        let idle = rows.filter(|&(&stack, _)| stacks.contain(stack)).map(|(_, value)| value.abs()).sum();
         profile.meta.metrics[metric].idle = idle;
     }
 }
 
 /// Which stacks are idle in a metric; `None` if that is unknown.
-pub fn idle_stacks(profile: &Profile, metric: usize) -> Option<Column<StackId, bool>> {
+pub fn idle_stacks(profile: &Profile, metric: usize) -> Option<IdleStacks<'_>> {
     let metrics = &profile.meta.metrics;
     let is_cpu_time = |name: &str| kind::of_metric(name).is_some_and(|kind| kind.name == "cpu");
     let with_cpu_time = metrics.iter().any(|metric| is_cpu_time(&metric.name));
     match kind::idleness(&metrics[metric].name, with_cpu_time) {
         Idleness::None => None,
-        Idleness::Processor => Some(stacks_through(profile, |name, _| is_idle_processor(name))),
-        Idleness::Threads => Some(stacks_through(profile, waits)),
+        Idleness::Processor => Some(IdleStacks::new(profile, |name, _| is_idle_processor(name))),
+        Idleness::Threads => Some(IdleStacks::new(profile, waits)),
     }
 }
 
-/// Which stacks contain a function for which `is_match` is true, given its name and file.
-fn stacks_through(profile: &Profile, is_match: impl Fn(&str, &str) -> bool) -> Column<StackId, bool> {
-    let symbols = &profile.symbols;
-    let matching: Column<FunctionId, bool> = symbols
-        .functions
-        .ids()
-        .map(|function| is_match(symbols.function_name(function), symbols.function_file(function)))
-        .collect();
-    if !matching.iter().any(|&matching| matching) {
-        return Column::filled(false, profile.stacks.len());
+/// The stacks with a frame in which nothing happens.
+#[derive(Debug)]
+pub struct IdleStacks<'p> {
+    stacks: &'p Stacks,
+    /// Whether each frame is such; empty if none is.
+    frames: Column<FrameId, bool>,
+}
+
+impl<'p> IdleStacks<'p> {
+    /// `is_idle` is asked for the name and the file of each function.
+    fn new(profile: &'p Profile, is_idle: impl Fn(&str, &str) -> bool) -> Self {
+        let symbols = &profile.symbols;
+        let functions: Column<FunctionId, bool> = symbols
+            .functions
+            .ids()
+            .map(|function| is_idle(symbols.function_name(function), symbols.function_file(function)))
+            .collect();
+        let has_any = functions.iter().any(|&is_idle| is_idle);
+        let frames = symbols.frames.iter().filter(|_| has_any).map(|frame| functions[frame.function]);
+        IdleStacks { stacks: &profile.stacks, frames: frames.collect() }
     }
-    let holds =
-        |stack| profile.stacks.frames(stack).iter().any(|&frame| matching[symbols.frames[frame].function]);
-    profile.stacks.ids().map(holds).collect()
+
+    /// Whether a stack is one of them.
+    pub fn contain(&self, stack: StackId) -> bool {
+        !self.frames.is_empty() && self.stacks.frames(stack).iter().any(|&frame| self.frames[frame])
+    }
 }
 
 #[cfg(test)]

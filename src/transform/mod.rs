@@ -42,7 +42,7 @@ pub use contradictions::{Contradiction, NamedAddresses, contradiction, named_add
 pub use drop_frames::drop_frames;
 pub use fold::{artefacts, fold_leaves, foldable};
 pub use frames::{hide_frames, show_frames};
-pub use idle::{idle_stacks, note_idle};
+pub use idle::{IdleStacks, idle_stacks, note_idle};
 pub use inlines::without_inlines;
 pub use label_frames::{by_label, label_leaf, label_root};
 pub use labels::{LabelFilter, THREAD_KEYS, hide_labels, show_labels, show_threads};

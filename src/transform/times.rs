@@ -1,7 +1,5 @@
 //! `--from`, `--to`: keeping the samples of a period of time.
 
-use std::fmt;
-
 use crate::profile::Profile;
 use crate::transform::engine::keep_rows;
 use crate::unit::{Quantity, QuantityError, parse_rfc3339};
@@ -18,27 +16,18 @@ pub enum TimePoint {
 }
 
 /// Why samples cannot be chosen by time.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TimeError {
     /// The text is not a point in time.
+    #[error("`{}` is not a point in time", .0.escape_debug())]
     TimePoint(String),
     /// The profile does not say when its samples were taken.
+    #[error("the profile does not say when its samples were taken")]
     NoTimes,
     /// Times are known only relative to the start of the recording, but a date was given.
+    #[error("the profile does not say on which day it was recorded")]
     NoDate,
 }
-
-impl fmt::Display for TimeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            TimeError::TimePoint(text) => write!(f, "`{}` is not a point in time", text.escape_debug()),
-            TimeError::NoTimes => f.write_str("the profile does not say when its samples were taken"),
-            TimeError::NoDate => f.write_str("the profile does not say on which day it was recorded"),
-        }
-    }
-}
-
-impl std::error::Error for TimeError {}
 
 impl TimePoint {
     /// Parses `1.5s` (from the start), `-1.5s` (from the end) or `2024-02-26T18:40:37Z`. Fails for any other text.

@@ -1,7 +1,6 @@
 //! Quantities as a user types them: `1mb`, `100ms`, `-1.5s`, `42`.
 
 use std::cmp::Ordering;
-use std::fmt;
 
 use super::{Family, Unit, round_div};
 
@@ -15,19 +14,12 @@ pub struct Quantity {
 }
 
 /// The error for text that is not a number, or that has more digits than any profile can hold.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{}` {problem}", text.escape_debug())]
 pub struct QuantityError {
     text: String,
     problem: &'static str,
 }
-
-impl fmt::Display for QuantityError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}` {}", self.text.escape_debug(), self.problem)
-    }
-}
-
-impl std::error::Error for QuantityError {}
 
 impl Quantity {
     /// Parses a decimal number followed by its unit, optionally separated by spaces. Any word is a unit;

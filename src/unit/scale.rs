@@ -1,7 +1,5 @@
 //! Choosing one unit for a whole column, and formatting its numbers.
 
-use std::fmt;
-
 use super::number::{drop_zeros, plus, with_point};
 use super::{Family, KNOWN, KnownUnit, Unit, round_div};
 
@@ -28,19 +26,12 @@ pub struct Step {
 }
 
 /// The error for a requested unit that is incompatible with that of the metric.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("values in {metric} cannot be shown in {requested}")]
 pub struct IncompatibleUnits {
     metric: String,
     requested: String,
 }
-
-impl fmt::Display for IncompatibleUnits {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "values in {} cannot be shown in {}", self.metric, self.requested)
-    }
-}
-
-impl std::error::Error for IncompatibleUnits {}
 
 impl Scale {
     /// The scale of a column of values in `unit`, which are to be divided by `divisor` (a divisor of 0

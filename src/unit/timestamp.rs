@@ -1,7 +1,5 @@
 //! Points in time: nanoseconds since 1970-01-01 UTC, formatted and parsed as dates.
 
-use std::fmt;
-
 const SECOND: i64 = 1_000_000_000;
 const DAY: i64 = 86_400 * SECOND;
 
@@ -59,18 +57,11 @@ fn days_until(year: i64, month: i64, day: i64) -> i64 {
 
 /// The error for text that is not an RFC 3339 timestamp, or outside the years 1678 to 2262 that fit 64
 /// bits.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{}` is not a time such as 2024-02-26T18:40:37Z", text.escape_debug())]
 pub struct TimestampError {
     text: String,
 }
-
-impl fmt::Display for TimestampError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}` is not a time such as 2024-02-26T18:40:37Z", self.text.escape_debug())
-    }
-}
-
-impl std::error::Error for TimestampError {}
 
 /// Parses an RFC 3339 timestamp (`2024-02-26T18:40:37.25+01:00`; a space may replace the `T`) as
 /// nanoseconds since 1970-01-01 UTC. Digits below a nanosecond are dropped, and the leap second `:60` is

@@ -123,7 +123,7 @@ fn unmark_idle(subject: &Subject<'_>, metric: usize, keys: &[KeyId], rows: &mut 
             name == "(program)" || waits(name, file)
         };
         if *of_functions[function].get_or_insert_with(waits)
-            || of_stacks.as_ref().is_some_and(|idle| idle[stack])
+            || of_stacks.as_ref().is_some_and(|idle| idle.contain(stack))
         {
             idle[key] += value;
         }

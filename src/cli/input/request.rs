@@ -1,6 +1,5 @@
 //! What the options ask to be read, and why it cannot be.
 
-use std::fmt;
 use std::fs;
 use std::io;
 use std::path::Path;
@@ -66,21 +65,14 @@ fn format_named(name: &str) -> Result<&'static Format> {
 }
 
 /// An input that does not exist.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("{}: no such file", shown(name))]
 pub(crate) struct NoSuchFile {
     /// Its name.
     pub(crate) name: String,
     /// All inputs given, this one included.
     pub(crate) given: Vec<String>,
 }
-
-impl fmt::Display for NoSuchFile {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: no such file", shown(&self.name))
-    }
-}
-
-impl std::error::Error for NoSuchFile {}
 
 /// The hint for an exceeded memory limit.
 const MORE_MEMORY: &str = "raise the memory limit, for example with --max-memory 8GiB";

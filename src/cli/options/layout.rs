@@ -69,7 +69,7 @@ impl LayoutArgs {
         Ok(Output {
             format: self.format,
             style: self.style(wording, is_terminal),
-            lines: screen::height().filter(|_| is_terminal && is_text).map(|height| height.saturating_sub(1)),
+            lines: (is_terminal && is_text).then(|| Some(screen::height()?.saturating_sub(1))).flatten(),
             may_page: is_terminal && is_text && self.pager == PagerChoice::Auto,
             force: self.force,
             target,
@@ -78,7 +78,7 @@ impl LayoutArgs {
 
     fn style(&self, wording: &WordingArgs, is_terminal: bool) -> Style {
         Style {
-            width: self.width.or_else(|| screen::width().filter(|_| is_terminal)),
+            width: self.width.or_else(|| if is_terminal { screen::width() } else { None }),
             short_names: wording.names.map_or(is_terminal, |names| names == NamesChoice::Short),
             full_names: wording.names == Some(NamesChoice::Full),
             color: match self.color {

@@ -1,6 +1,5 @@
 //! Errors with a hint that says what to do next.
 
-use std::fmt;
 use std::io;
 
 use terminal_size::{Width, terminal_size_of};
@@ -10,19 +9,12 @@ use crate::output::{self, wrap};
 use crate::source::without_passwords;
 
 /// An error with a hint.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
 pub(crate) struct Hinted {
     message: String,
     hint: String,
 }
-
-impl fmt::Display for Hinted {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
-    }
-}
-
-impl std::error::Error for Hinted {}
 
 /// Creates an error with a hint that says what to do next.
 pub(crate) fn hinted(message: impl Into<String>, hint: impl Into<String>) -> anyhow::Error {

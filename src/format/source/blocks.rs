@@ -66,7 +66,13 @@ impl Blocks {
         match self {
             Blocks::End => None,
             Blocks::Here { reader, empty, size } => {
-                Some(read_block(reader.as_mut(), std::mem::take(empty), *size))
+                let size = *size;
+                let block = read_block(reader.as_mut(), std::mem::take(empty), size);
+                // A block that is not full is the last one. Looking for another would take a buffer of zeros.
+                if block.as_ref().is_ok_and(|block| block.len() < HEADROOM + size) {
+                    *self = Blocks::End;
+                }
+                Some(block)
             }
             Blocks::Thread { full, .. } => full.recv().ok(),
         }

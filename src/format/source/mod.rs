@@ -295,9 +295,10 @@ impl Source {
 
     fn next_block(&mut self) -> Result<Option<Vec<u8>>, LoadError> {
         let start = Instant::now();
+        let is_here = matches!(self.blocks, Blocks::Here { .. });
         let block = self.blocks.next();
         self.waited += start.elapsed();
-        if matches!(self.blocks, Blocks::Here { .. }) && !self.encoding.is_empty() {
+        if is_here && !self.encoding.is_empty() {
             add(&self.counters.inflating, start.elapsed());
         }
         let format = self.encoding.last().copied();

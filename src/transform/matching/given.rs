@@ -1,17 +1,16 @@
 //! Pairs given by the user.
 
-use std::fmt;
-
 use hashbrown::HashMap;
 
 use super::pool::{EntryId, Groups, Pool, grouped};
 use super::{MatchMethod, MatchingState};
 
 /// Why given pairs cannot be used.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum GivenError {
     /// No function of the old or the new side has this name.
+    #[error("{name}: no function of the {side} side has this name")]
     Unknown {
         /// The name as given.
         name: String,
@@ -19,6 +18,7 @@ pub enum GivenError {
         side: &'static str,
     },
     /// A function occurs in two pairs.
+    #[error("{name}: two pairs name this function of the {side} side, and each can have only one match")]
     Twice {
         /// The name as given.
         name: String,
@@ -37,24 +37,6 @@ impl GivenError {
         }
     }
 }
-
-impl fmt::Display for GivenError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            GivenError::Unknown { name, side } => {
-                write!(f, "{name}: no function of the {side} side has this name")
-            }
-            GivenError::Twice { name, side } => {
-                write!(
-                    f,
-                    "{name}: two pairs name this function of the {side} side, and each can have only one match"
-                )
-            }
-        }
-    }
-}
-
-impl std::error::Error for GivenError {}
 
 /// Matches the given pairs.
 pub(super) fn pair(pairs: &mut MatchingState<'_>, given: &[(String, String)]) -> Result<(), GivenError> {

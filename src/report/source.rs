@@ -42,6 +42,16 @@ pub enum Origin {
     Missing(Vec<String>),
 }
 
+impl Origin {
+    /// The file that was read.
+    pub fn path(&self) -> Option<&String> {
+        match self {
+            Origin::Found(path) => Some(path),
+            Origin::Missing(_) => None,
+        }
+    }
+}
+
 /// A source line.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]

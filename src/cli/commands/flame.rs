@@ -13,14 +13,12 @@ use crate::cli::commands::flame::embedded::embedded;
 use crate::cli::commands::requirement::Requirement;
 use crate::cli::commands::show::Show;
 use crate::cli::input::sources::Sources;
-use crate::cli::options::args::{InputArgs, NodeArgs, note};
-use crate::cli::options::base::BaseArgs;
+use crate::cli::options::args::{NodeArgs, StackArgs, note};
 use crate::cli::options::color_by::ColorByArgs;
 use crate::cli::options::embed::EmbedArgs;
 use crate::cli::options::filters::FilterArgs;
 use crate::cli::options::highlight::HighlightArgs;
 use crate::cli::options::layout::{IgnoredArgs, Output, UnitArgs};
-use crate::cli::options::many::ManyArgs;
 use crate::cli::options::pictures::{Drawing, has_ending};
 use crate::cli::terminal::clock::Clock;
 use crate::cli::terminal::failure::{hinted, unwritten};
@@ -28,7 +26,7 @@ use crate::filter::FocusPart;
 use crate::output::{self, CLASSIC_PIXELS, HtmlOptions, SvgOptions, classic, html, svg};
 use crate::pattern::Patterns;
 use crate::profile::LoadOptions;
-use crate::report::{Direction, Header, Origin, Report, SourceFunction};
+use crate::report::{Direction, Header, Report};
 use crate::tree::By;
 use crate::view::{FlameOptions, PageOptions, SiblingOrder, flame, page};
 
@@ -44,59 +42,74 @@ use crate::view::{FlameOptions, PageOptions, SiblingOrder, flame, page};
   prof flame change.svg --base old.pb.gz new.pb.gz   what grew and what shrank")]
 pub(crate) struct FlameCommand {
     #[command(flatten)]
-    pub(super) input: InputArgs,
-    #[command(flatten)]
-    pub(super) many: ManyArgs,
-    #[command(flatten)]
-    pub(super) filters: FilterArgs,
+    pub(super) stacks: StackArgs,
     #[command(flatten)]
     pub(super) node: NodeArgs,
     #[command(flatten)]
     pub(super) unit: UnitArgs,
-    /// Write the picture to this file (same as OUT); - is standard output
-    #[arg(short, long, value_name = "OUT", value_hint = ValueHint::FilePath)]
-    pub(super) output: Option<PathBuf>,
-    /// Overwrite the output file even if it is a profile; inputs are never overwritten
-    #[arg(long)]
-    pub(super) force: bool,
-    /// Width of an SVG in pixels
-    #[arg(long, value_name = "N")]
-    pub(super) width: Option<usize>,
-    /// Accepted only to explain that the extension of OUT chooses the format
-    #[arg(short, long, hide = true)]
-    pub(super) format: Option<String>,
-    /// Draw the root at the top instead of the bottom
-    ///
-    /// A page always opens with the root at the top, which can be changed there.
-    #[arg(long)]
-    pub(super) icicle: bool,
-    /// Draw callers on top of the functions they call
-    #[arg(short, long, visible_alias = "invert")]
-    pub(super) bottom_up: bool,
-    /// Order of frames with the same caller [default: weight in a page, alpha in a picture]
-    #[arg(long, value_name = "HOW")]
-    pub(super) order: Option<SiblingOrder>,
-    /// Style of an SVG [default: prof]
-    #[arg(long, value_name = "STYLE")]
-    pub(super) style: Option<StyleChoice>,
+    #[command(flatten)]
+    pub(super) drawing: DrawingArgs,
     /// Title of the picture
     #[arg(long, value_name = "TEXT")]
     pub(super) title: Option<String>,
-    /// Your own code, which gets colours (repeatable)
-    ///
-    /// All other functions are drawn as libraries. By default, own code is what is not known to be a library.
-    #[arg(long, value_name = "RE")]
-    pub(super) own: Vec<String>,
     #[command(flatten)]
-    pub(super) embed: EmbedArgs,
+    pub(super) code: CodeArgs,
     #[command(flatten)]
     pub(super) coloring: ColorByArgs,
-    #[command(flatten)]
-    pub(super) base: BaseArgs,
     #[command(flatten)]
     pub(super) highlight: HighlightArgs,
     #[command(flatten)]
     pub(super) _ignored: IgnoredArgs,
+}
+
+/// Options for what is drawn, and where it is written.
+#[derive(Args, Debug, Default)]
+pub(super) struct DrawingArgs {
+    /// Write the picture to this file (same as OUT); - is standard output
+    #[arg(short, long, value_name = "OUT", value_hint = ValueHint::FilePath)]
+    output: Option<PathBuf>,
+    /// Overwrite the output file even if it is a profile; inputs are never overwritten
+    #[arg(long)]
+    force: bool,
+    /// Width of an SVG in pixels
+    #[arg(long, value_name = "N")]
+    width: Option<usize>,
+    /// Accepted only to explain that the extension of OUT chooses the format
+    #[arg(short, long, hide = true)]
+    format: Option<String>,
+    /// Draw the root at the top instead of the bottom
+    ///
+    /// A page always opens with the root at the top, which can be changed there.
+    #[arg(long)]
+    icicle: bool,
+    /// Draw callers on top of the functions they call
+    #[arg(short, long, visible_alias = "invert")]
+    bottom_up: bool,
+    /// Order of frames with the same caller [default: weight in a page, alpha in a picture]
+    #[arg(long, value_name = "HOW")]
+    order: Option<SiblingOrder>,
+    /// Style of an SVG [default: prof]
+    #[arg(long, value_name = "STYLE")]
+    style: Option<StyleChoice>,
+}
+
+impl DrawingArgs {
+    /// What is drawn unless asked otherwise, written to this file.
+    pub(super) fn to_file(out: PathBuf) -> Self {
+        DrawingArgs { output: Some(out), ..DrawingArgs::default() }
+    }
+}
+
+/// Options for what a picture or a page shows of the code.
+#[derive(Args, Debug)]
+pub(super) struct CodeArgs {
+    /// Your own code, which gets colours (repeatable)
+    ///
+    /// All other functions are drawn as libraries. By default, own code is what is not known to be a library.
+    #[arg(long, value_name = "RE")]
+    own: Vec<String>,
+    #[command(flatten)]
+    embed: EmbedArgs,
 }
 
 /// Values of `--style`.
@@ -116,7 +129,7 @@ const COMPARISON: Requirement = Requirement::Stacks {
 
 impl FlameCommand {
     pub(crate) fn run(mut self) -> Result<()> {
-        if self.format.is_some() {
+        if self.drawing.format.is_some() {
             let hint = "prof tree -f json has the same data";
             return Err(hinted(
                 "flame has no --format: the extension of OUT, .svg or .html, chooses it",
@@ -125,56 +138,51 @@ impl FlameCommand {
         }
         let out = self.out()?;
         let is_page = has_ending(&out, "html");
-        if is_page && self.width.is_some() {
+        if is_page && self.drawing.width.is_some() {
             let hint = "omit --width, or write an .svg";
             return Err(hinted("flame --width: a page is as wide as the browser window", hint));
         }
-        if self.embed.embed_source && !is_page {
+        if self.code.embed.embed_source && !is_page {
             let hint = "write an .html, or see prof source";
             return Err(hinted("flame --embed-source: a picture has no source lines", hint));
         }
-        if self.embed.embed_source && !matches!(self.node.by(), By::Function | By::Name) {
+        if self.code.embed.embed_source && !matches!(self.node.by(), By::Function | By::Name) {
             let hint = "omit --by, or omit --embed-source";
             return Err(hinted("flame --embed-source shows lines by function", hint));
         }
         let own = self.own()?;
         let is_classic = self.is_classic(is_page)?;
-        let direction = if self.bottom_up { Direction::BottomUp } else { Direction::TopDown };
+        let direction = if self.drawing.bottom_up { Direction::BottomUp } else { Direction::TopDown };
         let focus_part = self.focus_part(is_page);
         // A page opens with the root at the top and the widest first, as a table is read.
         let usual_order = if is_page { SiblingOrder::Weight } else { SiblingOrder::Alphabetical };
-        let order = self.order.unwrap_or(usual_order);
-        let color_by = self.coloring.color_by(&self.base)?;
+        let order = self.drawing.order.unwrap_or(usual_order);
+        let color_by = self.coloring.color_by(&self.stacks.base)?;
         let svg_options = SvgOptions {
-            icicle: self.icicle || is_page,
+            icicle: self.drawing.icicle || is_page,
             color_by,
             unit: self.unit.unit(),
-            width: self.width,
+            width: self.drawing.width,
         };
-        let output = Output::picture(&out, self.force);
+        let output = Output::picture(&out, self.drawing.force);
+        let requirement = if is_page && self.stacks.base.is_given() { COMPARISON } else { Requirement::Paths };
         let show = Show {
-            input: &self.input,
-            many: &self.many,
-            filters: &self.filters,
             focus_part,
             by: self.node.by(),
-            base: &self.base,
-            highlight: &self.highlight,
-            requirement: if is_page && self.base.is_given() { COMPARISON } else { Requirement::Paths },
             // A page filters by labels.
             needs: LoadOptions { labels: is_page, ..LoadOptions::LEAST },
-            limit: None,
-            output: &output,
+            ..Show::of_functions(&self.stacks, &self.highlight, &output, requirement)
         };
         let compared = if is_page { comparison(&show) } else { None };
         let report = show.report(|profile, scope, _| {
             let title = self.title.clone().unwrap_or_default();
             if is_page {
                 let mut page = page(profile, &PageOptions { scope: scope.clone(), title, own: own.clone() });
-                if self.embed.embed_source {
-                    let sources = Sources::new(&self.embed.source_path, &self.embed.trim_path);
-                    page.sources = embedded(profile, scope, &sources);
-                    output.check(&read_files(&page.sources))?;
+                if self.code.embed.embed_source {
+                    page.sources = embedded(profile, scope, &Sources::new(&self.code.embed.paths));
+                    // The files that were read are inputs, which are never overwritten.
+                    let read = page.sources.iter().filter_map(|function| function.origin.path());
+                    output.check(&read.collect::<Vec<_>>())?;
                 }
                 return Ok(page.into());
             }
@@ -188,7 +196,7 @@ impl FlameCommand {
             };
             Ok(flame(profile, &options).into())
         })?;
-        let mut clock = Clock::new(self.input.verbose);
+        let mut clock = Clock::new(self.stacks.input.verbose);
         output.target.write(|out| {
             let drawn = match report {
                 Report::Flame(mut flame) => {
@@ -201,7 +209,7 @@ impl FlameCommand {
                     let SvgOptions { icicle, color_by, unit, .. } = svg_options;
                     let by_weight = order == SiblingOrder::Weight;
                     let focus = if focus_part == FocusPart::Untouched {
-                        focus_of_page(&self.filters)
+                        focus_of_page(&self.stacks.filters)
                     } else {
                         Vec::new()
                     };
@@ -218,24 +226,24 @@ impl FlameCommand {
 
     /// The patterns of own code.
     fn own(&self) -> Result<Option<Patterns>> {
-        if self.own.is_empty() {
+        if self.code.own.is_empty() {
             return Ok(None);
         }
-        let parsed = Patterns::parse(&self.own, self.filters.fixed_strings);
+        let parsed = Patterns::parse(&self.code.own, self.stacks.filters.fixed_strings);
         let (patterns, notes) = parsed.map_err(|error| anyhow::anyhow!("--own: {error}"))?;
-        note(&notes, &self.input);
+        note(&notes, &self.stacks.input);
         Ok(Some(patterns))
     }
 
     /// Whether the picture is a classic one. Fails if another option does not apply to that.
     fn is_classic(&self, is_page: bool) -> Result<bool> {
-        if self.style.is_some() && is_page {
+        if self.drawing.style.is_some() && is_page {
             return Err(hinted("flame --style: a page has only one style", "omit --style, or write an .svg"));
         }
-        if self.style != Some(StyleChoice::Classic) {
+        if self.drawing.style != Some(StyleChoice::Classic) {
             return Ok(false);
         }
-        let has_focus = !self.filters.focus.is_empty() && !self.bottom_up;
+        let has_focus = !self.stacks.filters.focus.is_empty() && !self.drawing.bottom_up;
         let refused = [
             (
                 self.coloring.is_given(),
@@ -243,7 +251,7 @@ impl FlameCommand {
                 "omit it: classic colours are random, or show the change with --base",
             ),
             (self.highlight.is_given(), "--highlight", "omit it, and search in the picture"),
-            (!self.own.is_empty(), "--own", "omit it: classic colours are random"),
+            (!self.code.own.is_empty(), "--own", "omit it: classic colours are random"),
             (
                 self.unit.unit().is_some(),
                 "--unit",
@@ -266,9 +274,9 @@ impl FlameCommand {
     /// A picture shows the callers and callees of `--focus`. A page has all stacks and applies the focus when it
     /// opens, unless the names in it differ from those that patterns match here.
     fn focus_part(&self, is_page: bool) -> FocusPart {
-        let names_are_kept = !self.filters.anonymize
+        let names_are_kept = !self.stacks.filters.anonymize
             && matches!(self.node.by(), By::Function | By::Name | By::Line | By::Address);
-        match (self.bottom_up, is_page) {
+        match (self.drawing.bottom_up, is_page) {
             (true, _) => FocusPart::Callers,
             (false, false) => FocusPart::Both,
             (false, true) if names_are_kept => FocusPart::Untouched,
@@ -279,9 +287,9 @@ impl FlameCommand {
     /// The output file: `-o`, or the argument with the extension of a picture.
     fn out(&mut self) -> Result<PathBuf> {
         let drawing = Drawing { command: "flame", endings: &["svg", "html"], dash: true };
-        let given = drawing.target(self.output.take(), &mut self.input.profiles)?;
+        let given = drawing.target(self.drawing.output.take(), &mut self.stacks.input.profiles)?;
         let out = given.ok_or_else(|| {
-            let profiles = &self.input.profiles;
+            let profiles = &self.stacks.input.profiles;
             // `prof flame picture cpu.pb.gz`: a name that is no file was probably meant as the output.
             let meant = profiles.iter().find(|path| !Path::new(path).exists());
             if let Some(meant) = meant.filter(|_| profiles.iter().any(|path| Path::new(path).exists())) {
@@ -289,28 +297,17 @@ impl FlameCommand {
                 let rest = profiles.iter().filter(|path| *path != meant).cloned().collect::<Vec<_>>();
                 return hinted(message, format!("try: prof flame {meant}.svg {}", rest.join(" ")));
             }
-            let corrected = format!("prof flame flame.svg {}", self.input.profiles.join(" "));
+            let corrected = format!("prof flame flame.svg {}", self.stacks.input.profiles.join(" "));
             hinted("flame: no output file given", format!("try: {}", corrected.trim_end()))
         })?;
         if out.extension().is_some() && !drawing.writes(&out) {
             let message = format!("flame: {}: flame writes only .svg and .html files", out.display());
             let out = out.with_extension("svg");
-            let hint = format!("try: prof flame {} {}", out.display(), self.input.profiles.join(" "));
+            let hint = format!("try: prof flame {} {}", out.display(), self.stacks.input.profiles.join(" "));
             return Err(hinted(message, hint));
         }
         Ok(out)
     }
-}
-
-/// The source files that were read: they are inputs, which are never overwritten.
-fn read_files(functions: &[SourceFunction]) -> Vec<&String> {
-    functions
-        .iter()
-        .filter_map(|function| match &function.origin {
-            Origin::Found(path) => Some(path),
-            Origin::Missing(_) => None,
-        })
-        .collect()
 }
 
 /// The patterns of the focus that a page opens with.

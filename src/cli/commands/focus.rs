@@ -41,9 +41,9 @@ const ROWS: usize = 10;
 
 impl FocusCommand {
     pub(crate) fn run(self) -> Result<()> {
-        check_order("focus", &self.function, &self.view.input.profiles)?;
+        check_order("focus", &self.function, &self.view.stacks.input.profiles)?;
         let output = self.view.output()?;
-        let sort = self.view.base.order(self.rows.sort.as_ref(), SortKey::Total)?;
+        let sort = self.view.stacks.base.order(self.rows.sort.as_ref(), SortKey::Total)?;
         let min_share = self.rows.cut.min_share_or(output.format, 0.0);
         let show = Show {
             limit: Some(self.rows.cut.most.or(ROWS)),
@@ -51,7 +51,7 @@ impl FocusCommand {
         };
         show.run(|profile, scope, limit| {
             one_metric(&scope, "focus")?;
-            let (function, fixed) = (self.function.clone(), self.view.filters.fixed_strings);
+            let (function, fixed) = (self.function.clone(), self.view.stacks.filters.fixed_strings);
             let options = FocusOptions { scope, function, fixed, sort: sort.clone(), limit, min_share };
             Ok(focus(profile, &options).map_err(|error| explain(&self.function, error))?.into())
         })

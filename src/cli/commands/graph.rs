@@ -54,7 +54,7 @@ const MIN_EDGE: f64 = 0.1;
 impl GraphCommand {
     pub(crate) fn run(mut self) -> Result<()> {
         let drawing = Drawing { command: "graph", endings: &["svg", "dot"], dash: false };
-        let out = drawing.target(self.view.layout.output.take(), &mut self.view.input.profiles)?;
+        let out = drawing.target(self.view.layout.output.take(), &mut self.view.stacks.input.profiles)?;
         self.view.layout.output.clone_from(&out);
         let picture = out.as_deref().filter(|out| drawing.writes(out));
         if picture.is_some() && self.view.layout.format != OutputFormat::Text {
@@ -65,12 +65,12 @@ impl GraphCommand {
             let hint = "prof graph OUT.svg draws a picture, prof graph OUT.dot writes one for Graphviz";
             return Err(hinted("graph --color-by: only pictures have colours", hint));
         }
-        let color_by = self.coloring.color_by(&self.view.base)?;
+        let color_by = self.coloring.color_by(&self.view.stacks.base)?;
         let output = match picture {
             Some(out) => Output::picture(out, self.view.layout.force),
             None => self.view.output()?,
         };
-        let sort = self.view.base.order(self.sort.as_ref(), SortKey::Total)?;
+        let sort = self.view.stacks.base.order(self.sort.as_ref(), SortKey::Total)?;
         let usual = if output.format.is_for_people() { MIN_EDGE } else { 0.0 };
         let min_edge = self.min_edge.unwrap_or(usual);
         let show = Show {
@@ -83,12 +83,12 @@ impl GraphCommand {
         })?;
         match (&report, picture) {
             (Report::Graph(graph), Some(picture)) => self.draw(graph, picture, color_by, &output.target),
-            _ => write_timed(&report, &output, &self.view.input),
+            _ => write_timed(&report, &output, &self.view.stacks.input),
         }
     }
 
     fn draw(&self, graph: &Graph, picture: &Path, color_by: ColorBy, target: &Target) -> Result<()> {
-        let mut clock = Clock::new(self.view.input.verbose);
+        let mut clock = Clock::new(self.view.stacks.input.verbose);
         let mut dot = Vec::new();
         let unit = self.view.wording.unit.unit();
         output::dot(graph, unit.as_ref(), color_by, &mut dot).map_err(unwritten)?;

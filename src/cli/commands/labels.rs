@@ -5,15 +5,10 @@ use clap::Args;
 
 use crate::cli::commands::requirement::Requirement;
 use crate::cli::commands::show::{Show, one_metric};
-use crate::cli::options::args::{CutArgs, InputArgs};
-use crate::cli::options::base::BaseArgs;
-use crate::cli::options::filters::FilterArgs;
+use crate::cli::options::args::{CutArgs, StackArgs};
 use crate::cli::options::highlight::HighlightArgs;
 use crate::cli::options::layout::{LayoutArgs, NamesChoice, UnitArgs, WordingArgs};
-use crate::cli::options::many::ManyArgs;
-use crate::filter::FocusPart;
 use crate::profile::LoadOptions;
-use crate::tree::By;
 use crate::view::{LabelsOptions, labels};
 
 /// Label keys and values, with their shares
@@ -28,17 +23,11 @@ use crate::view::{LabelsOptions, labels};
   prof labels -n 3 --show-stacks json cpu.pb.gz   the same for stacks that encode JSON")]
 pub(crate) struct LabelsCommand {
     #[command(flatten)]
-    input: InputArgs,
-    #[command(flatten)]
-    many: ManyArgs,
-    #[command(flatten)]
-    filters: FilterArgs,
+    stacks: StackArgs,
     #[command(flatten)]
     layout: LayoutArgs,
     #[command(flatten)]
     unit: UnitArgs,
-    #[command(flatten)]
-    base: BaseArgs,
     #[command(flatten)]
     highlight: HighlightArgs,
     #[command(flatten)]
@@ -58,22 +47,14 @@ const REQUIREMENT: Requirement = Requirement::Stacks {
 
 impl LabelsCommand {
     pub(crate) fn run(self) -> Result<()> {
-        let LabelsCommand { input, unit, names, .. } = self;
+        let LabelsCommand { stacks, unit, names, .. } = self;
         let wording = WordingArgs { unit, names };
-        let output = self.layout.output(&wording, &input.profiles, input.quiet)?;
+        let output = self.layout.output(&wording, &stacks.input.profiles, stacks.input.quiet)?;
         let min_share = self.rows.min_share_or(output.format, 0.0);
         let show = Show {
-            input: &input,
-            many: &self.many,
-            filters: &self.filters,
-            focus_part: FocusPart::All,
-            by: By::Function,
-            base: &self.base,
-            highlight: &self.highlight,
-            requirement: REQUIREMENT,
             needs: LoadOptions { labels: true, ..LoadOptions::LEAST },
             limit: Some(self.rows.most.or(VALUES)),
-            output: &output,
+            ..Show::of_functions(&stacks, &self.highlight, &output, REQUIREMENT)
         };
         show.run(|profile, scope, limit| {
             one_metric(&scope, "labels")?;

@@ -7,15 +7,10 @@ use std::process::{Command, Stdio};
 use anyhow::Result;
 use clap::Args;
 
-use crate::cli::commands::flame::FlameCommand;
-use crate::cli::options::args::{InputArgs, NodeArgs};
-use crate::cli::options::base::BaseArgs;
-use crate::cli::options::color_by::ColorByArgs;
-use crate::cli::options::embed::EmbedArgs;
-use crate::cli::options::filters::FilterArgs;
+use crate::cli::commands::flame::{CodeArgs, DrawingArgs, FlameCommand};
+use crate::cli::options::args::{NodeArgs, StackArgs};
 use crate::cli::options::highlight::HighlightArgs;
-use crate::cli::options::layout::{IgnoredArgs, UnitArgs};
-use crate::cli::options::many::ManyArgs;
+use crate::cli::options::layout::UnitArgs;
 use crate::cli::terminal::failure::unwritten;
 
 /// The interactive page of a profile or a comparison, in the browser
@@ -29,11 +24,7 @@ use crate::cli::terminal::failure::unwritten;
   prof open --base old.pb.gz new.pb.gz    what became slower")]
 pub(crate) struct OpenCommand {
     #[command(flatten)]
-    input: InputArgs,
-    #[command(flatten)]
-    many: ManyArgs,
-    #[command(flatten)]
-    filters: FilterArgs,
+    stacks: StackArgs,
     #[command(flatten)]
     node: NodeArgs,
     #[command(flatten)]
@@ -41,15 +32,8 @@ pub(crate) struct OpenCommand {
     /// Title of the page
     #[arg(long, value_name = "TEXT")]
     title: Option<String>,
-    /// Your own code, which gets colours (repeatable)
-    ///
-    /// All other functions are drawn as libraries. By default, own code is what is not known to be a library.
-    #[arg(long, value_name = "RE")]
-    own: Vec<String>,
     #[command(flatten)]
-    embed: EmbedArgs,
-    #[command(flatten)]
-    base: BaseArgs,
+    code: CodeArgs,
     #[command(flatten)]
     highlight: HighlightArgs,
 }
@@ -58,29 +42,11 @@ impl OpenCommand {
     pub(crate) fn run(self) -> Result<()> {
         let folder =
             tempfile::Builder::new().prefix("prof-").tempdir().map_err(|error| unwritten(error.into()))?;
-        let page = folder.path().join(file_name(&self.input.profiles));
-        let flame = FlameCommand {
-            input: self.input,
-            many: self.many,
-            filters: self.filters,
-            node: self.node,
-            unit: self.unit,
-            output: Some(page.clone()),
-            force: false,
-            width: None,
-            format: None,
-            icicle: false,
-            bottom_up: false,
-            order: None,
-            style: None,
-            title: self.title,
-            own: self.own,
-            embed: self.embed,
-            coloring: ColorByArgs::default(),
-            base: self.base,
-            highlight: self.highlight,
-            _ignored: IgnoredArgs::default(),
-        };
+        let page = folder.path().join(file_name(&self.stacks.input.profiles));
+        let OpenCommand { stacks, node, unit, title, code, highlight } = self;
+        let drawing = DrawingArgs::to_file(page.clone());
+        let (coloring, _ignored) = Default::default();
+        let flame = FlameCommand { stacks, node, unit, drawing, title, code, coloring, highlight, _ignored };
         flame.run()?;
         // From here on, the browser needs the file.
         let _ = folder.keep();

@@ -7,12 +7,10 @@ use anyhow::Result;
 use crate::cli::commands::fit::{Attempt, fitted};
 use crate::cli::commands::requirement::Requirement;
 use crate::cli::input::request::{explain as explain_load, load};
-use crate::cli::options::args::{InputArgs, RowLimit, ViewArgs, note, say, warn};
-use crate::cli::options::base::BaseArgs;
-use crate::cli::options::filters::{FilterArgs, explain};
+use crate::cli::options::args::{InputArgs, RowLimit, StackArgs, ViewArgs, note, say, warn};
+use crate::cli::options::filters::explain;
 use crate::cli::options::highlight::HighlightArgs;
 use crate::cli::options::layout::{Output, OutputFormat};
-use crate::cli::options::many::ManyArgs;
 use crate::cli::terminal::clock::Clock;
 use crate::cli::terminal::failure::{hinted, unwritten};
 use crate::cli::terminal::pager;
@@ -26,14 +24,11 @@ use crate::view::Scope;
 
 /// A view, before anything is read: what to show, and where.
 pub(crate) struct Show<'a> {
-    pub(crate) input: &'a InputArgs,
-    pub(crate) many: &'a ManyArgs,
-    pub(crate) filters: &'a FilterArgs,
+    pub(crate) stacks: &'a StackArgs,
     /// The part of the stacks through `--focus` that is shown.
     pub(crate) focus_part: FocusPart,
     /// What a row stands for.
     pub(crate) by: By,
-    pub(crate) base: &'a BaseArgs,
     pub(crate) highlight: &'a HighlightArgs,
     pub(crate) requirement: Requirement,
     /// What the view needs of the profile.
@@ -46,25 +41,24 @@ pub(crate) struct Show<'a> {
 impl<'a> Show<'a> {
     /// A view of whole stacks without a limit on rows.
     pub(crate) fn new(view: &'a ViewArgs, output: &'a Output, requirement: Requirement) -> Self {
-        Show {
-            input: &view.input,
-            many: &view.many,
-            filters: &view.filters,
-            focus_part: FocusPart::All,
-            by: view.node.by(),
-            base: &view.base,
-            highlight: &view.highlight,
-            requirement,
-            needs: LoadOptions::LEAST,
-            limit: None,
-            output,
-        }
+        Show { by: view.node.by(), ..Show::of_functions(&view.stacks, &view.highlight, output, requirement) }
+    }
+
+    /// The same by function.
+    pub(crate) fn of_functions(
+        stacks: &'a StackArgs,
+        highlight: &'a HighlightArgs,
+        output: &'a Output,
+        requirement: Requirement,
+    ) -> Self {
+        let (focus_part, needs) = (FocusPart::All, LoadOptions::LEAST);
+        Show { stacks, focus_part, by: By::Function, highlight, requirement, needs, limit: None, output }
     }
 
     /// Loads, filters, and writes the report that `view` makes of the profile with at most so many rows.
     pub(crate) fn run(self, view: impl Fn(&Profile, Scope, Option<usize>) -> Result<Report>) -> Result<()> {
-        let (input, output) = (self.input, self.output);
-        write_timed(&self.report(view)?, output, input)
+        let (stacks, output) = (self.stacks, self.output);
+        write_timed(&self.report(view)?, output, &stacks.input)
     }
 
     /// [`Show::run`] without the writing, for commands that draw.
@@ -72,10 +66,11 @@ impl<'a> Show<'a> {
         self,
         view: impl Fn(&Profile, Scope, Option<usize>) -> Result<Report>,
     ) -> Result<Report> {
-        let filters = self.filters.filters().focused(self.focus_part);
+        let filters = self.filters();
         let loaded = self.load(&filters)?;
-        let mut clock = Clock::new(self.input.verbose);
-        let mut prepared = prepare(loaded, &filters, self.by, self.input)?;
+        let input = &self.stacks.input;
+        let mut clock = Clock::new(input.verbose);
+        let mut prepared = prepare(loaded, &filters, self.by, input)?;
         clock.step("filter");
         self.highlight.apply(&prepared.profile, &filters, &mut prepared.scope)?;
         let Output { format, lines, style, .. } = self.output;
@@ -94,28 +89,34 @@ impl<'a> Show<'a> {
             None => make(None)?,
         };
         clock.step("view");
-        say(notes, self.input);
+        say(notes, input);
         Ok(report)
+    }
+
+    /// The filters given; of the stacks through `--focus`, the part that the view shows.
+    pub(crate) fn filters(&self) -> Filters {
+        self.stacks.filters.filters().focused(self.focus_part)
     }
 
     /// Loads the profile, and the old side if there is one.
     fn load(&self, filters: &Filters) -> Result<Loaded> {
-        self.output.check(&[self.input.files()?, self.base.files()].concat())?;
+        let StackArgs { input, many, filters: filter_args, base } = self.stacks;
+        self.output.check(&[input.files()?, base.files()].concat())?;
         let needs = self.needs.clone().or(needs(filters, &self.by));
-        let request = self.input.given(self.many, needs.clone(), self.filters.all_frames)?;
-        if self.base.is_given() {
+        let request = input.given(many, needs.clone(), filter_args.all_frames)?;
+        if base.is_given() {
             // Servers record both sides at the same time.
-            let fetched = request.fetch(&[&request.inputs, &self.base.base]);
+            let fetched = request.fetch(&[&request.inputs, &base.base]);
             fetched.map_err(|error| explain_load(error, &request))?;
         }
         let loaded = load(&request)?;
         self.requirement.check(&loaded.profile, &self.by, &loaded.metrics)?;
-        note(self.requirement.note([&loaded.profile].into_iter(), &self.by).as_slice(), self.input);
-        if !self.base.is_given() {
+        note(self.requirement.note([&loaded.profile].into_iter(), &self.by).as_slice(), input);
+        if !base.is_given() {
             return Ok(loaded);
         }
-        let mut clock = Clock::new(self.input.verbose);
-        let loaded = self.base.add_old_side(loaded, &request, needs, &self.by, self.input)?;
+        let mut clock = Clock::new(input.verbose);
+        let loaded = base.add_old_side(loaded, &request, needs, &self.by, input)?;
         clock.step("load the old side");
         Ok(loaded)
     }

@@ -1,9 +1,7 @@
 //! `prof source`.
 
-use std::path::PathBuf;
-
 use anyhow::Result;
-use clap::{Args, ValueHint};
+use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 
 use crate::binary::NoCode;
@@ -13,10 +11,10 @@ use crate::cli::commands::show::{Show, one_metric};
 use crate::cli::input::sources::Sources;
 use crate::cli::options::args::{LimitArgs, ViewArgs};
 use crate::cli::options::completion::functions;
+use crate::cli::options::embed::SourcePathArgs;
 use crate::cli::options::layout::Output;
 use crate::cli::terminal::failure::hinted;
 use crate::load::{CodeError, code};
-use crate::report::Origin;
 use crate::tree::By;
 use crate::view::{CodeSpot, NoAssembly, SourceOptions, assembly, source};
 
@@ -41,12 +39,8 @@ pub(crate) struct SourceCommand {
     /// Show the instructions of the function; source lines are between them
     #[arg(long)]
     asm: bool,
-    /// Look for source files in this folder (repeatable)
-    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
-    source_path: Vec<PathBuf>,
-    /// Remove this prefix from source paths (repeatable)
-    #[arg(long, value_name = "PREFIX")]
-    trim_path: Vec<String>,
+    #[command(flatten)]
+    paths: SourcePathArgs,
 }
 
 /// The default number of functions in text.
@@ -54,13 +48,13 @@ const FUNCTIONS: usize = 5;
 
 impl SourceCommand {
     pub(crate) fn run(self) -> Result<()> {
-        check_order("source", &self.function, &self.view.input.profiles)?;
+        check_order("source", &self.function, &self.view.stacks.input.profiles)?;
         if !matches!(self.view.node.by(), By::Function | By::Name) {
             let message = "source shows lines by function: --by can only be function or name";
             return Err(hinted(message, "prof top --by line lists the lines of all functions"));
         }
         let output = self.view.output()?;
-        let sources = Sources::new(&self.source_path, &self.trim_path);
+        let sources = Sources::new(&self.paths);
         if self.asm {
             return self.show_assembly(&output, &sources);
         }
@@ -70,7 +64,7 @@ impl SourceCommand {
         };
         show.run(|profile, scope, limit| {
             one_metric(&scope, "source")?;
-            let (function, fixed) = (self.function.clone(), self.view.filters.fixed_strings);
+            let (function, fixed) = (self.function.clone(), self.view.stacks.filters.fixed_strings);
             let options = SourceOptions { scope, function, fixed, limit };
             let found = source(profile, &options, &|file| {
                 let copy = profile.meta.sources.get(file);
@@ -78,10 +72,7 @@ impl SourceCommand {
             });
             let found = found.map_err(|error| explain(&self.function, error))?;
             // Source files are inputs too, but are known only now.
-            let read = found.functions.iter().filter_map(|function| match &function.origin {
-                Origin::Found(path) => Some(path),
-                Origin::Missing(_) => None,
-            });
+            let read = found.functions.iter().filter_map(|function| function.origin.path());
             output.check(&read.collect::<Vec<_>>())?;
             Ok(found.into())
         })
@@ -89,17 +80,17 @@ impl SourceCommand {
 
     /// Instructions instead of lines.
     fn show_assembly(&self, output: &Output, sources: &Sources) -> Result<()> {
-        if self.view.base.is_given() {
+        if self.view.stacks.base.is_given() {
             let message =
                 "--asm: the instructions of two builds have nothing in common, so --base cannot compare them";
             return Err(hinted(message, "prof source --base compares the lines of a function"));
         }
-        let symbols = self.view.input.symbols.symbols();
+        let symbols = self.view.stacks.input.symbols.symbols();
         let show =
             Show { limit: Some(self.rows.or(FUNCTIONS)), ..Show::new(&self.view, output, INSTRUCTIONS) };
         show.run(|profile, scope, limit| {
             one_metric(&scope, "source")?;
-            let (function, fixed) = (self.function.clone(), self.view.filters.fixed_strings);
+            let (function, fixed) = (self.function.clone(), self.view.stacks.filters.fixed_strings);
             let options = SourceOptions { scope, function, fixed, limit };
             let code_of = |spots: &[CodeSpot]| code(profile, &symbols, spots);
             let found = assembly(profile, &options, &code_of, &|file| sources.text_of(file));

@@ -40,14 +40,14 @@ impl TopCommand {
     pub(crate) fn run(self) -> Result<()> {
         let mut output = self.view.output()?;
         output.style.columns = self.columns.columns();
-        let sort = self.view.base.order(self.rows.sort.as_ref(), SortKey::SelfValue)?;
+        let sort = self.view.stacks.base.order(self.rows.sort.as_ref(), SortKey::SelfValue)?;
         let min_share = self.rows.cut.min_share_or(output.format, 0.0);
         let show = Show {
             limit: Some(self.rows.cut.most.or(ROWS)),
             ..Show::new(&self.view, &output, Requirement::Costs)
         };
         show.run(|profile, scope, limit| {
-            self.columns.check(self.view.base.is_given(), scope.metrics.len(), "top")?;
+            self.columns.check(self.view.stacks.base.is_given(), scope.metrics.len(), "top")?;
             let options = TopOptions { scope, sort: sort.clone(), limit, min_share };
             if !self.per_event {
                 return Ok(top_with_calls(profile, &options).into());

@@ -72,7 +72,7 @@ impl TreeCommand {
         } else {
             (SortKey::Total, ROWS, MIN_SHARE, FocusPart::Callees)
         };
-        let sort = self.view.base.order(self.rows.sort.as_ref(), sort)?;
+        let sort = self.view.stacks.base.order(self.rows.sort.as_ref(), sort)?;
         let min_share = self.rows.cut.min_share_or(output.format, min_share);
         let show = Show {
             focus_part,
@@ -80,7 +80,7 @@ impl TreeCommand {
             ..Show::new(&self.view, &output, Requirement::Paths)
         };
         show.run(|profile, scope, limit| {
-            self.columns.check(self.view.base.is_given(), scope.metrics.len(), "tree")?;
+            self.columns.check(self.view.stacks.base.is_given(), scope.metrics.len(), "tree")?;
             let events =
                 self.per_event.then(|| events_of(profile, &scope, "tree --per-event")).transpose()?;
             let options = TreeOptions {
@@ -90,7 +90,7 @@ impl TreeCommand {
                 min_share,
                 depth: self.depth,
                 join: output.format == OutputFormat::Text,
-                budget: memory::budget(self.view.input.max_memory),
+                budget: memory::budget(self.view.stacks.input.max_memory),
             };
             let mut tree = if self.bottom_up {
                 bottom_up(profile, &options).map_err(|error| hinted(error.to_string(), FEWER_ROWS))?

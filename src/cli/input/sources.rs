@@ -4,6 +4,7 @@ use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::cli::options::embed::SourcePathArgs;
 use crate::profile::EmbeddedSource;
 use crate::sourcemap::path_of_url;
 use crate::view::SourceText;
@@ -24,12 +25,12 @@ const LISTED: usize = 3;
 const MOST_BYTES: u64 = 16 << 20;
 
 impl Sources {
-    /// Looks in the `given` folders, then in those where toolchains keep sources.
-    pub(crate) fn new(given: &[PathBuf], trimmed: &[String]) -> Self {
-        let mut roots = given.to_vec();
+    /// Looks in the folders given, then in those where toolchains keep sources.
+    pub(crate) fn new(given: &SourcePathArgs) -> Self {
+        let mut roots = given.source_path.clone();
         roots.push(PathBuf::from("."));
         roots.extend(toolchain_roots());
-        Sources { roots, trimmed: trimmed.to_vec() }
+        Sources { roots, trimmed: given.trim_path.clone() }
     }
 
     /// The text of the file that a profile calls `file`.

@@ -23,11 +23,7 @@ use crate::view::Sort;
 #[derive(Args, Clone, Debug)]
 pub(crate) struct ViewArgs {
     #[command(flatten)]
-    pub(crate) input: InputArgs,
-    #[command(flatten)]
-    pub(crate) many: ManyArgs,
-    #[command(flatten)]
-    pub(crate) filters: FilterArgs,
+    pub(crate) stacks: StackArgs,
     #[command(flatten)]
     pub(crate) node: NodeArgs,
     #[command(flatten)]
@@ -35,15 +31,27 @@ pub(crate) struct ViewArgs {
     #[command(flatten)]
     pub(crate) wording: WordingArgs,
     #[command(flatten)]
-    pub(crate) base: BaseArgs,
-    #[command(flatten)]
     pub(crate) highlight: HighlightArgs,
+}
+
+/// The options that say which stacks a view or a picture shows: what is read, what is left of it, and what it is compared
+/// with.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct StackArgs {
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
+    #[command(flatten)]
+    pub(crate) many: ManyArgs,
+    #[command(flatten)]
+    pub(crate) filters: FilterArgs,
+    #[command(flatten)]
+    pub(crate) base: BaseArgs,
 }
 
 impl ViewArgs {
     /// Where and how the report is written.
     pub(crate) fn output(&self) -> anyhow::Result<Output> {
-        self.layout.output(&self.wording, &self.input.profiles, self.input.quiet)
+        self.layout.output(&self.wording, &self.stacks.input.profiles, self.stacks.input.quiet)
     }
 }
 

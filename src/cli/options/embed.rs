@@ -1,22 +1,32 @@
-//! Options for the source lines of a page.
+//! Options for source lines.
 
 use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
 
+/// Options that say where source files are.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = None)]
+pub(crate) struct SourcePathArgs {
+    /// Look for source files in this folder (repeatable)
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub(crate) source_path: Vec<PathBuf>,
+    /// Remove this prefix from source paths (repeatable)
+    #[arg(long, value_name = "PREFIX")]
+    pub(crate) trim_path: Vec<String>,
+}
+
 /// Options for the source lines of a page.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = None)]
+#[command(mut_arg("source_path", |option| option.requires("embed_source")))]
+#[command(mut_arg("trim_path", |option| option.requires("embed_source")))]
 pub(crate) struct EmbedArgs {
     /// Put source lines into a page
     ///
     /// They are those of the heaviest functions whose source files are found.
     #[arg(long)]
     pub(crate) embed_source: bool,
-    /// Look for source files in this folder (repeatable)
-    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, requires = "embed_source")]
-    pub(crate) source_path: Vec<PathBuf>,
-    /// Remove this prefix from source paths (repeatable)
-    #[arg(long, value_name = "PREFIX", requires = "embed_source")]
-    pub(crate) trim_path: Vec<String>,
+    #[command(flatten)]
+    pub(crate) paths: SourcePathArgs,
 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use crate::cli::input::sources::Sources;
 use crate::profile::Profile;
-use crate::report::{Origin, SourceFunction};
+use crate::report::SourceFunction;
 use crate::view::{Scope, SourceOptions, SourceText, source};
 
 /// The page carries the source of at most this many functions, and about this much text.
@@ -24,7 +24,7 @@ pub(super) fn embedded(profile: &Profile, scope: Scope, sources: &Sources) -> Ve
     let options = SourceOptions { scope, function: "^".into(), fixed: false, limit: None };
     let Ok(found) = source(profile, &options, &text_of) else { return Vec::new() };
     let mut left = BYTES;
-    let is_found = |function: &SourceFunction| matches!(function.origin, Origin::Found(_));
+    let is_found = |function: &SourceFunction| function.origin.path().is_some();
     let mut functions: Vec<SourceFunction> = found.functions.into_iter().filter(is_found).collect();
     functions.truncate(FUNCTIONS);
     functions.retain(|function| {

@@ -126,12 +126,21 @@ fn folders_in(folder: &Path) -> Vec<PathBuf> {
 mod tests {
     use super::*;
 
+    const NO_PREFIX: &[String] = &[];
+
+    fn in_folder(roots: &[&Path], trimmed: &[impl ToString]) -> Sources {
+        Sources::new(&SourcePathArgs {
+            source_path: roots.iter().map(|root| root.to_path_buf()).collect(),
+            trim_path: trimmed.iter().map(ToString::to_string).collect(),
+        })
+    }
+
     #[test]
     fn ends_of_a_path_are_looked_for_below_the_roots() {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir_all(folder.path().join("orders")).unwrap();
         fs::write(folder.path().join("orders/ledger.go"), "package orders\n\nfunc f() {}\n").unwrap();
-        let sources = Sources::new(&[folder.path().to_path_buf()], &[]);
+        let sources = in_folder(&[folder.path()], NO_PREFIX);
         match sources.text_of("/build/shop/orders/ledger.go") {
             SourceText::Found(_, lines) => assert_eq!(lines, ["package orders", "", "func f() {}"]),
             SourceText::Missing(places) => panic!("looked for {places:?}"),
@@ -151,11 +160,10 @@ mod tests {
             fs::write(checkout.join("ledger.go"), text).unwrap();
         }
         let recorded = old.join("ledger.go").display().to_string();
-        let found =
-            |trimmed: &[String]| match Sources::new(std::slice::from_ref(&new), trimmed).text_of(&recorded) {
-                SourceText::Found(_, lines) => lines.concat(),
-                SourceText::Missing(places) => panic!("looked for {places:?}"),
-            };
+        let found = |trimmed: &[String]| match in_folder(&[&new], trimmed).text_of(&recorded) {
+            SourceText::Found(_, lines) => lines.concat(),
+            SourceText::Missing(places) => panic!("looked for {places:?}"),
+        };
         assert_eq!(found(&[]), "the old text");
         assert_eq!(found(&[old.display().to_string()]), "the new text");
     }
@@ -179,10 +187,10 @@ mod tests {
             SourceText::Found(_, lines) => lines.concat(),
             SourceText::Missing(places) => panic!("looked for {places:?}"),
         };
-        assert_eq!(text(Sources::new(&[], &[]), &recorded), "serve();");
+        assert_eq!(text(in_folder(&[], NO_PREFIX), &recorded), "serve();");
         // The prefix of the path may be given, or that of the URL.
         for prefix in ["/build", "file:///build"] {
-            let sources = Sources::new(&[folder.path().to_path_buf()], &[prefix.to_string()]);
+            let sources = in_folder(&[folder.path()], &[prefix.to_string()]);
             assert_eq!(text(sources, "file:///build/app.mjs"), "serve();");
         }
     }

@@ -21,3 +21,6 @@ impl FetchError {
         self
     }
 }
+
+/// What each address answered, or the first address that could not be fetched.
+pub(super) type Fetched = Result<Vec<(String, Vec<u8>)>, (String, FetchError)>;

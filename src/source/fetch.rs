@@ -4,7 +4,7 @@ use std::thread;
 
 use super::address::{Address, Target, is_go_profile};
 use super::client::Client;
-use super::network::Fetched;
+use super::error::Fetched;
 use super::options::{Event, NetworkOptions};
 use super::{FetchError, go, parca, pyroscope, save};
 use crate::report::ServerInfo;

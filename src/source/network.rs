@@ -15,9 +15,6 @@ pub struct Network {
     fetched: Arc<Mutex<Answers>>,
 }
 
-/// What each address answered, or the first address that could not be fetched.
-pub(super) type Fetched = Result<Vec<(String, Vec<u8>)>, (String, FetchError)>;
-
 type Answers = HashMap<String, Vec<Arc<[u8]>>>;
 
 impl Network {
@@ -112,7 +109,7 @@ impl Fetcher {
             .hint("save the profile with another program, and name the file"))
     }
 
-    fn fetch_all(&self, _addresses: Vec<String>, _tell: &(dyn Fn(Event) + Sync)) -> Fetched {
+    fn fetch_all(&self, _addresses: Vec<String>, _tell: &(dyn Fn(Event) + Sync)) -> super::error::Fetched {
         match *self {}
     }
 

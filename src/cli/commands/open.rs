@@ -9,8 +9,9 @@ use clap::Args;
 
 use crate::cli::commands::flame::{CodeArgs, DrawingArgs, FlameCommand};
 use crate::cli::options::args::{NodeArgs, StackArgs};
+use crate::cli::options::color_by::ColorByArgs;
 use crate::cli::options::highlight::HighlightArgs;
-use crate::cli::options::layout::UnitArgs;
+use crate::cli::options::layout::{IgnoredArgs, UnitArgs};
 use crate::cli::terminal::failure::unwritten;
 
 /// The interactive page of a profile or a comparison, in the browser
@@ -45,8 +46,18 @@ impl OpenCommand {
         let page = folder.path().join(file_name(&self.stacks.input.profiles));
         let OpenCommand { stacks, node, unit, title, code, highlight } = self;
         let drawing = DrawingArgs::to_file(page.clone());
-        let (coloring, _ignored) = Default::default();
-        let flame = FlameCommand { stacks, node, unit, drawing, title, code, coloring, highlight, _ignored };
+        let coloring = ColorByArgs::default();
+        let flame = FlameCommand {
+            stacks,
+            node,
+            unit,
+            drawing,
+            title,
+            code,
+            coloring,
+            highlight,
+            _ignored: IgnoredArgs::default(),
+        };
         flame.run()?;
         // From here on, the browser needs the file.
         let _ = folder.keep();

@@ -165,7 +165,8 @@ impl FlameCommand {
             width: self.drawing.width,
         };
         let output = Output::picture(&out, self.drawing.force);
-        let requirement = if is_page && self.stacks.base.is_given() { COMPARISON } else { Requirement::Paths };
+        let requirement =
+            if is_page && self.stacks.base.is_given() { COMPARISON } else { Requirement::Paths };
         let show = Show {
             focus_part,
             by: self.node.by(),

@@ -60,6 +60,8 @@ pub struct Compared {
     pub remarks: Vec<Message>,
     /// The names of all metrics of the inputs, in alphabetical order.
     pub metrics: Vec<String>,
+    /// Whether the metric that is compared is the one that views of the inputs show by default.
+    pub is_default_metric: bool,
     /// Whether the new side has any value of the compared metric.
     pub has_new_values: bool,
     /// The functions that have another name on the new side, the old names first.
@@ -125,11 +127,13 @@ pub fn compare(
         if sides.share_a_file { &all[input.metric..=input.metric] } else { &all[..] }
     });
     let metrics: BTreeSet<String> = metrics.map(|metric| metric.name.clone()).collect();
+    let is_default_metric = sides.all().all(|input| input.metric == input.profile.meta.default_metric);
     let has_new_values = sides.new.profiles().iter().any(|(new, metric)| new.meta.metrics[*metric].total > 0);
     let has_text_labels = sides.all().any(|input| may_have_text_labels(&input.profile));
     Ok(Compared {
         profile,
         metrics: metrics.into_iter().collect(),
+        is_default_metric,
         has_new_values,
         has_text_labels,
         sides: DiffSides {
@@ -199,6 +203,7 @@ impl Compared {
         let mut diff = diff(&self.profile, self.sides, options)?;
         diff.header.filters = self.filters;
         diff.header.warnings.extend(self.remarks);
+        diff.default_metric = self.is_default_metric;
         diff.folded = self.folded;
         diff.shifted = self.shifted;
         Ok(diff)

@@ -13,6 +13,8 @@ pub struct Diff {
     /// The header: the metric, the totals of the new side, warnings, and how the sides were normalised.
     #[serde(flatten)]
     pub header: Header,
+    /// Whether the metric is the one that views of these inputs show by default.
+    pub default_metric: bool,
     /// The side before the change.
     pub old: DiffSide,
     /// The side after it.

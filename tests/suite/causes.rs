@@ -241,6 +241,20 @@ fn the_command_below_a_cause_runs_whatever_the_number_of_files() {
 }
 
 #[test]
+fn the_command_below_a_cause_shows_the_metric_and_the_stacks_that_were_compared() {
+    let heaps = |options: &[&str]| {
+        let sides = ["fixtures/pprof/go-heap-earlier.pb.gz", "fixtures/pprof/go-heap.pb.gz"];
+        let words = [&["diff", "-q", "--noise", "steady", "--width", "300"], options, &sides].concat();
+        let text = prof(std::path::Path::new("."), &words).output().unwrap().stdout;
+        let text = String::from_utf8(text).unwrap();
+        text.lines().find(|line| line.contains("prof focus")).unwrap_or_else(|| panic!("{text}")).to_string()
+    };
+    assert!(!heaps(&[]).contains(" -m "));
+    let command = heaps(&["-m", "inuse_objects", "--hide-stacks", "no such function|other"]);
+    assert!(command.contains(" -m inuse_objects --hide-stacks 'no such function|other' --base "), "{command}");
+}
+
+#[test]
 fn two_causes_share_out_the_growth() {
     let old = program("main;run;hash 1000\nmain;run;pack 1000\n");
     let new = program("main;run;hash 1800\nmain;run;pack 1400\n");

@@ -232,7 +232,15 @@ pub(in crate::output) fn command(diff: &Diff, cause: &DiffCause) -> Option<Strin
         }
         _ => focus(&cause.function),
     };
-    Some(clean(&format!("prof {view} {}", both_sides(diff))).into_owned())
+    let words: Vec<String> =
+        [format!("prof {view}")].into_iter().chain(selected(diff)).chain([both_sides(diff)]).collect();
+    Some(clean(&words.join(" ")).into_owned())
+}
+
+/// The options that make a view count what was compared: `-m alloc_space --thread worker`.
+fn selected(diff: &Diff) -> impl Iterator<Item = String> {
+    let metric = (!diff.default_metric).then(|| format!("-m {}", quoted(&diff.header.metric.name)));
+    metric.into_iter().chain(diff.header.filters.iter().cloned())
 }
 
 /// The words that name both sides for a view: `--base old.pb.gz new.pb.gz`. A view adds up several inputs, so that runs of

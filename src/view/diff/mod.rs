@@ -180,6 +180,7 @@ pub fn diff(profile: &Profile, sides: DiffSides, options: &DiffOptions) -> Resul
             .and_then(|comparison| comparison.model.as_ref().map(|model| model.noise().1)),
         doubt: doubtful_core(&subject, &old, comparison.as_ref()),
         shifted: 0,
+        default_metric: true,
         elided_tested: 0,
         appeared: made.appeared,
         vanished: made.vanished,

@@ -251,7 +251,10 @@ fn the_command_below_a_cause_shows_the_metric_and_the_stacks_that_were_compared(
     };
     assert!(!heaps(&[]).contains(" -m "));
     let command = heaps(&["-m", "inuse_objects", "--hide-stacks", "no such function|other"]);
-    assert!(command.contains(" -m inuse_objects --hide-stacks 'no such function|other' --base "), "{command}");
+    assert!(
+        command.contains(" -m inuse_objects --hide-stacks 'no such function|other' --base "),
+        "{command}"
+    );
 }
 
 #[test]

@@ -39,8 +39,8 @@ impl fmt::Display for Color {
     }
 }
 
-/// Highlighted functions.
-pub(super) const MATCHED: Color = Color::new(0xff_80ff);
+/// Highlighted functions, in both themes.
+pub(super) const MATCHED: Color = Color::new(0xff_d83d);
 /// Functions without a known package or file.
 pub(super) const GREY: Color = Color::new(0xd8_d8d8);
 

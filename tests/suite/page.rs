@@ -433,7 +433,8 @@ fn a_zoom_on_one_side_of_a_focus_narrows_the_other() {
         result["cli"],
         json!([cli, "Callees: only samples called through cli (3, 30.0% of the focus)"])
     );
-    let edges = "Callers of f\n7\t70.0%\thttp\n3\t30.0%\tcli\nCallees of f\n8\t80.0%\tx\n1\t10.0%\ty\n1\t10.0%\t(self)";
+    // The callees are those of the 3 samples through cli; the callers stay, to choose another one.
+    let edges = "Callers of f\n7\t70.0%\thttp\n3\t30.0%\tcli\nCallees of f, when called through cli\n2\t66.7%\tx\n1\t33.3%\t(self)";
     assert_eq!(result["edges"], edges);
 }
 
@@ -776,7 +777,7 @@ fn labels_show_functions_and_tooltips_show_places() {
 /// Functions for checks of a picture: they see and do what a reader can.
 const IN_PICTURE: &str = "
     const svg = document.documentElement;
-    const nameOf = (rect) => rect.firstChild.textContent.replace(/ \\([^(]*\\)$/, '');
+    const nameOf = (rect) => rect.firstChild.textContent.split('\\n')[0];
     const all = () => Array.from(svg.querySelectorAll('.side rect'));
     const block = (name) => all().find((rect) => nameOf(rect).startsWith(name));
     const label = (name) => {
@@ -859,8 +860,89 @@ fn the_picture_zooms_and_searches() {
     assert_eq!(result["literal"], "Matched: 90.0%");
     assert_eq!(result["query"], json!([["search", "T).f"], ["zoom", "2"]]));
     assert_eq!(result["still"], json!([[], [], "", ""]));
-    assert_eq!(result["details"], "b (total 6 60.0%, self 6 60.0%)");
+    assert_eq!(result["details"], "b · total 6 60.0% · self 6 60.0%");
     assert_eq!(result["narrow"], json!([whole, ""]));
+}
+
+#[test]
+#[needs(Browser)]
+fn the_picture_is_read_with_keys_and_its_controls_stay_on_the_screen() {
+    let deep: String = (0..200).map(|depth| format!(";f{depth}")).collect();
+    let profile = from_notation(&format!("main;Ledger;b 6\nmain;Ledger;c 3\nmain{deep} 1"));
+    let flame = view::flame(&profile, &FlameOptions::new(Scope::metric(0), String::new()));
+    let check = format!(
+        "{IN_PICTURE}
+        const focused = () => nameOf(document.activeElement);
+        const reached = Array.from(svg.querySelectorAll('[tabindex]'), (element) => element.textContent.split('\\n')[0]);
+        const root = svg.querySelector('.side rect[tabindex]');
+        root.focus();
+        const walk = [focused()];
+        for (const key of ['ArrowUp', 'ArrowUp', 'ArrowUp', 'ArrowRight', 'ArrowDown', 'ArrowRight', 'ArrowRight']) {{
+            press(key, document.activeElement);
+            walk.push(focused());
+        }}
+        press('ArrowLeft', document.activeElement);
+        const details = text('details');
+        press('Enter', document.activeElement);
+        const zoomed = seen('f');
+        press('Escape', document.activeElement);
+        searchFor('ledger');
+        const ignoring = marked('found');
+        searchFor('lEdger');
+        const minding = marked('found');
+        const tip = block('b').firstChild.textContent.split('\\n');
+        const places = () => ['search', 'details'].map((name) => svg.querySelector('.' + name).getBoundingClientRect()).map(({{ top, bottom }}) => top >= 0 && bottom <= innerHeight);
+        // Events of scrolling come later.
+        const pause = () => new Promise((resolve) => setTimeout(resolve, 200));
+        await pause();
+        const before = places();
+        scrollTo(0, 1500);
+        await pause();
+        return {{ reached, walk, details, zoomed, ignoring, minding, tip, before, scrolled: scrollY > 1000, after: places() }};"
+    );
+    let result = run_svg(&picture_of(&flame), &check);
+    assert_eq!(result["reached"], json!(["Reset zoom", "Search", "all — 10 (100.0%)"]));
+    // Up is towards the callees. Of several blocks above, the widest is next.
+    let walk = json!(["all — 10 (100.0%)", "main", "Ledger", "b", "c", "Ledger", "f0", "f0"]);
+    assert_eq!(result["walk"], walk);
+    assert_eq!(result["details"], "Ledger · total 9 90.0%");
+    assert_eq!(result["zoomed"], json!(["Ledger 100", "all — 10 (100.0%) 100", "b 67", "c 33", "main 100"]));
+    assert_eq!((&result["ignoring"], &result["minding"]), (&json!(["Ledger"]), &json!([])));
+    assert_eq!(result["tip"], json!(["b", "total 6 60.0%", "self 6 60.0%"]));
+    assert_eq!(
+        (&result["before"], &result["scrolled"], &result["after"]),
+        (&json!([true, true]), &json!(true), &json!([true, true]))
+    );
+}
+
+/// In the dark, own code has the dark colours, and all labels can be read.
+#[test]
+#[needs(Browser)]
+fn the_picture_has_a_dark_theme() {
+    let profile = from_notation("a.f;runtime.g 5\nb.f 3\nc.f 2");
+    let flame = view::flame(&profile, &FlameOptions::new(Scope::metric(0), String::new()));
+    let picture = picture_of(&flame)
+        .replace("prefers-color-scheme", "min-width:1px) and (prefers-color-scheme")
+        .replace("(min-width:1px) and (prefers-color-scheme:dark)", "(min-width:1px)")
+        .replace("(min-width:1px) and (prefers-color-scheme: dark)", "(min-width:1px)");
+    let check = "
+        const colors = {};
+        for (const rect of document.querySelectorAll('.side rect')) {
+            const text = rect.nextElementSibling;
+            colors[rect.firstChild.textContent.split('\\n')[0]] = [getComputedStyle(rect).fill, getComputedStyle(text).fill];
+        }
+        return [colors, getComputedStyle(document.querySelector('.background')).fill];";
+    let found = run_svg(&picture, check);
+    let rgb = |code: u32| format!("rgb({}, {}, {})", code >> 16, code >> 8 & 255, code & 255);
+    let light = rgb(0xf2_f4f7);
+    let expected = json!({
+        "a.f": [rgb(0x57_68b2), light],
+        "b.f": [rgb(0x7e_4009), light],
+        "c.f": [rgb(0x1a_7c79), light],
+        "runtime.g": [rgb(0x3b_434d), light],
+        "all — 10 (100.0%)": [rgb(0x2a_2f36), light],
+    });
+    assert_eq!(found, json!([expected, rgb(0x14_171b)]));
 }
 
 #[test]

@@ -69,6 +69,47 @@ fn hot_sequences_are_those_of_the_command_line() {
     }
 }
 
+/// `f` takes 10 in all: 6 below `a`, which call `x`, and 4 below `b`, which call `y`.
+#[test]
+#[needs(Browser)]
+fn a_zoom_into_a_caller_narrows_the_list_of_callees() {
+    let page = page_of(&from_notation("main;a;f;x 6\nmain;b;f;y 4"));
+    let check = "
+        const lists = () => Array.from(document.querySelectorAll('#edges table'), (table) => [table.caption.textContent, ...Array.from(table.rows, (row) => row.textContent)]);
+        page.addFilter('focus', 'f', true);
+        const whole = lists();
+        const caller = page.graph.rows.flat().find(({ layer, node }) => layer.isUp && page.data.names[layer.tree.name[node]] === 'a');
+        page.zoomTo(caller);
+        return [whole, lists(), document.querySelector('.narrowed').textContent];";
+    let found = run(&page, "", check);
+    assert_eq!(
+        found[0],
+        json!([["Callers of f", "660.0%a", "440.0%b"], ["Callees of f", "660.0%x", "440.0%y"]])
+    );
+    assert_eq!(
+        found[1],
+        json!([["Callers of f", "660.0%a", "440.0%b"], ["Callees of f, when called through a", "6100.0%x"]])
+    );
+    assert_eq!(found[2], "Callees: only samples called through a (6, 60.0% of the focus)");
+}
+
+/// The sentence at the top says what a function costs in all; so does the inspector, next to the part in one block.
+#[test]
+#[needs(Browser)]
+fn the_inspector_says_what_a_function_costs_in_all_its_blocks() {
+    let page = page_of(&from_notation("main;a;f 6\nmain;b;f 3\nmain 1"));
+    let check = "
+        const inspect = (name) => {
+            page.pin(page.data.names.indexOf(name));
+            return Array.from(document.querySelectorAll('#selection .value'), (part) => part.textContent);
+        };
+        return [inspect('f'), inspect('a')];";
+    let found = run(&page, "", check);
+    let of_f = ["self 9 90.0%", "total 9 90.0%", "this block 6 60.0%"];
+    let of_a = ["total 6 60.0%", "self 0 0.0%"];
+    assert_eq!(found, json!([of_f, of_a]));
+}
+
 #[test]
 #[needs(Browser)]
 fn hot_sequences_follow_the_filters_and_lead_to_functions() {

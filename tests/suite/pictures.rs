@@ -181,7 +181,7 @@ fn the_call_graph_has_the_colours_of_the_flame_graph() {
         .map(|found| (found.get(2).unwrap().as_str(), found.get(1).unwrap().as_str()))
         .collect();
     // A block without a colour has that of its row.
-    let row = Regex::new(r#"(?:<g transform="[^"]*" fill="(#\w+)">)|(?:<rect x="[^"]*" width="[^"]*" height="15"(?: fill="(#\w+)")?[^>]*><title>([^<]*) \()"#).unwrap();
+    let row = Regex::new(r#"(?:<g transform="[^"]*" fill="(#\w+)">)|(?:<rect x="[^"]*" width="[^"]*" height="15"(?: fill="(#\w+)")?[^>]*><title>([^<\n]*)\n)"#).unwrap();
     let (mut usual, mut compared) = ("", 0);
     let (_, side) = flame.split_once("<g class=\"side\">").unwrap();
     for found in row.captures_iter(side) {
@@ -516,9 +516,9 @@ struct Block {
 fn svg_blocks(picture: &str) -> Vec<Block> {
     let (_, graph) = picture.split_once("<g class=\"side\">").unwrap();
     let graph = graph.split("<g class=\"side\">").next().unwrap();
-    let title = Regex::new(r"(?s)<title>([^<]*) \(([^<(]*)\)</title>").unwrap();
+    let title = Regex::new(r"<title>([^<\n]*)\n([^<]*)</title>").unwrap();
     let blocks = title.captures_iter(graph).skip(1).map(|found| {
-        let mut details: Vec<String> = unescape(&found[2]).unwrap().split(", ").map(str::to_string).collect();
+        let mut details: Vec<String> = unescape(&found[2]).unwrap().lines().map(str::to_string).collect();
         // A self of 0 is left out.
         if !details.iter().any(|detail| detail.starts_with("self ")) {
             details.push("self 0 0.0%".to_string());

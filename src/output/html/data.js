@@ -96,7 +96,7 @@ function readPlaces(head, short) {
 /** Reads the exact numbers of a profile that records calls. */
 function readCalls({ note, self_value, total, edges }, { big }) {
   const number = big ? BigInt : Number;
-  const column = (texts) => (big ? BigInt64Array : Float64Array).from(/** @type {any} */ (texts.map(number)));
+  const column = (texts) => (big ? BigInt64Array.from(texts.map(BigInt)) : Float64Array.from(texts.map(Number)));
   return { note, self: column(self_value), total: column(total), edges: edges.map(([caller, callee, text]) => [caller, callee, number(text)]) };
 }
 

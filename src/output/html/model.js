@@ -30,6 +30,7 @@ export class Model {
     this.state = state;
     this.isFiltered = this.data.filters.length > 0 || state.filters.some((filter) => filter.kind !== "highlight");
     this.once("count", [state.metric, state.side, state.filters, state.normalize], () => this.count());
+    this.once("edges", [this.flat, state.zoom, state.zoomUp], () => this.countEdges());
     this.once("mark", [this.flat, state.query, state.filters], () => this.mark());
     const growth = [this.flat, this.pixels, state.zoom, state.zoomUp, state.weight, state.inverted, this.showsChange, this.showsPanes];
     this.once("grow", growth, () => this.growTrees());
@@ -64,7 +65,6 @@ export class Model {
     this.flat = flat(this.values, isOld);
     if (data.calls && !this.isNarrowed) this.flat = { ...this.flat, self: data.calls.self, total: data.calls.total };
     this.otherFlat = data.compared ? flat(isOld ? metric.values : metric.old, !isOld) : null;
-    this.edges = this.isFocused ? this.neighbours(matching(data, this.focus), isOld) : null;
   }
 
   /** Whether blocks are coloured by their change. */
@@ -89,9 +89,21 @@ export class Model {
     return this.focus.length > 0;
   }
 
-  /** The direct callers and callees of the marked places. */
-  neighbours(marks, isOld) {
-    const { overlaps, ...sums } = this.exactNeighbours(marks) ?? countNeighbours(this.data, this.paths, this.values, marks, this.metric.zero);
+  /** Counts the callers and callees of the focus: all of them, and those of the samples that a zoom into one side shows. */
+  countEdges() {
+    const { data, state, paths } = this;
+    this.edges = this.zoomedEdges = null;
+    if (!this.isFocused) return;
+    const marks = matching(data, this.focus);
+    const isOld = state.side === "old";
+    this.edges = this.neighbours(marks, paths, isOld);
+    this.zoomedEdges = state.zoom.length ? this.neighbours(marks, pathsOnChain(paths, state.zoom, state.zoomUp), isOld) : this.edges;
+  }
+
+  /** The direct callers and callees of the marked places on some paths. */
+  neighbours(marks, paths, isOld) {
+    const exact = paths === this.paths ? this.exactNeighbours(marks) : null;
+    const { overlaps, ...sums } = exact ?? countNeighbours(this.data, paths, this.values, marks, this.metric.zero);
     for (const key of Object.keys(sums)) sums[key] = this.side(sums[key], isOld);
     return { overlaps, ...sums };
   }
@@ -111,9 +123,9 @@ export class Model {
 
   /** What is approximated, if the profile records calls instead of stacks. */
   get approximation() {
-    const { data, edges } = this;
+    const { data, edges, state } = this;
     if (!data.calls) return "";
-    const table = this.isNarrowed ? (this.exactNeighbours(matching(data, this.focus)) && edges ? "Callers and callees below are exact" : "With filters, all numbers are approximate") : "The table is exact";
+    const table = this.isNarrowed ? (edges && !state.zoom.length && this.exactNeighbours(matching(data, this.focus)) ? "Callers and callees below are exact" : "With filters, all numbers are approximate") : "The table is exact";
     return `${data.calls.note}. ${table}`;
   }
 
@@ -191,7 +203,8 @@ export class Model {
     const { data, state, opened } = this;
     const isFolding = state.fold && !this.showsChange && !this.showsPanes;
     for (const tree of [...this.trees, ...this.otherTrees]) {
-      const isFocus = (node) => Boolean(this.paths.anchor) && !tree.backward && tree.depth[node] === 1;
+      // The focus and its callers have blocks of their own, to click on.
+      const isFocus = (node) => Boolean(this.paths.anchor) && tree.depth[node] === 1;
       const isLibrary = (node) => data.groups[data.facts[tree.name[node]][3]].tier !== "own";
       const canFold = (node) => isFolding && node !== tree.zoomed && !isFocus(node) && isLibrary(node);
       // The selected function has a block of its own.

@@ -176,7 +176,7 @@ class Page {
     const { sort, reversed, tab, pin } = this.state;
     const isDark = this.theme.isDark;
     this.model.once("table", [flat, found, sort, reversed, isDark], () => this.table.show());
-    this.model.once("edges", [this.model.edges, isDark], () => this.table.showEdges());
+    this.model.once("edge-table", [this.model.edges, this.model.zoomedEdges, isDark], () => this.table.showEdges());
     if (tab === "tree") this.model.once("tree", [flat, found, this.state.inverted, isDark], () => this.tree.show());
     if (tab === "hot") this.model.once("hot", [flat, isDark], () => this.hot.show());
     if (tab === "source") this.model.once("source", [flat, pin], () => this.source.show());
@@ -445,7 +445,7 @@ class Page {
       const run = idsOf(block);
       const shown = run.length > 1 ? picture.runLabel(run).texts[0] : name;
       parts.push(make("span", shown, { className: "name", title: name.slice(0, 2000) }));
-      for (const [word, value] of picture.values(block)) {
+      for (const [word, value] of picture.inspected(block)) {
         const part = make("span", "", { className: "value" });
         part.append(make("span", word && `${word} `, { className: "word" }), value);
         parts.push(part);

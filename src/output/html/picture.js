@@ -194,6 +194,17 @@ export class Picture {
     return found;
   }
 
+  /** What the inspector says about a block: the function's values, and those of this block if they are a part of them. */
+  inspected(block) {
+    const { layer, node } = block;
+    const { tree } = layer;
+    const { flat, isFocused } = this.model;
+    const id = tree.name[node];
+    const isPart = !tree.backward && !isFocused && !this.data.compared && !tree.runs.has(node) && flat.total[id] != tree.total[node];
+    if (!isPart) return this.values(block);
+    return [["self", this.shared(flat.self[id])], ["total", this.shared(flat.total[id])], ["this block", this.shared(tree.total[node])]];
+  }
+
   /** What the test of a comparison says: `regressed ×1.16 (95% CI 1.10–1.23)`, `noise`; empty without a test. */
   verdict(id) {
     const row = this.model.tested.get(id);

@@ -194,27 +194,30 @@ export class FunctionTable {
 
   /** Lists the direct callers and callees of the focus, wherever on a stack they occur. */
   showEdges() {
-    const { edges, focus } = this.model;
+    const { edges, zoomedEdges, focus, state, data } = this.model;
     const box = element("edges");
     box.hidden = !edges;
     if (!edges) return box.replaceChildren();
     const names = focus.map((filter) => visible(filter.text)).join(", ");
+    const through = state.zoom.length ? `, when ${state.zoomUp ? "called through" : "calling"} ${data.short[state.zoom.at(-1)]}` : "";
+    // A zoom into one side narrows the other, as in the picture.
+    const [above, below] = state.zoomUp ? [edges, zoomedEdges] : [zoomedEdges, edges];
     const tables = [
-      this.edgeTable(`Callers of ${names}`, edges.callers, [["(itself)", edges.itself], ["(root)", edges.root]]),
-      this.edgeTable(`Callees of ${names}`, edges.callees, [["(self)", edges.self], ["(itself)", edges.itself]]),
+      this.edgeTable(`Callers of ${names}${state.zoomUp ? "" : through}`, above.callers, [["(itself)", above.itself], ["(root)", above.root]], above.total),
+      this.edgeTable(`Callees of ${names}${state.zoomUp ? through : ""}`, below.callees, [["(self)", below.self], ["(itself)", below.itself]], below.total),
     ];
     const note = "rows add up to more than 100%, because one sample can pass through several of them";
     fill(box, ...tables, ...(edges.overlaps ? [make("p", note)] : []));
   }
 
-  edgeTable(title, values, others) {
+  edgeTable(title, values, others, total) {
     const { model, picture } = this;
-    const { data, format, edges } = model;
+    const { data, format } = model;
     const table = document.createElement("table");
     table.append(make("caption", title));
     const row = (value, name) => {
       const line = document.createElement("tr");
-      line.append(make("td", format.value(value)), make("td", format.share(value, edges.total)), name);
+      line.append(make("td", format.value(value)), make("td", format.share(value, total)), name);
       table.append(line);
     };
     const ids = Array.from(values.keys()).filter((id) => values[id] != 0);

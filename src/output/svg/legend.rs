@@ -3,7 +3,7 @@
 use hashbrown::HashMap;
 
 use crate::name::fit;
-use crate::output::color::{self, Color, ColorBy, LIGHT, WHITE};
+use crate::output::color::{self, Color, ColorBy, DARK, LIGHT, WHITE};
 use crate::output::svg::options::printable;
 use crate::output::svg::wording::Wording;
 use crate::report::{ColorGroup, Direction, Flame, FlameNode, Name, Tier};
@@ -23,6 +23,9 @@ pub(super) struct Legend {
 
 /// Maximum number of packages or files in the legend.
 const ENTRIES: usize = 12;
+
+/// All groups from this rank on share a colour.
+const REST: usize = 16;
 
 /// Maximum number of characters of a name.
 const NAME: usize = 27;
@@ -80,6 +83,31 @@ impl Legend {
             ColorBy::Total => color::of_share(node.total, self.whole),
             ColorBy::Delta => color::of_delta(delta(node), self.largest_delta),
         }
+    }
+}
+
+/// The root in both themes.
+pub(super) const ROOT: (Color, Color) = (Color::new(0xe4_e7eb), Color::new(0x2a_2f36));
+
+impl Legend {
+    /// Rules that give groups and files the colours of the dark theme; empty for colours that stand for numbers.
+    pub(super) fn dark_style(&self) -> String {
+        if !matches!(self.by, ColorBy::Package | ColorBy::File) {
+            return String::new();
+        }
+        let groups = (0..=REST).map(|rank| (LIGHT.of_rank(rank), DARK.of_rank(rank)));
+        let others =
+            [(LIGHT.library, DARK.library), (LIGHT.runtime, DARK.runtime), (color::GREY, ROOT.1), ROOT];
+        let rule = |(light, dark): (Color, Color)| format!("[fill=\"{light}\"]{{fill:{dark}}}");
+        let rules: String = groups.chain(others).map(rule).collect();
+        // Text on a marked block stays dark, whether the block or its row names the colour.
+        let marked = format!("[fill=\"{}\"]", color::MATCHED);
+        let on_marked = format!(
+            ".grouped .side .found+text,.grouped .side {marked}+text,.grouped .side {marked}>rect:not([fill])+text"
+        );
+        format!(
+            "@media (prefers-color-scheme:dark){{{rules}.grouped .side text{{fill:#f2f4f7}}{on_marked}{{fill:#16191d}}}}\n"
+        )
     }
 }
 

@@ -27,9 +27,9 @@
   let search = null;
 
   function block(rect, side, depth) {
-    const title = rect.firstChild.textContent;
-    // Details such as numbers are in the last parentheses.
-    const name = title.replace(/ \([^(]*\)$/, "");
+    // The name stands on the first line, the place and the numbers on further ones.
+    const [name, ...details] = rect.firstChild.textContent.split("\n");
+    const title = [name, ...details].join(" · ");
     const next = rect.nextElementSibling;
     // Undo the gap to the next block.
     const drawn = Number(rect.getAttribute("width"));
@@ -129,10 +129,12 @@
 
   /** Marks the functions that a pattern matches. One that is not a regular expression is taken literally. */
   function searchFor(pattern) {
+    // Capitals count if the pattern has some.
+    const flags = /[A-Z]/.test((pattern ?? "").replace(/\\./g, "")) ? "" : "i";
     try {
-      search = pattern ? new RegExp(pattern) : null;
+      search = pattern ? new RegExp(pattern, flags) : null;
     } catch {
-      search = new RegExp(pattern.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
+      search = new RegExp(pattern.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"), flags);
     }
     remember("search", pattern);
     draw();
@@ -162,19 +164,63 @@
     return true;
   }
 
+  /** The block that Tab reaches; arrow keys move it. */
+  let current = root;
+  function focus(block) {
+    current.rect.removeAttribute("tabindex");
+    current = block;
+    block.rect.setAttribute("tabindex", "0");
+    block.rect.focus();
+  }
+
+  /** The visible block next to another one: `across` in its row, or `down` on the screen. */
+  function neighbour({ rect, at }, across, down) {
+    const seen = blocks.filter((other) => other.at);
+    const top = (other) => other.rect.getBoundingClientRect().top;
+    const height = top(current);
+    if (across) {
+      const row = seen.filter((other) => top(other) === height).sort((a, b) => a.at.left - b.at.left);
+      return row[row.findIndex((other) => other.rect === rect) + across];
+    }
+    const overlap = (other) => Math.min(other.at.left + other.at.width, at.left + at.width) - Math.max(other.at.left, at.left);
+    const beyond = seen.filter((other) => (top(other) - height) * down > 0 && overlap(other) > 0);
+    const nearest = Math.min(...beyond.map((other) => Math.abs(top(other) - height)));
+    return beyond.filter((other) => Math.abs(top(other) - height) === nearest).sort((a, b) => overlap(b) - overlap(a))[0];
+  }
+
+  /** Keeps the controls and the line of details on the screen when the picture is taller than the window. */
+  function follow() {
+    const top = Math.max(0, -svg.getBoundingClientRect().top);
+    for (const name of ["reset", "search", "details", "matched"]) {
+      const element = find(name);
+      const y = Number(element.getAttribute("y"));
+      const first = top + (element.getAttribute("role") ? 24 : 44);
+      element.style.transform = `translateY(${Math.max(first, Math.min(y, top + innerHeight - 8)) - y}px)`;
+    }
+  }
+
   svg.addEventListener("click", ({ target }) => {
     if (!press(target) && ofElement.has(target)) zoom(ofElement.get(target));
   });
-  svg.addEventListener("pointerover", ({ target }) => {
-    find("details").textContent = ofElement.get(target)?.title ?? "";
-  });
+  for (const type of ["pointerover", "focusin"]) {
+    svg.addEventListener(type, ({ target }) => (find("details").textContent = ofElement.get(target)?.title ?? ""));
+  }
   addEventListener("keydown", (event) => {
     if (event.key === "F3" || (event.ctrlKey && event.key === "f")) {
       event.preventDefault();
       toggleSearch();
     } else if (event.key === "Escape") zoom(root);
+    else if (event.key === "Enter" && ofElement.has(event.target)) zoom(ofElement.get(event.target));
     else if (event.key === "Enter" && svg.contains(event.target)) press(event.target);
+    else if (ofElement.has(event.target) && event.key.startsWith("Arrow")) {
+      const moves = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+      const next = neighbour(current, ...moves[event.key]);
+      event.preventDefault();
+      if (next) focus(next);
+    }
   });
+  addEventListener("scroll", follow, { passive: true });
+  addEventListener("resize", follow);
   addEventListener("resize", draw);
   // Paper has another width than the window, so the whole picture is scaled to it.
   const { width, height } = svg.viewBox.baseVal;
@@ -191,4 +237,6 @@
   zoomed = blocks[Number(state.get("zoom"))] ?? null;
   if (zoomed === root) zoomed = null;
   searchFor(state.get("search"));
+  root.rect.setAttribute("tabindex", "0");
+  follow();
 })();

@@ -12,7 +12,7 @@ use crate::name::fit;
 use crate::output::FIT_LABEL;
 use crate::output::color::{self, Color, WHITE};
 use crate::output::svg::layout::{Block, rows};
-use crate::output::svg::legend::Legend;
+use crate::output::svg::legend::{Legend, ROOT};
 use crate::output::svg::options::{MARGIN, NARROWEST, SvgOptions, TITLE, WIDTH, printable};
 use crate::output::svg::wording::Wording;
 use crate::report::Flame;
@@ -111,12 +111,14 @@ impl<'p> Picture<'p> {
         let width = self.options.width.unwrap_or(WIDTH).max(NARROWEST);
         let height = places.height;
         let fluid = if self.options.width.is_none() { " fluid" } else { "" };
+        let dark = self.legend.dark_style();
+        let grouped = if dark.is_empty() { "" } else { " grouped" };
         let title = printable(&self.flame.title);
         let subtitle = self.wording.subtitle();
         writeln!(
             self.out,
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"flame{fluid}\" width=\"{width}\" height=\"{height}\" \
-             viewBox=\"0 0 {width} {height}\">\n<title>{}</title>\n<desc>Flame graph: {}</desc>\n<style>\n{STYLE}</style>\n\
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"flame{fluid}{grouped}\" width=\"{width}\" height=\"{height}\" \
+             viewBox=\"0 0 {width} {height}\">\n<title>{}</title>\n<desc>Flame graph: {}</desc>\n<style>\n{STYLE}{dark}</style>\n\
              <rect class=\"background\" width=\"100%\" height=\"100%\"/>",
             escape(&*title),
             escape(&*subtitle)
@@ -180,7 +182,7 @@ impl<'p> Picture<'p> {
     fn fill(&self, index: usize) -> Color {
         let node = self.wording.node(index);
         match index {
-            0 => color::GREY,
+            0 => ROOT.0,
             _ if self.flame.header.is_highlighted(&node.name) => color::MATCHED,
             _ => self.legend.color(node),
         }

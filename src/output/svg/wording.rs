@@ -126,17 +126,17 @@ impl<'f> Wording<'f> {
         if index == 0 { self.label(0).name } else { shown(&self.node(index).name) }
     }
 
-    /// The tooltip: `name (file:line, total …, self …)`. The script in the picture takes the text before
-    /// the last opening parenthesis as the label, so the details must not contain another one.
+    /// The tooltip: the name, `file:line`, total and self, each on its own line. The script in the picture takes the first
+    /// line as the name.
     pub(super) fn title(&self, index: usize) -> String {
         let is_caller = index >= self.flame.nodes.len();
         let details =
             if index == 0 { self.root_details() } else { self.details(self.node(index), is_caller) };
-        let details = printable(&details).replace('(', "[").replace(')', "]");
-        format!("{} ({details})", self.name(index))
+        let lines = std::iter::once(self.name(index)).chain(details.iter().map(|line| printable(line)));
+        lines.collect::<Vec<_>>().join("\n")
     }
 
-    fn root_details(&self) -> String {
+    fn root_details(&self) -> Vec<String> {
         let header = &self.flame.header;
         let mut parts = vec![header.metric.name.clone()];
         if self.filtered {
@@ -145,10 +145,10 @@ impl<'f> Wording<'f> {
         parts.extend(self.flame.nodes[0].old.map(|old| self.change(header.shown, old.total)));
         parts.extend(self.no_stack());
         parts.retain(|part| !part.is_empty());
-        parts.join(", ")
+        parts
     }
 
-    fn details(&self, node: &FlameNode, is_caller: bool) -> String {
+    fn details(&self, node: &FlameNode, is_caller: bool) -> Vec<String> {
         let mut parts = Vec::new();
         match (&node.file, node.line) {
             _ if !split_place(&node.name, &node.function).1.is_empty() => {}
@@ -177,7 +177,7 @@ impl<'f> Wording<'f> {
         if let Some(old) = node.old {
             parts.push(self.change(node.total, old.total));
         }
-        parts.join(", ")
+        parts
     }
 
     fn change(&self, new: i64, old: i64) -> String {

@@ -892,12 +892,14 @@ fn the_picture_is_read_with_keys_and_its_controls_stay_on_the_screen() {
         const minding = marked('found');
         const tip = block('b').firstChild.textContent.split('\\n');
         const places = () => ['search', 'details'].map((name) => svg.querySelector('.' + name).getBoundingClientRect()).map(({{ top, bottom }}) => top >= 0 && bottom <= innerHeight);
-        // Events of scrolling come later.
-        const pause = () => new Promise((resolve) => setTimeout(resolve, 200));
-        await pause();
+        // Without a screen, the browser may not send the event.
+        const scroll = (y) => {{
+            scrollTo(0, y);
+            dispatchEvent(new Event('scroll'));
+        }};
+        scroll(0);
         const before = places();
-        scrollTo(0, 1500);
-        await pause();
+        scroll(1500);
         return {{ reached, walk, details, zoomed, ignoring, minding, tip, before, scrolled: scrollY > 1000, after: places() }};"
     );
     let result = run_svg(&picture_of(&flame), &check);

@@ -6,10 +6,11 @@ use std::sync::Arc;
 
 use object::{Architecture, Object, ObjectSection, ReadRef};
 
+use crate::binary::DebugFiles;
 use crate::binary::decode;
 use crate::binary::file::Binary;
 use crate::binary::instruction::{Instruction, InstructionSet};
-use crate::binary::lines::{self, LineTable};
+use crate::binary::lines::{LineTable, Sections};
 use crate::binary::place::{Address, CodePlace};
 use crate::binary::symbols::FunctionTable;
 
@@ -69,15 +70,14 @@ const MOST_BYTES: u64 = 1 << 20;
 /// The most bytes of all functions together.
 const MOST_BYTES_OF_ALL: u64 = 16 << 20;
 
-/// Disassembles the functions at `addresses`. `debug` and `common` are as in [`functions`](crate::binary::functions).
+/// Disassembles the functions at `addresses`.
 pub fn code<'data, R: ReadRef<'data>>(
     binary: &Binary<'data, R>,
-    debug: Option<&Binary<'data, R>>,
-    common: Option<&Binary<'data, R>>,
+    files: &DebugFiles<'_, 'data, R>,
     addresses: &[Address],
 ) -> Result<Code, NoCode> {
     let machine = InstructionSet::of(binary)?;
-    let both: Vec<_> = [Some(binary), debug].into_iter().flatten().collect();
+    let both: Vec<_> = [Some(binary), files.debug].into_iter().flatten().collect();
     let symbols = FunctionTable::of(&both);
     let linked: Vec<Option<u64>> = addresses.iter().map(|&address| binary.linked(address)).collect();
     let mut extents = BTreeMap::new();
@@ -91,9 +91,9 @@ pub fn code<'data, R: ReadRef<'data>>(
     if extents.is_empty() {
         return Err(NoCode::NoSymbol);
     }
-    let debug = debug.unwrap_or(binary);
-    let sections = lines::sections(debug, common);
-    let lines = sections.as_ref().and_then(|sections| LineTable::new(sections, debug.is_little_endian()));
+    let known: Vec<u64> = linked.iter().flatten().copied().collect();
+    let sections = Sections::of(binary, files, &known);
+    let lines = sections.as_ref().and_then(LineTable::new);
     let mut files = Files::default();
     let mut functions = Vec::new();
     let mut left = MOST_BYTES_OF_ALL;

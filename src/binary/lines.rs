@@ -2,16 +2,21 @@
 
 use std::borrow::Cow;
 use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::Arc;
 
 use addr2line::gimli::{
-    self, AttributeValue, DwarfSections, EndianSlice, RunTimeEndian, SectionId, Unit, UnitOffset,
+    self, AttributeValue, Dwarf, DwarfPackage, DwarfPackageSections, DwarfSections, DwoId, EndianSlice,
+    RunTimeEndian, SectionId, Unit, UnitOffset,
 };
-use addr2line::{Context, Frame};
+use addr2line::{Context, Frame, LookupContinuation, LookupResult};
 use hashbrown::HashMap;
 use object::ReadRef;
 
+use crate::binary::DebugFiles;
 use crate::binary::file::Binary;
 use crate::binary::place::CodePlace;
+use crate::binary::split::{self, SplitPart};
 use crate::name::demangle;
 
 /// The maximum depth of functions inlined into each other; real code has fewer.
@@ -25,26 +30,63 @@ const MAX_ORIGINS: usize = 16;
 
 type Bytes<'s> = EndianSlice<'s, RunTimeEndian>;
 
-/// The debug sections of a file, and those of the file that it shares with others.
+/// The debug sections of a file, and those of others that it refers to.
 pub(super) struct Sections<'data> {
     own: DwarfSections<Cow<'data, [u8]>>,
+    /// The file that it shares with others.
     common: Option<DwarfSections<Cow<'data, [u8]>>>,
+    /// The package of what was split off.
+    package: Option<DwarfPackageSections<Cow<'data, [u8]>>>,
+    /// What was split off and is not in the package.
+    parts: HashMap<u64, SplitPart>,
+    endian: RunTimeEndian,
 }
 
-/// The debug information of a binary; `None` if it has none.
-pub(super) fn sections<'data, R: ReadRef<'data>>(
-    debug: &Binary<'data, R>,
-    common: Option<&Binary<'data, R>>,
-) -> Option<Sections<'data>> {
-    if !debug.has_lines() {
-        return None;
+impl<'data> Sections<'data> {
+    /// The debug information of a binary, as far as these addresses need it; `None` if it has none.
+    pub(super) fn of<R: ReadRef<'data>>(
+        binary: &Binary<'data, R>,
+        files: &DebugFiles<'_, 'data, R>,
+        addresses: &[u64],
+    ) -> Option<Self> {
+        let debug = files.debug.unwrap_or(binary);
+        if !debug.has_lines() {
+            return None;
+        }
+        let load = |binary: &Binary<'data, R>| {
+            let section = |id: SectionId| Ok::<_, gimli::Error>(wanted(binary, id));
+            DwarfSections::load(section).ok()
+        };
+        let endian = if debug.is_little_endian() { RunTimeEndian::Little } else { RunTimeEndian::Big };
+        let mut sections = Sections {
+            own: load(debug)?,
+            common: files.common.and_then(load),
+            package: files.package.and_then(split::package),
+            parts: HashMap::new(),
+            endian,
+        };
+        let parts = split::parts_at(&sections.dwarf(), addresses);
+        let package = sections.package();
+        let is_packed =
+            |id: DwoId| package.as_ref().is_some_and(|package| package.cu_index.find(id.0).is_some());
+        let alone = parts.into_iter().filter(|(id, _)| !is_packed(*id)).take(MAX_PARTS);
+        let parts = alone.filter_map(|(id, path)| Some((id.0, (files.part)(&path)?))).collect();
+        sections.parts = parts;
+        Some(sections)
     }
-    let load = |binary: &Binary<'data, R>| {
-        let section = |id: SectionId| Ok::<_, gimli::Error>(wanted(binary, id));
-        DwarfSections::load(section).ok()
-    };
-    Some(Sections { own: load(debug)?, common: common.and_then(load) })
+
+    fn dwarf(&self) -> Dwarf<Bytes<'_>> {
+        self.own.borrow_with_sup(self.common.as_ref(), |section| EndianSlice::new(section, self.endian))
+    }
+
+    fn package(&self) -> Option<DwarfPackage<Bytes<'_>>> {
+        let slice = |bytes| EndianSlice::new(bytes, self.endian);
+        self.package.as_ref()?.borrow(|section| slice(section), slice(&[])).ok()
+    }
 }
+
+/// The maximum number of files with split debug information.
+const MAX_PARTS: usize = 1 << 16;
 
 /// The contents of a section if it is needed to look up lines; others, which may be large, are not loaded.
 /// `.debug_aranges` is not needed because the units contain their addresses.
@@ -72,6 +114,18 @@ pub(super) struct LineTable<'s> {
     ranges: Vec<UnitRange>,
     /// Whether a unit can be read without recursing too deeply, for units checked so far.
     sound: RefCell<HashMap<usize, bool>>,
+    dwarf: Arc<Dwarf<Bytes<'s>>>,
+    package: Option<DwarfPackage<Bytes<'s>>>,
+    parts: &'s HashMap<u64, SplitPart>,
+    /// What was split off, as far as it was needed.
+    split: RefCell<HashMap<u64, Option<Rc<Split<'s>>>>>,
+    endian: RunTimeEndian,
+}
+
+/// A unit that was split off.
+struct Split<'s> {
+    dwarf: Arc<Dwarf<Bytes<'s>>>,
+    unit: Unit<Bytes<'s>>,
 }
 
 struct UnitRange {
@@ -84,10 +138,9 @@ struct UnitRange {
 
 impl<'s> LineTable<'s> {
     /// `None` if the sections are corrupt.
-    pub(super) fn new(sections: &'s Sections<'_>, is_little_endian: bool) -> Option<Self> {
-        let endian = if is_little_endian { RunTimeEndian::Little } else { RunTimeEndian::Big };
-        let slice = |section: &'s Cow<'_, [u8]>| EndianSlice::new(section, endian);
-        let mut dwarf = sections.own.borrow_with_sup(sections.common.as_ref(), slice);
+    pub(super) fn new(sections: &'s Sections<'_>) -> Option<Self> {
+        let endian = sections.endian;
+        let mut dwarf = sections.dwarf();
         dwarf.populate_abbreviations_cache(gimli::AbbreviationsCacheStrategy::All);
         let (mut units, mut ranges) = (Vec::new(), Vec::new());
         let mut headers = dwarf.units();
@@ -117,8 +170,21 @@ impl<'s> LineTable<'s> {
             reach = range.end.max(reach);
             range.reach = reach;
         }
-        let context = Context::from_dwarf(dwarf).ok()?;
-        Some(LineTable { context, units, ranges, sound: RefCell::default() })
+        let dwarf = Arc::new(dwarf);
+        let context = Context::from_arc_dwarf(dwarf.clone()).ok()?;
+        let package = sections.package();
+        let (sound, split) = Default::default();
+        Some(LineTable {
+            context,
+            units,
+            ranges,
+            sound,
+            dwarf,
+            package,
+            parts: &sections.parts,
+            split,
+            endian,
+        })
     }
 
     /// The functions at an address, innermost first. Missing names are empty.
@@ -134,14 +200,28 @@ impl<'s> LineTable<'s> {
 
     fn places(&self, address: u64, units: &[usize]) -> Result<Vec<CodePlace>, gimli::Error> {
         let mut places = Vec::new();
-        let mut frames = self.context.find_frames(address).skip_all_loads()?;
+        let mut found = self.context.find_frames(address);
+        let mut frames = loop {
+            match found {
+                LookupResult::Output(frames) => break frames?,
+                LookupResult::Load { load, continuation } => {
+                    let split = self.split(load.dwo_id);
+                    found = continuation.resume(split.map(|split| split.dwarf.clone()));
+                }
+            }
+        };
         while let Some(frame) = frames.next()? {
             if places.len() > MAX_INLINED {
                 return Ok(Vec::new());
             }
             let mut place = place(&frame);
-            if let (Some(entry), [unit]) = (frame.dw_die_offset, units) {
-                let start = self.start_line(*unit, entry).unwrap_or(0);
+            if let (Some(entry), &[unit]) = (frame.dw_die_offset, units) {
+                let unit = &self.units[unit];
+                let start = match unit.dwo_id.and_then(|id| self.split(id)) {
+                    Some(split) => self.start_line(&split.unit, entry),
+                    None => self.start_line(unit, entry),
+                };
+                let start = start.unwrap_or(0);
                 // A line before the start belongs to a macro, which may be in another file.
                 place.start_line = if start <= place.line { start } else { 0 };
             }
@@ -162,27 +242,33 @@ impl<'s> LineTable<'s> {
     }
 
     fn is_sound(&self, unit: usize) -> bool {
-        *self.sound.borrow_mut().entry(unit).or_insert_with(|| {
-            let unit = &self.units[unit];
-            let walk = || -> Result<bool, gimli::Error> {
-                let mut entries = unit.entries_raw(None)?;
-                while !entries.is_empty() {
-                    if entries.next_depth() > MAX_NESTED {
-                        return Ok(false);
-                    }
-                    if let Some(abbreviation) = entries.read_abbreviation()? {
-                        entries.skip_attributes(abbreviation.attributes())?;
-                    }
-                }
-                Ok(true)
+        *self.sound.borrow_mut().entry(unit).or_insert_with(|| is_shallow(&self.units[unit]).unwrap_or(false))
+    }
+
+    /// The unit with this id that was split off, if its file is there and belongs to the program.
+    fn split(&self, id: DwoId) -> Option<Rc<Split<'s>>> {
+        let load = || {
+            let mut dwarf = match &self.package {
+                Some(package) => package.find_cu(id, &self.dwarf).ok()?,
+                None => None,
             };
-            walk().unwrap_or(false)
-        })
+            if dwarf.is_none() {
+                let part = &self.parts.get(&id.0)?.0;
+                let mut single = part.borrow(|section| EndianSlice::new(section, self.endian));
+                single.make_dwo(&self.dwarf);
+                dwarf = Some(single);
+            }
+            let dwarf = dwarf?;
+            let unit = dwarf.unit(dwarf.units().next().ok()??).ok()?;
+            let is_sound = unit.dwo_id == Some(id) && is_shallow(&unit).unwrap_or(false);
+            is_sound.then(|| Rc::new(Split { dwarf: Arc::new(dwarf), unit }))
+        };
+        self.split.borrow_mut().entry(id.0).or_insert_with(load).clone()
     }
 
     /// The line at which a function starts, from its entry or that entry's abstract origin.
-    fn start_line(&self, unit: usize, entry: UnitOffset) -> Option<u32> {
-        let (mut unit, mut entry) = (&self.units[unit], entry);
+    fn start_line<'a>(&'a self, unit: &'a Unit<Bytes<'s>>, entry: UnitOffset) -> Option<u32> {
+        let (mut unit, mut entry) = (unit, entry);
         for _ in 0..MAX_ORIGINS {
             let row = unit.entry(entry).ok()?;
             if let Some(line) = row.attr_value(gimli::DW_AT_decl_line) {
@@ -191,6 +277,8 @@ impl<'s> LineTable<'s> {
             let origin = row.attr_value(gimli::DW_AT_abstract_origin);
             match origin.or_else(|| row.attr_value(gimli::DW_AT_specification))? {
                 AttributeValue::UnitRef(other) => entry = other,
+                // What was split off refers only to itself.
+                AttributeValue::DebugInfoRef(_) if unit.dwo_id.is_some() => return None,
                 AttributeValue::DebugInfoRef(other) => {
                     let start = |unit: &Unit<Bytes<'s>>| unit.header.debug_info_offset();
                     let behind = self.units.partition_point(|unit| start(unit) <= Some(other));
@@ -202,6 +290,20 @@ impl<'s> LineTable<'s> {
         }
         None
     }
+}
+
+/// Whether the entries of a unit are not nested too deeply.
+fn is_shallow(unit: &Unit<Bytes<'_>>) -> Result<bool, gimli::Error> {
+    let mut entries = unit.entries_raw(None)?;
+    while !entries.is_empty() {
+        if entries.next_depth() > MAX_NESTED {
+            return Ok(false);
+        }
+        if let Some(abbreviation) = entries.read_abbreviation()? {
+            entries.skip_attributes(abbreviation.attributes())?;
+        }
+    }
+    Ok(true)
 }
 
 fn place(frame: &Frame<'_, Bytes<'_>>) -> CodePlace {
@@ -246,14 +348,20 @@ mod tests {
                 _ => Vec::new(),
             }))
         };
-        Sections { own: DwarfSections::load(section).unwrap(), common: None }
+        Sections {
+            own: DwarfSections::load(section).unwrap(),
+            common: None,
+            package: None,
+            parts: HashMap::new(),
+            endian: RunTimeEndian::Little,
+        }
     }
 
     #[test]
     fn any_nesting_is_read_without_overflowing_the_stack() {
         let names = |depth: usize, address: u64| {
             let sections = nested(depth);
-            let places = LineTable::new(&sections, true).unwrap().at(address);
+            let places = LineTable::new(&sections).unwrap().at(address);
             places.into_iter().map(|place| place.function).collect::<Vec<_>>()
         };
         assert_eq!(names(2, 0x1010), ["inner", "inner", "outer"]);

@@ -14,6 +14,7 @@ mod instruction;
 mod kallsyms;
 mod lines;
 mod place;
+mod split;
 mod symbols;
 mod unwind;
 
@@ -23,32 +24,46 @@ pub use file::Binary;
 pub use instruction::Instruction;
 pub use kallsyms::{KernelSymbols, kernel_start};
 pub use place::{Address, CodePlace};
+pub use split::SplitPart;
 pub use unwind::{Machine, Registers, StackMemory, Step, UnwindTable};
 
 use object::ReadRef;
 
-use crate::binary::lines::LineTable;
+use crate::binary::lines::{LineTable, Sections};
 use crate::binary::symbols::FunctionTable;
 
 /// The name for jumps to functions of other libraries, after the section of the procedure linkage table.
 const JUMP: &str = ".plt";
 
+/// The files that may have the debug information of a binary.
+pub struct DebugFiles<'b, 'data, R: ReadRef<'data>> {
+    /// The file that it was moved to.
+    pub debug: Option<&'b Binary<'data, R>>,
+    /// The file that has what several binaries share (`.gnu_debugaltlink`).
+    pub common: Option<&'b Binary<'data, R>>,
+    /// The package that has what the compiler left in files of their own (`.dwp`).
+    pub package: Option<&'b Binary<'data, R>>,
+    /// Reads such a file (`.dwo`), given its path.
+    pub part: &'b dyn Fn(&str) -> Option<SplitPart>,
+}
+
+impl<'data, R: ReadRef<'data>> DebugFiles<'_, 'data, R> {
+    /// No files: debug information is in the binary itself, or nowhere.
+    pub const NONE: Self = DebugFiles { debug: None, common: None, package: None, part: &|_| None };
+}
+
 /// Looks up the functions at each of `addresses`, innermost first: all but the last were inlined. Empty for
 /// unknown addresses.
-///
-/// `debug` is the file that debug information was moved to, if any, and `common` the one that it shares with others
-/// (`.gnu_debugaltlink`).
 pub fn functions<'data, R: ReadRef<'data>>(
     binary: &Binary<'data, R>,
-    debug: Option<&Binary<'data, R>>,
-    common: Option<&Binary<'data, R>>,
+    files: &DebugFiles<'_, 'data, R>,
     addresses: &[Address],
 ) -> Vec<Vec<CodePlace>> {
-    let both = [Some(binary), debug];
+    let both = [Some(binary), files.debug];
     let both: Vec<_> = both.into_iter().flatten().collect();
-    let debug = debug.unwrap_or(binary);
-    let sections = lines::sections(debug, common);
-    let lines = sections.as_ref().and_then(|sections| LineTable::new(sections, debug.is_little_endian()));
+    let linked: Vec<u64> = addresses.iter().filter_map(|&address| binary.linked(address)).collect();
+    let sections = Sections::of(binary, files, &linked);
+    let lines = sections.as_ref().and_then(LineTable::new);
     let symbols = FunctionTable::of(&both);
     let mini = binary.mini_debug_info();
     let mini = mini.as_deref().and_then(|bytes| Binary::parse(bytes).ok());

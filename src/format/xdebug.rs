@@ -18,7 +18,7 @@
 use std::collections::HashMap;
 
 use crate::format::text::{BadLines, Lines, lossy};
-use crate::format::{Confidence, Format, LoadError, Source, finished};
+use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
 use crate::profile::{FrameId, LabelSetId, LoadOptions, Profile, ProfileBuilder};
 
 /// The entry in the list of readable formats.
@@ -62,6 +62,14 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
         }
     }
     bad.settle(&mut builder, good, "expected a time, and a function that is entered or left")?;
+    if good == 0 {
+        return Err(ParseError::whole(NAME, "the file has no trace").into());
+    }
+    if is_trace {
+        builder.warn(
+            "the trace does not end: the program was still running, or the file is truncated".to_string(),
+        );
+    }
     if running.lacks_ends {
         builder.warn(
             "the trace does not say when each function returns; the time of some ends with the next call, so \
@@ -212,9 +220,13 @@ mod tests {
     #[test]
     fn without_returns_a_function_ends_with_the_next_call() {
         let text = "TRACE START [x]\n    0.0010  1   -> {main}() /a.php:0\n    0.0020  1     -> f() /a.php:9\n    0.0050  1     -> g() /a.php:9\n\
-            \x20   0.0060  1   -> h() /a.php:9\n    0.0070       8340\n";
+            \x20   0.0060  1   -> h() /a.php:9\n    0.0070       8340\nTRACE END   [x]\n";
         let profile = load(text);
         assert_eq!(to_notation(&profile), "h 1000000\n{main} 1000000\n{main};f 3000000\n{main};g 1000000");
         assert!(profile.meta.warnings[0].contains("xdebug.trace_format=1"), "{:?}", profile.meta.warnings);
+        let cut = text.split("TRACE END").next().unwrap();
+        assert!(load(cut).meta.warnings[0].contains("does not end"));
+        let empty = read(&mut Source::from_bytes("TRACE START [x]\n".into()), LoadOptions::ALL);
+        assert_eq!(empty.err().unwrap().to_string(), "xdebug: the file has no trace");
     }
 }

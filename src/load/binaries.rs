@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use object::ReadCache;
 
-use crate::binary::{Binary, BuildId, same_build_id};
+use crate::binary::{Binary, BuildId, DebugFiles, SplitPart, same_build_id};
 use crate::format::UNNAMED_PROGRAM;
 use crate::name::base_name;
 
@@ -56,6 +56,38 @@ pub(super) struct Files {
     pub(super) debug: Option<PathBuf>,
     /// The file with debug information that several binaries share.
     pub(super) common: Option<PathBuf>,
+    /// The package of debug information that the compiler left in files of their own.
+    pub(super) package: Option<PathBuf>,
+    /// Folders that may have such files, besides those where the compiler left them.
+    pub(super) folders: Vec<PathBuf>,
+}
+
+impl Files {
+    /// Calls `read` with the binary and the files with its debug information; `None` if the binary is gone by now.
+    pub(super) fn with_debug_files<T>(
+        &self,
+        read: impl FnOnce(&Binary<'_, &ReadCache<File>>, &DebugFiles<'_, '_, &ReadCache<File>>) -> T,
+    ) -> Option<T> {
+        let binary = open(&self.binary)?;
+        let others = [&self.debug, &self.common, &self.package].map(|path| path.as_deref().and_then(open));
+        let [debug, common, package] =
+            [0, 1, 2].map(|number| others[number].as_ref().and_then(|data| Binary::parse(data).ok()));
+        let part = |path: &str| self.part(path);
+        let files = DebugFiles {
+            debug: debug.as_ref(),
+            common: common.as_ref(),
+            package: package.as_ref(),
+            part: &part,
+        };
+        Some(read(&Binary::parse(&binary).ok()?, &files))
+    }
+
+    /// Debug information that the compiler left in a file of its own: at that path, or at another that was given.
+    fn part(&self, path: &str) -> Option<SplitPart> {
+        let own = is_own_path(path).then(|| PathBuf::from(path));
+        let moved = self.folders.iter().map(|folder| folder.join(base_name(path)));
+        own.into_iter().chain(moved).find_map(|path| SplitPart::of(&Binary::parse(&open(&path)?).ok()?))
+    }
 }
 
 impl Binaries {
@@ -88,10 +120,7 @@ impl Binaries {
         }
         match debug {
             // Debug information has the linker's addresses even without the code itself.
-            Some(binary) => {
-                let files = Files { common: common(&binary), binary, debug: None };
-                Search::Found { files, is_proven }
-            }
+            Some(binary) => Search::Found { files: self.files(binary, None), is_proven },
             None if claimed.is_empty() && is_own_path(file) && about(Path::new(file)).is_some() => {
                 Search::Unproven
             }
@@ -150,7 +179,7 @@ impl Binaries {
     /// Looks for the debug information of a binary, unless the binary contains it.
     fn with_debug(&self, binary: PathBuf, about: &About, found: Option<PathBuf>) -> Files {
         if about.has_lines {
-            return Files { common: common(&binary), binary, debug: None };
+            return self.files(binary, None);
         }
         let mut paths: Vec<PathBuf> = found.into_iter().collect();
         if let Some(id) = &about.id {
@@ -175,7 +204,24 @@ impl Binaries {
                 .is_some_and(|debug| debug.has_lines && debug.id.is_some() && debug.id == about.id)
         };
         let debug = paths.into_iter().find(belongs);
-        Files { common: debug.as_deref().and_then(common), binary, debug }
+        self.files(binary, debug)
+    }
+
+    /// The binary, its debug information, and the files that this refers to.
+    fn files(&self, binary: PathBuf, debug: Option<PathBuf>) -> Files {
+        let common = common(debug.as_deref().unwrap_or(&binary));
+        let with_package = |path: &Path| {
+            let mut package = path.as_os_str().to_owned();
+            package.push(".dwp");
+            PathBuf::from(package)
+        };
+        let mut folders: Vec<PathBuf> = binary.parent().map(Path::to_path_buf).into_iter().collect();
+        folders.extend(self.places.iter().filter(|place| place.is_dir()).cloned());
+        let beside = [Some(&binary), debug.as_ref()].into_iter().flatten().map(|path| with_package(path));
+        let named = binary.file_name().map(|name| with_package(Path::new(name)));
+        let elsewhere = folders.iter().flat_map(|folder| named.iter().map(|name| folder.join(name)));
+        let package = beside.chain(elsewhere).find(|path| path.is_file());
+        Files { binary, debug, common, package, folders }
     }
 }
 

@@ -3,9 +3,9 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use crate::binary::{self, Address, Binary, NoCode};
+use crate::binary::{self, Address, NoCode};
 use crate::load::Symbols;
-use crate::load::binaries::{Binaries, Search, is_file_path, open};
+use crate::load::binaries::{Binaries, Search, is_file_path};
 use crate::load::symbols::contradiction_of;
 use crate::profile::Profile;
 use crate::transform::address_in_file;
@@ -71,11 +71,6 @@ pub fn code(profile: &Profile, symbols: &Symbols, spots: &[CodeSpot]) -> Result<
         Search::Unproven => return Err(CodeError::Unproven(file.to_string())),
         Search::Missing => return Err(CodeError::Missing(file.to_string())),
     };
-    let [debug, common] = [&files.debug, &files.common].map(|path| path.as_deref().and_then(open));
-    let data = open(&files.binary);
-    let binary = data.as_ref().and_then(|data| Binary::parse(data).ok());
-    let binary = binary.ok_or_else(|| CodeError::Missing(file.to_string()))?;
-    let [debug, common] = [&debug, &common].map(|data| Binary::parse(data.as_ref()?).ok());
     let addresses: Vec<Address> = spots
         .iter()
         .map(|&(mapping, address)| {
@@ -84,7 +79,9 @@ pub fn code(profile: &Profile, symbols: &Symbols, spots: &[CodeSpot]) -> Result<
             address_in_file(mapping, address).unwrap_or(Address::File(u64::MAX))
         })
         .collect();
-    let code = binary::code(&binary, debug.as_ref(), common.as_ref(), &addresses)
+    let code = files
+        .with_debug_files(|binary, debug| binary::code(binary, debug, &addresses))
+        .ok_or_else(|| CodeError::Missing(file.to_string()))?
         .map_err(|why| CodeError::NoCode(files.binary.clone(), why))?;
     Ok(BinaryCode { path: files.binary.display().to_string(), code })
 }

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 
 use hashbrown::HashMap;
 
-use crate::binary::{self, Address, Binary, CodePlace};
-use crate::load::binaries::{Binaries, Files, Search, is_file_path, open};
+use crate::binary::{self, Address, CodePlace};
+use crate::load::binaries::{Binaries, Files, Search, is_file_path};
 use crate::load::{Error, SourceMaps, kernel};
 use crate::name::base_name;
 use crate::profile::{Mapping, MappingId, Profile};
@@ -263,11 +263,7 @@ fn describe_unproven(files: &[String]) -> String {
 
 /// The functions at addresses of a binary; none if the file is gone by now.
 fn functions(files: &Files, addresses: &[Address]) -> Vec<Vec<CodePlace>> {
-    let [debug, common] = [&files.debug, &files.common].map(|path| path.as_deref().and_then(open));
-    let binary = open(&files.binary);
-    let Some(binary) = binary.as_ref().and_then(|data| Binary::parse(data).ok()) else { return Vec::new() };
-    let [debug, common] = [&debug, &common].map(|data| Binary::parse(data.as_ref()?).ok());
-    binary::functions(&binary, debug.as_ref(), common.as_ref(), addresses)
+    files.with_debug_files(|binary, debug| binary::functions(binary, debug, addresses)).unwrap_or_default()
 }
 
 /// A smaller share without names is not worth a warning.
@@ -334,6 +330,24 @@ mod tests {
         let expected = "functions without names have 20.0% of cpu: x.so 20.0%; name the binaries, or a folder of them, with --binary PATH";
         assert_eq!(text(200, 200, "/srv/x.so").unwrap(), expected);
         assert_eq!(text(2, 2, ""), None);
+    }
+
+    /// `fixtures/symbols/split-5` was compiled in a folder that does not exist here, so its parts are looked for next to it.
+    #[test]
+    fn parts_of_debug_information_are_found_next_to_the_binary() {
+        let fixtures = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/symbols");
+        for binary in ["split-5", "split-4"] {
+            let mut profile = from_notation(&format!("!/nowhere/{binary}+0x11e4 1"));
+            let arguments = Symbols { binaries: vec![fixtures.join(binary)], ..Symbols::default() };
+            arguments.apply(iter::once(&mut profile)).unwrap();
+            let names: Vec<&str> = profile
+                .stacks
+                .frames(profile.stack_ids().last().unwrap())
+                .iter()
+                .map(|&frame| profile.symbols.frame_name(frame))
+                .collect();
+            assert_eq!(names, ["other", "mix", "shift"], "{binary}");
+        }
     }
 
     #[test]

@@ -21,6 +21,9 @@ const OPEN_ENDED: &[&str] = &[
     "hprof",
     "coz",
     "memray-csv",
+    "xperf",
+    // A file may have several traces.
+    "xdebug",
     "v8-log",
     "bpftrace",
     "dtrace",

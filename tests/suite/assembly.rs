@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use prof::binary::{Address, Binary, NoCode, code};
+use prof::binary::{Address, Binary, DebugFiles, NoCode, code};
 use prof::profile::Profile;
 use serde_json::Value;
 use tempfile::TempDir;
@@ -66,7 +66,7 @@ fn elf(machine: u16, address: u64, code: &[u8], symbols: &[(&str, u64, u64)]) ->
 fn instructions(file: &[u8], addresses: &[u64]) -> Result<Vec<(u64, u32, String)>, NoCode> {
     let binary = Binary::parse(file).unwrap();
     let addresses: Vec<Address> = addresses.iter().map(|&address| Address::Linked(address)).collect();
-    let found = code(&binary, None, None, &addresses)?;
+    let found = code(&binary, &DebugFiles::NONE, &addresses)?;
     let all = found.functions.into_iter().flat_map(|function| function.instructions);
     Ok(all.map(|instruction| (instruction.address, instruction.size, instruction.text)).collect())
 }
@@ -154,7 +154,7 @@ fn corrupt_binaries_are_no_danger() {
         }
         if let Ok(binary) = Binary::parse(&*bytes) {
             tried += 1;
-            let found = code(&binary, None, None, &addresses);
+            let found = code(&binary, &DebugFiles::NONE, &addresses);
             let count = found.map_or(0, |code| code.functions.iter().map(|f| f.instructions.len()).sum());
             // Functions may overlap, but all of them together have at most 16 MiB.
             assert!(count <= 16 << 20, "{step}: {count}");

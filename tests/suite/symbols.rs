@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use prof::binary::{Address, Binary, CodePlace, functions};
+use prof::binary::{Address, Binary, CodePlace, DebugFiles, SplitPart, functions};
 use prof::name::demangle;
 
 use crate::support::fixture;
@@ -45,7 +45,7 @@ fn addr2line(name: &str) -> Vec<(u64, Vec<Line>)> {
 fn look_up(binary: &[u8], debug: Option<&[u8]>, addresses: &[Address]) -> Vec<Vec<CodePlace>> {
     let Ok(binary) = Binary::parse(binary) else { return Vec::new() };
     let debug = debug.and_then(|debug| Binary::parse(debug).ok());
-    functions(&binary, debug.as_ref(), None, addresses)
+    functions(&binary, &DebugFiles { debug: debug.as_ref(), ..DebugFiles::NONE }, addresses)
 }
 
 #[test]
@@ -59,6 +59,45 @@ fn functions_and_lines_agree_with_addr2line() {
                 found.into_iter().map(|place| (place.function, place.file, place.line)).collect();
             assert_eq!(found, want, "{name} {address:#x}");
         }
+    }
+}
+
+/// The debug information of one program in files of its own, packed, or shared with another program: always the same answers.
+#[test]
+fn debug_information_in_other_files_agrees_with_addr2line() {
+    let expected = addr2line("split");
+    let addresses: Vec<Address> = expected.iter().map(|&(address, _)| Address::Linked(address)).collect();
+    for (name, package, common) in [
+        ("split-5", None, None),
+        ("split-4", Some("split-4.dwp"), None),
+        ("shared", None, Some("shared.debug")),
+    ] {
+        let binary = bytes(name);
+        let [package, common] = [package, common].map(|name| name.map(bytes));
+        let [package, common] =
+            [&package, &common].map(|bytes| bytes.as_deref().map(|bytes| Binary::parse(bytes).unwrap()));
+        let part = |path: &str| {
+            let name = path.strip_prefix("/srv/split/").unwrap();
+            assert!(["split-5.dwo", "other-5.dwo"].contains(&name), "{path}");
+            SplitPart::of(&Binary::parse(&*bytes(name)).unwrap())
+        };
+        let files =
+            DebugFiles { debug: None, common: common.as_ref(), package: package.as_ref(), part: &part };
+        let found = functions(&Binary::parse(&*binary).unwrap(), &files, &addresses);
+        for ((address, want), found) in expected.iter().zip(found) {
+            let found: Vec<Line> =
+                found.into_iter().map(|place| (place.function, place.file, place.line)).collect();
+            assert_eq!(found, *want, "{name} {address:#x}");
+        }
+        if name == "shared" {
+            continue;
+        }
+        // What belongs to another program is not used.
+        let wrong = |_: &str| SplitPart::of(&Binary::parse(&*bytes("other-5.dwo")).unwrap());
+        let files = DebugFiles { part: &wrong, ..DebugFiles::NONE };
+        let crunch = expected.iter().find(|(_, lines)| lines.len() == 2 && lines[1].0 == "crunch").unwrap();
+        let found = functions(&Binary::parse(&*binary).unwrap(), &files, &[Address::Linked(crunch.0)]);
+        assert_eq!(found[0].len(), 1, "{name} {found:?}");
     }
 }
 

@@ -34,8 +34,10 @@ mod remarks;
 pub use base::{BaseError, BaseOptions, add_base};
 pub use compared::{CompareError, CompareOptions, Compared, compare};
 
+use std::sync::Arc;
+
 use crate::load::{Side, SideInput, Sides};
-use crate::profile::Profile;
+use crate::profile::{Profile, Symbols};
 use crate::report::Matched;
 use crate::transform::{FunctionMatch, GivenError, MatchMethod, MatchOptions, Matching};
 use crate::tree::By;
@@ -49,8 +51,16 @@ fn match_functions(sides: &mut Sides, by: &By, options: &MatchOptions) -> Result
     }
     let matching = Matching::find(&sides.old.profiles(), &sides.new.profiles(), options)?;
     let rename = |side: &mut Side, rename: &dyn Fn(usize, &Profile) -> Profile| {
+        // Names that profiles share are replaced once.
+        let mut last: Option<(Arc<Symbols>, Arc<Symbols>)> = None;
         for (number, SideInput { profile, .. }) in side.inputs.iter_mut().enumerate() {
-            *profile = rename(number, profile);
+            if let Some((_, renamed)) = last.as_ref().filter(|(old, _)| Arc::ptr_eq(old, &profile.symbols)) {
+                profile.symbols = renamed.clone();
+                continue;
+            }
+            let renamed = rename(number, profile);
+            last = Some((profile.symbols.clone(), renamed.symbols.clone()));
+            *profile = renamed;
         }
     };
     rename(&mut sides.old, &|number, profile| matching.apply_old(number, profile));

@@ -6,7 +6,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use crate::kind;
 use crate::load::{Side, SideInput, Sides};
-use crate::profile::{Column, FrameId, Profile};
+use crate::profile::{Column, FunctionId, Profile};
 use crate::report::Message;
 use crate::unit::{Family, Unit};
 
@@ -140,7 +140,7 @@ fn equal_pair<'s>(first: &[&'s SideInput], second: &[&'s SideInput]) -> Option<(
         for (other_number, &other) in second.iter().enumerate() {
             // Pairs of one list are met once.
             let is_new = !std::ptr::eq(first, second) || number < other_number;
-            if is_new && size(one) == size(other) && size(one).0 != 0 && sum(one) == sum(other) {
+            if is_new && total(one) == total(other) && total(one) != 0 && sum(one) == sum(other) {
                 return Some((&one.name, &other.name));
             }
         }
@@ -149,8 +149,8 @@ fn equal_pair<'s>(first: &[&'s SideInput], second: &[&'s SideInput]) -> Option<(
 }
 
 /// What inputs with the same data have in common and is known at once.
-fn size(input: &SideInput) -> (i64, usize) {
-    (input.profile.meta.metrics[input.metric].total, input.profile.stacks.len())
+fn total(input: &SideInput) -> i64 {
+    input.profile.meta.metrics[input.metric].total
 }
 
 /// A number that depends on the stacks and their values, but not on the order or the format in which they were stored.
@@ -162,7 +162,6 @@ fn checksum(input: &SideInput) -> u64 {
         value(&mut hasher);
         hasher.finish()
     };
-    let name = |frame: FrameId| symbols.function_name(symbols.frames[frame].function);
     if let Some(calls) = &profile.calls {
         let own = &calls.self_values[input.metric];
         let named = symbols.functions.ids().map(|function| {
@@ -171,16 +170,19 @@ fn checksum(input: &SideInput) -> u64 {
         });
         return named.fold(0, u64::wrapping_add);
     }
-    let frames: Column<FrameId, u64> =
-        symbols.frames.ids().map(|frame| hash(&|hasher| name(frame).hash(hasher))).collect();
-    let values = profile.value_by_stack(input.metric);
-    let stacks = profile.stacks.ids().map(|stack| {
-        let of_stack = profile.stacks.frames(stack).iter();
-        let stack_hash =
-            of_stack.fold(1_u64, |sum, &frame| sum.wrapping_mul(PRIME).wrapping_add(frames[frame]));
-        stack_hash.wrapping_mul(values[stack].cast_unsigned())
+    let names: Column<FunctionId, u64> = symbols
+        .functions
+        .ids()
+        .map(|function| hash(&|hasher| symbols.function_name(function).hash(hasher)))
+        .collect();
+    let samples = &profile.samples;
+    // The table of stacks may have those of other inputs as well.
+    let weighted = samples.stack.iter().zip(&samples.values[input.metric]).map(|(&stack, &value)| {
+        let names = profile.stacks.frames(stack).iter().map(|&frame| names[symbols.frames[frame].function]);
+        let stack_hash = names.fold(1_u64, |sum, name| sum.wrapping_mul(PRIME).wrapping_add(name));
+        stack_hash.wrapping_mul(value.cast_unsigned())
     });
-    stacks.fold(0, u64::wrapping_add)
+    weighted.fold(0, u64::wrapping_add)
 }
 
 /// Makes the hash of a stack depend on the order of its frames.

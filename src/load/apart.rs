@@ -199,3 +199,47 @@ fn two_metrics(names: &[String], read: &[(String, Profile)]) -> Result<Sides, Er
     }
     Err(Error::OneSide(read.first().map(|(name, _)| name.clone()).unwrap_or_default()))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::format::writer_named;
+    use crate::profile::{Frame, Mapping, from_notation, to_notation};
+
+    /// Writes a profile of the binary at `start`, as the profiler of Go does.
+    fn write(path: &std::path::Path, notation: &str, start: u64) {
+        let mut profile = from_notation(notation);
+        let symbols = Arc::make_mut(&mut profile.symbols);
+        let file = symbols.strings.intern("/bin/shop");
+        let mapping = Mapping { file, start, limit: start + 0x1000, ..Mapping::default() };
+        let mapping = symbols.mappings.push(mapping);
+        let frames = symbols.frames.map(|frame| Frame { mapping, ..*frame });
+        symbols.frames = frames;
+        let mut bytes = Vec::new();
+        writer_named("pprof").unwrap().write_to(&profile, 0, false, &mut bytes).unwrap();
+        fs::write(path, bytes).unwrap();
+    }
+
+    #[test]
+    fn runs_of_one_binary_share_their_tables() {
+        let folder = tempfile::tempdir().unwrap();
+        let runs = ["main;a 1\nmain;b 2", "main;a 3", "main;b 4\nmain;c 5", "main;c 6\nmain;d 7"];
+        for (number, run) in runs.iter().enumerate() {
+            // The last run was loaded somewhere else.
+            let start = if number == 3 { 0x9000 } else { 0x1000 };
+            write(&folder.path().join(format!("{number}.pb")), run, start);
+        }
+        let side = one_side(&Request::new([folder.path().display().to_string()])).unwrap();
+        let profiles: Vec<&Profile> = side.inputs.iter().map(|input| &input.profile).collect();
+        let read: Vec<String> = profiles.iter().map(|profile| to_notation(profile)).collect();
+        assert_eq!(read, runs);
+        let share = |one: usize, other: usize| Arc::ptr_eq(&profiles[one].stacks, &profiles[other].stacks);
+        // The first is read before the others, which are divided among the processors.
+        assert_eq!(share(1, 2), parallel::processors() < 3);
+        assert!(!share(2, 3));
+        assert_eq!(profiles[3].symbols.mappings.len(), 2, "only its own binary");
+    }
+}

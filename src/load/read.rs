@@ -10,8 +10,8 @@ use crate::load::recorded_files::FilesOfRecording;
 use crate::load::scripts::Scripts;
 use crate::load::{Error, Observer, Request};
 use crate::parallel;
-use crate::profile::{Meta, Profile};
-use crate::transform::{MergeError, Sum, drop_frames};
+use crate::profile::{Meta, Profile, SharedTables};
+use crate::transform::{MergeError, Sum, compact, drop_frames};
 
 /// The inputs that were read, with names for their addresses and without the frames that they drop.
 #[derive(Default)]
@@ -212,8 +212,10 @@ impl Reader<'_> {
     fn run(&self, numbers: &[usize], inflate: Inflate, first: Option<&Meta>) -> Result<Progress, Failed> {
         let mut run = Progress::default();
         let mut sum: Option<Sum> = None;
+        let shared = (self.kept == Kept::Each && numbers.len() > 1).then(SharedTables::default);
+        let mut sharing = Vec::new();
         for &number in numbers {
-            let profile = match self.read_input(number, inflate) {
+            let (profile, shares_tables) = match self.read_input(number, inflate, shared.as_ref()) {
                 Ok(profile) => profile,
                 Err(error) if self.paths[number].is_skipped(&error, self.request.skip_broken) => {
                     run.skipped.push((number, error));
@@ -228,8 +230,12 @@ impl Reader<'_> {
                 sum.get_or_insert_with(|| Sum::like(first, self.request.needs.clone())).add(&profile);
             } else {
                 run.parts.extend(sum.take().map(|sum| Part::Sum(sum.finish())));
+                sharing.push(shares_tables);
                 run.parts.push(Part::Single(profile));
             }
+        }
+        if let Some(shared) = shared {
+            give_tables(&shared, run.profiles().zip(sharing));
         }
         run.parts.extend(sum.map(|sum| Part::Sum(sum.finish())));
         Ok(run)
@@ -242,7 +248,13 @@ impl Reader<'_> {
         self.kept == Kept::Sum && profile.calls.is_none() && !self.request.symbols.concern(profile)
     }
 
-    fn read_input(&self, number: usize, inflate: Inflate) -> Result<Profile, LoadError> {
+    /// Reads an input, and returns whether its profile still needs the shared tables.
+    fn read_input(
+        &self,
+        number: usize,
+        inflate: Inflate,
+        shared: Option<&SharedTables>,
+    ) -> Result<(Profile, bool), LoadError> {
         let Request { needs, format, observer, .. } = self.request;
         let path = &self.paths[number];
         let reader = path.origin.open()?;
@@ -257,10 +269,31 @@ impl Reader<'_> {
         if let Some(files) = &files {
             source.set_files(files.clone());
         }
+        if let Some(shared) = shared {
+            source.share_tables(shared.clone());
+        }
         let mut profile = format::load(&mut source, needs.clone(), *format)?;
         profile.meta.warnings.extend(files.iter().flat_map(|files| files.take_warnings()));
         observer.input(source.times(start.elapsed()));
-        Ok(self.scripts.apply(profile))
+        if shared.is_some() && source.take_tables().is_none() {
+            // Formats that share tables do not know the columns of functions, by which source maps are searched.
+            return Ok((profile, true));
+        }
+        Ok((self.scripts.apply(profile), false))
+    }
+}
+
+/// Gives profiles the tables that they share.
+fn give_tables<'p>(shared: &SharedTables, profiles: impl Iterator<Item = (&'p mut Profile, bool)>) {
+    let mut profiles: Vec<&mut Profile> =
+        profiles.filter_map(|(profile, shares)| shares.then_some(profile)).collect();
+    shared.give_to(profiles.iter_mut().map(|profile| &mut **profile));
+    if shared.has_remains() {
+        for profile in profiles {
+            if let Ok(own) = compact(profile) {
+                *profile = own;
+            }
+        }
     }
 }
 

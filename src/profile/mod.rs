@@ -40,8 +40,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 pub use budget::{Budget, Reservation};
-pub use builder::ProfileBuilder;
 pub(crate) use builder::unnamed;
+pub use builder::{ProfileBuilder, SharedTables};
 pub use calls::{CallLines, CallTable};
 pub(crate) use column::ids;
 pub use column::{Column, FrameId, FunctionId, Id, LabelSetId, MappingId, StackId, StringId};

@@ -1,7 +1,7 @@
 //! Aligning profiles: one profile with the stacks of all inputs and one metric (a column) per input.
 
 use crate::profile::{LoadOptions, Period, Profile, ProfileBuilder};
-use crate::transform::copier::{Copier, SourceMetric};
+use crate::transform::copier::{CopiedTables, Copier, SourceMetric};
 use crate::transform::merge::same_kind;
 use crate::transform::merge_error::MergeError;
 use crate::transform::metric_units::{finest, reconcile};
@@ -75,9 +75,12 @@ pub fn align(parts: &[ProfileMetric<'_>], keep: LoadOptions) -> Result<Profile, 
     if has_extra {
         builder.metric("extra", "");
     }
+    let mut copied: Option<CopiedTables> = None;
     for (number, (part, factor)) in parts.iter().zip(factors).enumerate() {
         let column = &part.profile.samples.values[part.metric];
-        let copier = Copier::new(&mut builder, part.profile, keep.labels);
+        let known = copied.take().filter(|copied| copied.are_of(part.profile));
+        let tables = copied.insert(known.unwrap_or_else(|| CopiedTables::new(&mut builder, part.profile)));
+        let copier = Copier::new(&mut builder, part.profile, tables, keep.labels);
         if let Some(calls) = &part.profile.calls {
             let mut taken = vec![None; parts.len()];
             taken[number] = Some(SourceMetric { column: part.metric, factor });

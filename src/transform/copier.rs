@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::profile::{
     CallTable, Column, Frame, FrameId, Function, FunctionId, Label, LabelSetId, LabelValue, Mapping,
-    MappingId, Profile, ProfileBuilder, StackId, StringId,
+    MappingId, Profile, ProfileBuilder, StackId, Stacks, StringId, Symbols,
 };
 
 /// The column of the copied profile that corresponds to a metric of the builder, and the factor for its values.
@@ -15,20 +15,19 @@ pub(super) struct SourceMetric {
     pub(super) factor: i64,
 }
 
-/// Copies the tables of one profile into a builder, each row once.
-pub(super) struct Copier<'b, 'p> {
-    builder: &'b mut ProfileBuilder,
-    profile: &'p Profile,
+/// The tables of a profile in a builder: the id there of every row.
+pub(super) struct CopiedTables {
+    /// The tables that were copied, which several profiles may share.
+    from: (Arc<Symbols>, Arc<Stacks>),
     strings: Column<StringId, StringId>,
     functions: Column<FunctionId, FunctionId>,
     frames: Column<FrameId, FrameId>,
-    label_sets: Column<LabelSetId, LabelSetId>,
     stacks: Column<StackId, StackId>,
 }
 
-impl<'b, 'p> Copier<'b, 'p> {
-    /// Copies everything except samples; labels only if requested.
-    pub(super) fn new(builder: &'b mut ProfileBuilder, profile: &'p Profile, labels: bool) -> Self {
+impl CopiedTables {
+    /// Copies each row once.
+    pub(super) fn new(builder: &mut ProfileBuilder, profile: &Profile) -> Self {
         let symbols = &profile.symbols;
         let strings: Column<StringId, StringId> =
             symbols.strings.ids().map(|id| builder.string(symbols.strings.get(id))).collect();
@@ -51,8 +50,39 @@ impl<'b, 'p> Copier<'b, 'p> {
             builder.stack(&scratch)
         });
         let stacks = stacks.collect();
-        let label_sets = Column::new();
-        let mut copier = Copier { builder, profile, strings, functions, frames, label_sets, stacks };
+        CopiedTables {
+            from: (profile.symbols.clone(), profile.stacks.clone()),
+            strings,
+            functions,
+            frames,
+            stacks,
+        }
+    }
+
+    /// Whether these are the tables of `profile`.
+    pub(super) fn are_of(&self, profile: &Profile) -> bool {
+        let (symbols, stacks) = &self.from;
+        Arc::ptr_eq(symbols, &profile.symbols) && Arc::ptr_eq(stacks, &profile.stacks)
+    }
+}
+
+/// Copies a profile, whose tables were copied, into a builder.
+pub(super) struct Copier<'b, 'p> {
+    builder: &'b mut ProfileBuilder,
+    profile: &'p Profile,
+    tables: &'p CopiedTables,
+    label_sets: Column<LabelSetId, LabelSetId>,
+}
+
+impl<'b, 'p> Copier<'b, 'p> {
+    /// Copies everything that is left except samples; labels only if requested.
+    pub(super) fn new(
+        builder: &'b mut ProfileBuilder,
+        profile: &'p Profile,
+        tables: &'p CopiedTables,
+        labels: bool,
+    ) -> Self {
+        let mut copier = Copier { builder, profile, tables, label_sets: Column::new() };
         copier.label_sets = if labels {
             profile.label_sets.ids().map(|set| copier.label_set(set)).collect()
         } else {
@@ -62,7 +92,7 @@ impl<'b, 'p> Copier<'b, 'p> {
     }
 
     fn label_set(&mut self, set: LabelSetId) -> LabelSetId {
-        let strings = &self.strings;
+        let strings = &self.tables.strings;
         let copy = |label: &Label| Label {
             key: strings[label.key],
             value: match label.value {
@@ -93,7 +123,7 @@ impl<'b, 'p> Copier<'b, 'p> {
 
     /// Copies functions and calls. `taken` gives the source of each metric of the builder.
     pub(super) fn copy_calls(self, calls: &CallTable, taken: &[Option<SourceMetric>]) {
-        let Copier { builder, functions, frames, .. } = self;
+        let Copier { builder, tables: CopiedTables { functions, frames, .. }, .. } = self;
         let counts = |taken: &Option<SourceMetric>| {
             taken.is_some_and(|taken| Some(taken.column) == calls.calls_metric)
         };
@@ -142,7 +172,13 @@ impl<'b, 'p> Copier<'b, 'p> {
             fill(self.builder, row, &mut values);
             let time = samples.time.as_ref().map(|times| times[row]);
             let labels = self.label_sets[samples.labels[row]];
-            self.builder.sample_from(metrics.start, self.stacks[samples.stack[row]], labels, time, &values);
+            self.builder.sample_from(
+                metrics.start,
+                self.tables.stacks[samples.stack[row]],
+                labels,
+                time,
+                &values,
+            );
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Merging profiles: summing several into one.
 
 use crate::profile::{LoadOptions, Meta, Metric, Profile, ProfileBuilder};
-use crate::transform::copier::{Copier, SourceMetric};
+use crate::transform::copier::{CopiedTables, Copier, SourceMetric};
 use crate::transform::engine::keep_rows;
 use crate::transform::merge_error::MergeError;
 use crate::transform::metric_units::factors;
@@ -93,7 +93,8 @@ impl Sum {
     pub fn add(&mut self, profile: &Profile) {
         let taken: Vec<Option<SourceMetric>> =
             (0..self.metrics.len()).map(|metric| self.take(metric, &profile.meta)).collect();
-        let copier = Copier::new(&mut self.builder, profile, true);
+        let tables = CopiedTables::new(&mut self.builder, profile);
+        let copier = Copier::new(&mut self.builder, profile, &tables, true);
         match &profile.calls {
             None => copier.copy_samples(&taken),
             Some(calls) => copier.copy_calls(calls, &taken),

@@ -73,6 +73,12 @@ impl RawLocations {
         self.lines.len()
     }
 
+    /// Whether there are addresses without a function.
+    pub(super) fn have_unnamed(&self) -> bool {
+        let mut start = 0;
+        self.rows.iter().any(|row| std::mem::replace(&mut start, row.end) == row.end)
+    }
+
     /// Converts locations to frames.
     pub(super) fn expand(
         &self,

@@ -49,7 +49,7 @@ pub(super) fn read(source: &mut Source, options: LoadOptions) -> Result<Profile,
         }
     }
     reader.tables.end = source.position();
-    reader.finish()
+    reader.finish(source)
 }
 
 /// Everything read so far.
@@ -237,7 +237,7 @@ impl PprofReader {
         Err(ParseError::at_byte(NAME, at, message))
     }
 
-    fn finish(mut self) -> Result<Profile, LoadError> {
+    fn finish(mut self, source: &mut Source) -> Result<Profile, LoadError> {
         self.hand_over(false)?;
         self.check_that_it_is_a_profile()?;
         let Some(collecting) = self.collecting.take() else {
@@ -249,13 +249,18 @@ impl PprofReader {
         self.describe(&mut builder.meta)?;
         builder.meta.skipped_texts = self.skipped_texts;
         let mut tables = self.tables;
+        // Frames are dropped from each profile by its own rules.
+        if builder.meta.drop_frames.is_empty() {
+            tables.share(&mut builder, source)?;
+        }
         if builder.has_labels() {
             let ids = tables.intern_all(&mut builder);
             builder.map_label_strings(|index| ids.get(index.index()).copied().unwrap_or_default());
         }
         let locations = tables.expand(&mut builder)?;
         let stacks = stacks.finish();
-        let profile = if stacks.differ_in_ids() && locations.are_distinct() {
+        let are_distinct = !builder.shares_tables() && stacks.differ_in_ids() && locations.are_distinct();
+        let profile = if are_distinct {
             let all = expand_all(&stacks, &locations, &builder.options().budget)?;
             builder.finish_with(all)
         } else {

@@ -1,14 +1,15 @@
 //! The tables of a pprof profile: strings, mappings, functions, locations.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::ops::Range;
 
-use crate::format::ParseError;
 use crate::format::pprof::by_id::ById;
 use crate::format::pprof::locations::{Locations, RawLocations, duplicate};
 use crate::format::pprof::messages::{FunctionMessage, MappingMessage};
 use crate::format::pprof::read::NAME;
 use crate::format::text::lossy;
+use crate::format::{ParseError, Source};
 use crate::profile::{self, Addresses, FunctionId, MappingId, ProfileBuilder, StringId};
 
 /// The tables of the file, before conversion.
@@ -121,6 +122,41 @@ impl Tables {
             start = end;
         }
         ids
+    }
+
+    /// Lets the builder use the tables that the source offers, if they fit. Profiles with other mappings need tables of their own,
+    /// because the binaries of a profile are those of its table; so do profiles whose addresses still need names.
+    pub(super) fn share(&self, builder: &mut ProfileBuilder, source: &mut Source) -> Result<(), ParseError> {
+        if self.locations.have_unnamed() {
+            return Ok(());
+        }
+        let Some(shared) = source.take_tables() else { return Ok(()) };
+        builder.share_tables(shared.clone());
+        if !self.has_mappings_of(builder)? {
+            builder.stop_sharing();
+            source.share_tables(shared);
+        }
+        Ok(())
+    }
+
+    /// Whether this profile has the same mappings as the builder, unless that has none yet.
+    fn has_mappings_of(&self, builder: &ProfileBuilder) -> Result<bool, ParseError> {
+        let known: BTreeSet<_> = builder
+            .mappings()
+            .map(|mapping| {
+                let [file, build_id] =
+                    [mapping.file, mapping.build_id].map(|text| Cow::Borrowed(builder.text(text)));
+                (file, build_id, mapping.start, mapping.limit, mapping.offset)
+            })
+            .collect();
+        let mut own = BTreeSet::new();
+        for (_, mapping) in self.mappings.in_order() {
+            let (file, build_id) = (self.text(mapping.filename)?, self.text(mapping.build_id)?);
+            own.insert((file, build_id, mapping.memory_start, mapping.memory_limit, mapping.file_offset));
+        }
+        // The mapping about which nothing is known is not counted.
+        own.remove(&(Cow::Borrowed(""), Cow::Borrowed(""), 0, 0, 0));
+        Ok(known.is_empty() || known == own)
     }
 
     /// Converts locations to frames.

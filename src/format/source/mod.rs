@@ -17,7 +17,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use crate::format::{LoadError, RecordedFiles};
-use crate::profile::{Budget, Reservation};
+use crate::profile::{Budget, Reservation, SharedTables};
 use blocks::{Blocks, HEADROOM};
 use compression::{broken, unwrap_layers};
 use counters::{Counters, Counting, add};
@@ -35,6 +35,8 @@ pub struct Source {
     name: String,
     /// Where the files are that the input refers to.
     files: Option<Arc<dyn RecordedFiles>>,
+    /// Tables that the profile may share with others.
+    tables: Option<SharedTables>,
     /// Start of the unread bytes in `window`.
     start: usize,
     /// Offset of the window's first unread byte in the decompressed input.
@@ -122,6 +124,7 @@ impl Source {
         Source {
             name: String::new(),
             files: None,
+            tables: None,
             window,
             start: 0,
             position: 0,
@@ -209,6 +212,16 @@ impl Source {
     /// Who finds the files that the input refers to; `None` if none are to be read.
     pub(super) fn files(&self) -> Option<Arc<dyn RecordedFiles>> {
         self.files.clone()
+    }
+
+    /// Allows the reader to use these tables of names and stacks instead of new ones.
+    pub fn share_tables(&mut self, tables: SharedTables) {
+        self.tables = Some(tables);
+    }
+
+    /// The tables that the profile may share with others. A reader that uses them takes them.
+    pub fn take_tables(&mut self) -> Option<SharedTables> {
+        self.tables.take()
     }
 
     /// Whether the file name, without its folder, contains one of `words`.

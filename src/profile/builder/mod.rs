@@ -1,12 +1,15 @@
 //! Building profiles: readers and transforms fill a [`ProfileBuilder`], which produces a [`Profile`].
 
 mod calls;
+mod shared;
 mod symbols;
 
 use std::sync::Arc;
 
 use hashbrown::HashMap;
 
+use shared::BuilderTables;
+pub use shared::SharedTables;
 pub(crate) use symbols::unnamed;
 
 use crate::profile::budget::Reservation;
@@ -15,8 +18,7 @@ use crate::profile::rows::RowTable;
 use crate::profile::samples::LabelTable;
 use crate::profile::too_large::{MOST_METRICS, TooLarge};
 use crate::profile::{
-    Column, FrameId, Label, LabelSetId, LoadOptions, Meta, Metric, Profile, StackId, StackTable, Stacks,
-    StringId, SymbolTable,
+    Column, FrameId, Label, LabelSetId, LoadOptions, Meta, Metric, Profile, StackId, Stacks, StringId,
 };
 
 /// Collects the parts of a profile, storing each distinct string, function, frame, stack and set of
@@ -30,8 +32,7 @@ pub struct ProfileBuilder {
     /// counts.
     pub meta: Meta,
     options: LoadOptions,
-    symbols: SymbolTable,
-    stacks: StackTable,
+    tables: BuilderTables,
     labels: LabelTable,
     rows: RowTable,
     /// The stacks that are to be divided, with their parts and the weights of these.
@@ -52,8 +53,7 @@ impl ProfileBuilder {
     pub fn new(format: &'static str, options: LoadOptions) -> Self {
         ProfileBuilder {
             meta: Meta { format, profiles: 1, ..Meta::default() },
-            symbols: SymbolTable::default(),
-            stacks: StackTable::default(),
+            tables: BuilderTables::default(),
             labels: LabelTable::default(),
             rows: RowTable::new(0, options.times),
             parts: HashMap::new(),
@@ -64,6 +64,21 @@ impl ProfileBuilder {
             options,
             unmeasured: 0,
         }
+    }
+
+    /// Uses tables of names and stacks that other profiles have as well. Nothing must have been added to its own.
+    pub(crate) fn share_tables(&mut self, shared: SharedTables) {
+        self.tables = BuilderTables::borrow(shared);
+    }
+
+    /// Uses tables of its own after all. Nothing must have been added to the shared ones.
+    pub(crate) fn stop_sharing(&mut self) {
+        self.tables = BuilderTables::default();
+    }
+
+    /// Whether other profiles have the same tables.
+    pub(crate) fn shares_tables(&self) -> bool {
+        self.tables.are_shared()
     }
 
     /// The options for loading.
@@ -112,10 +127,10 @@ impl ProfileBuilder {
 
     /// The id of the stack of `frames`, root first; a stack without frames is allowed.
     pub fn stack(&mut self, frames: &[FrameId]) -> StackId {
-        if self.is_full(size_of_val(frames)) && !self.stacks.stacks.is_empty() {
+        if self.is_full(size_of_val(frames)) && !self.tables.stacks.stacks.is_empty() {
             return StackId::default();
         }
-        self.stacks.intern(frames).unwrap_or_else(|| {
+        self.tables.stacks.intern(frames).unwrap_or_else(|| {
             self.too_large = Some(TooLarge::Ids);
             StackId::default()
         })
@@ -123,7 +138,7 @@ impl ProfileBuilder {
 
     /// The frames of a stack that was added before, root first.
     pub fn stack_frames(&self, stack: StackId) -> &[FrameId] {
-        self.stacks.stacks.frames(stack)
+        self.tables.stacks.stacks.frames(stack)
     }
 
     /// The id of a set of labels; their order does not matter. Readers may skip this if [`LoadOptions::labels`] is
@@ -219,7 +234,7 @@ impl ProfileBuilder {
     fn measure(&mut self) {
         self.unmeasured = 0;
         let calls = self.calls.as_ref().map_or(0, CallCollector::size);
-        let size = self.symbols.size() + self.stacks.size() + self.labels.size() + self.rows.size() + calls;
+        let size = self.tables.growth() + self.labels.size() + self.rows.size() + calls;
         if let Err(error) = self.reservation.set(size as u64) {
             self.too_large.get_or_insert(error);
         }
@@ -257,12 +272,13 @@ impl ProfileBuilder {
         }
         let calls = self.calls.map(|calls| {
             let wholes: Vec<i64> = self.meta.metrics.iter().map(|metric| metric.total).collect();
-            Arc::new(calls.finish(&mut self.symbols, &wholes))
+            Arc::new(calls.finish(&mut self.tables.symbols, &wholes))
         });
+        let tables = self.tables.finish();
         Ok(Profile {
             meta: self.meta,
-            symbols: Arc::new(self.symbols.symbols),
-            stacks: Arc::new(self.stacks.stacks),
+            symbols: Arc::new(tables.symbols.symbols),
+            stacks: Arc::new(tables.stacks.stacks),
             label_sets: Arc::new(self.labels.sets),
             samples: Arc::new(self.rows.finish()),
             calls,
@@ -294,11 +310,11 @@ impl ProfileBuilder {
     /// Returns the profile, whose samples refer to `stacks`, which must be distinct. Searching a million stacks for
     /// equal ones would take half a second.
     pub(crate) fn finish_with(mut self, stacks: Stacks) -> Result<Profile, TooLarge> {
-        debug_assert!(self.stacks.stacks.is_empty(), "stacks come from one place");
+        debug_assert!(self.tables.stacks.stacks.is_empty(), "stacks come from one place");
         if !stacks.fit() {
             self.too_large = Some(TooLarge::Ids);
         }
-        self.stacks.stacks = stacks;
+        self.tables.stacks.stacks = stacks;
         self.finish()
     }
 

@@ -7,7 +7,7 @@ impl ProfileBuilder {
     /// Reserves space for functions, their names, and frames. Growing the tables step by step took 3 % of the time
     /// for a fleet.
     pub(crate) fn expect(&mut self, functions: usize, frames: usize) {
-        self.symbols.reserve(functions, frames);
+        self.tables.symbols.reserve(functions, frames);
     }
 
     /// The id of `text`.
@@ -15,12 +15,12 @@ impl ProfileBuilder {
         if self.is_full(text.len()) {
             return StringId::default();
         }
-        self.symbols.symbols.strings.intern(text)
+        self.tables.symbols.symbols.strings.intern(text)
     }
 
     /// The text of `id`.
     pub fn text(&self, id: StringId) -> &str {
-        self.symbols.symbols.strings.get(id)
+        self.tables.symbols.symbols.strings.get(id)
     }
 
     /// The id of a mapping.
@@ -28,25 +28,30 @@ impl ProfileBuilder {
         if self.is_full(0) {
             return MappingId::default();
         }
-        self.symbols.mapping(mapping)
+        self.tables.symbols.mapping(mapping)
+    }
+
+    /// All mappings but the unknown one.
+    pub(crate) fn mappings(&self) -> impl Iterator<Item = &Mapping> {
+        self.tables.symbols.symbols.mappings.iter().skip(1)
     }
 
     /// The row of `mapping`.
     pub fn mapping_row(&self, mapping: MappingId) -> Mapping {
-        self.symbols.symbols.mappings[mapping]
+        self.tables.symbols.symbols.mappings[mapping]
     }
 
     /// The path of the file of a mapping; empty if unknown.
     pub fn mapping_file(&self, mapping: MappingId) -> &str {
-        self.symbols.symbols.mapping_file(mapping)
+        self.tables.symbols.symbols.mapping_file(mapping)
     }
 
     /// The id of a function.
     pub fn function(&mut self, function: Function) -> FunctionId {
-        if self.is_full(0) && !self.symbols.symbols.functions.is_empty() {
+        if self.is_full(0) && !self.tables.symbols.symbols.functions.is_empty() {
             return FunctionId::default();
         }
-        self.symbols.function(function)
+        self.tables.symbols.function(function)
     }
 
     /// The id of a function of which only the name, and perhaps the file, is known.
@@ -64,10 +69,10 @@ impl ProfileBuilder {
 
     /// The id of a frame.
     pub fn frame(&mut self, frame: Frame) -> FrameId {
-        if self.is_full(0) && !self.symbols.symbols.frames.is_empty() {
+        if self.is_full(0) && !self.tables.symbols.symbols.frames.is_empty() {
             return FrameId::default();
         }
-        self.symbols.frame(frame)
+        self.tables.symbols.frame(frame)
     }
 
     /// The id of a frame of which only the function's name is known.
@@ -78,17 +83,17 @@ impl ProfileBuilder {
 
     /// The row of `function`.
     pub fn function_row(&self, function: FunctionId) -> Function {
-        self.symbols.symbols.functions[function]
+        self.tables.symbols.symbols.functions[function]
     }
 
     /// The row of `frame`.
     pub fn frame_row(&self, frame: FrameId) -> Frame {
-        self.symbols.symbols.frames[frame]
+        self.tables.symbols.symbols.frames[frame]
     }
 
     /// The name of the function of `frame`.
     pub fn frame_name(&self, frame: FrameId) -> &str {
-        self.symbols.symbols.frame_name(frame)
+        self.tables.symbols.symbols.frame_name(frame)
     }
 }
 

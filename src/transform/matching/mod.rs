@@ -103,12 +103,32 @@ pub type SideProfile<'p> = (&'p Profile, usize);
 pub struct Matching {
     /// The matches whose names or places differ, the heaviest first.
     pub matches: Vec<FunctionMatch>,
-    /// For each profile of a side, the functions whose names and places are replaced.
-    old: Vec<Replaced>,
-    new: Vec<Replaced>,
+    old: Replacements,
+    new: Replacements,
+}
+
+/// The functions of a side whose names and places are replaced.
+#[derive(Clone, Debug, Default)]
+struct Replacements {
+    /// For each table of functions, which several profiles may share.
+    of_table: Vec<Replaced>,
+    /// For each profile, the number of its table.
+    table_of: Vec<usize>,
 }
 
 type Replaced = Vec<(FunctionId, FunctionText)>;
+
+impl Replacements {
+    fn new(pool: &Pool<'_>) -> Self {
+        let table_of = pool.table_of().to_vec();
+        let tables = table_of.last().map_or(0, |last| last + 1);
+        Replacements { of_table: vec![Vec::new(); tables], table_of }
+    }
+
+    fn of_profile(&self, number: usize) -> Option<&Replaced> {
+        self.of_table.get(*self.table_of.get(number)?)
+    }
+}
 
 /// A function as text, because string ids differ between profiles.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -157,13 +177,13 @@ impl Matching {
     /// Old profile number `number` with the names and places that its functions have on the new side.
     #[must_use]
     pub fn apply_old(&self, number: usize, profile: &Profile) -> Profile {
-        with_names(profile, self.old.get(number))
+        with_names(profile, self.old.of_profile(number))
     }
 
     /// New profile number `number`, with names from which parts that differ from run to run are removed.
     #[must_use]
     pub fn apply_new(&self, number: usize, profile: &Profile) -> Profile {
-        with_names(profile, self.new.get(number))
+        with_names(profile, self.new.of_profile(number))
     }
 }
 
@@ -246,8 +266,8 @@ impl<'a> MatchingState<'a> {
 
     fn finish(self) -> Matching {
         let mut matches = Vec::new();
-        let mut replaced_old = vec![Vec::new(); self.old.profiles()];
-        let mut replaced_new = vec![Vec::new(); self.new.profiles()];
+        let mut replaced_old = Replacements::new(self.old);
+        let mut replaced_new = Replacements::new(self.new);
         for (old, paired) in self.of_old.iter().enumerate() {
             let Some(paired) = paired else {
                 rename_runs(self.old, old, &mut replaced_old);
@@ -259,8 +279,8 @@ impl<'a> MatchingState<'a> {
                 continue;
             }
             let text = after.text();
-            for &(profile, function) in self.old.functions(old) {
-                replaced_old[profile].push((function, text.clone()));
+            for &(table, function) in self.old.functions(old) {
+                replaced_old.of_table[table].push((function, text.clone()));
             }
             if paired.how != MatchMethod::Same {
                 let share = self.old.shares()[old].max(self.new.shares()[paired.new]);
@@ -281,10 +301,10 @@ impl<'a> MatchingState<'a> {
 }
 
 /// Removes the parts of a function's name that differ from run to run.
-fn rename_runs(pool: &Pool<'_>, entry: EntryId, replaced: &mut [Replaced]) {
-    for &(profile, function) in pool.functions(entry) {
-        if !pool.get(entry).is_recorded_as(pool.recorded_name(profile, function)) {
-            replaced[profile].push((function, pool.get(entry).text()));
+fn rename_runs(pool: &Pool<'_>, entry: EntryId, replaced: &mut Replacements) {
+    for &(table, function) in pool.functions(entry) {
+        if !pool.get(entry).is_recorded_as(pool.recorded_name(table, function)) {
+            replaced.of_table[table].push((function, pool.get(entry).text()));
         }
     }
 }

@@ -24,43 +24,34 @@ impl NeighbourShares {
     /// Counts the neighbours of the entries that `open` marks.
     pub(super) fn new(pool: &Pool<'_>, open: &[bool]) -> Self {
         let mut edges = Edges { weights: HashMap::new(), open };
-        for (number, profile, metric) in pool.each_profile() {
-            if let Some(calls) = &profile.calls {
-                for edge in 0..calls.edge_count() {
-                    let caller = pool.of_function(number, calls.caller[edge]);
-                    let callee = pool.of_function(number, calls.callee[edge]);
-                    edges.add(caller, callee, calls.edge_values[metric][edge] as f64);
-                }
-                for (function, &own) in calls.self_values[metric].enumerate() {
-                    edges.add(pool.of_function(number, function), LEAF, own as f64);
-                }
-                continue;
+        for (table, calls, metric) in pool.calls() {
+            for edge in 0..calls.edge_count() {
+                let caller = pool.of_function(table, calls.caller[edge]);
+                let callee = pool.of_function(table, calls.callee[edge]);
+                edges.add(caller, callee, calls.edge_values[metric][edge] as f64);
             }
-            let symbols = &profile.symbols;
-            let mut seen = Vec::new();
-            for (stack, &value) in profile.value_by_stack(metric).enumerate() {
-                let frames = profile.stacks.frames(stack);
-                let entries =
-                    frames.iter().map(|&frame| pool.of_function(number, symbols.frames[frame].function));
-                if value == 0 {
-                    continue;
-                }
-                seen.clear();
-                let mut caller = ROOT;
-                for callee in entries.chain([LEAF]) {
-                    if edges.concerns(caller, callee) && caller != callee {
-                        seen.push((caller, callee));
-                    }
-                    caller = callee;
-                }
-                // Each pair counts once per sample, however often it recurs.
-                seen.sort_unstable();
-                seen.dedup();
-                for &(caller, callee) in &seen {
-                    edges.add(caller, callee, value.abs() as f64);
-                }
+            for (function, &own) in calls.self_values[metric].enumerate() {
+                edges.add(pool.of_function(table, function), LEAF, own as f64);
             }
         }
+        let mut seen = Vec::new();
+        pool.each_stack(|table, frames, weight| {
+            seen.clear();
+            let mut caller = ROOT;
+            let entries = frames.iter().map(|&frame| pool.of_frame(table, frame));
+            for callee in entries.chain([LEAF]) {
+                if edges.concerns(caller, callee) && caller != callee {
+                    seen.push((caller, callee));
+                }
+                caller = callee;
+            }
+            // Each pair counts once per sample, however often it recurs.
+            seen.sort_unstable();
+            seen.dedup();
+            for &(caller, callee) in &seen {
+                edges.add(caller, callee, weight);
+            }
+        });
         edges.finish()
     }
 }

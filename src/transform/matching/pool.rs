@@ -3,12 +3,13 @@
 use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::hash::Hash;
+use std::sync::Arc;
 
 use hashbrown::HashMap;
 
 use super::{FunctionText, SideProfile};
 use crate::name::{normalized, without_run};
-use crate::profile::{Column, Function, FunctionId, Profile, Symbols};
+use crate::profile::{CallTable, Column, FrameId, Function, FunctionId, StackId, Symbols};
 
 /// The number of a function in the pool of its side.
 pub(super) type EntryId = usize;
@@ -16,10 +17,13 @@ pub(super) type EntryId = usize;
 /// The functions of a side.
 pub(super) struct Pool<'p> {
     profiles: Vec<SideProfile<'p>>,
+    /// The tables of the profiles, which may share them, and for each profile the number of its table.
+    tables: Vec<&'p Symbols>,
+    table_of: Vec<usize>,
     entries: Vec<PoolEntry<'p>>,
-    /// For each entry, its functions in the profiles: the number of the profile, and the id there.
+    /// For each entry, its functions in the tables: the number of the table, and the id there.
     functions: Vec<Vec<(usize, FunctionId)>>,
-    /// The entry of each function of each profile.
+    /// The entry of each function of each table.
     of_function: Vec<Column<FunctionId, EntryId>>,
     /// The entry with each key.
     by_key: HashMap<EntryKey<'p>, EntryId>,
@@ -125,9 +129,17 @@ impl<'p> Pool<'p> {
         let mut by_key: HashMap<EntryKey<'p>, EntryId> = HashMap::with_capacity(most);
         let mut of_function = Vec::new();
         let mut recorded: Vec<Recorded<'p>> = Vec::new();
-        for (number, (profile, _)) in profiles.iter().enumerate() {
-            let profile: &'p Profile = profile;
+        let mut tables: Vec<&'p Symbols> = Vec::new();
+        let mut table_of = Vec::new();
+        for (profile, _) in profiles {
             let symbols: &'p Symbols = &profile.symbols;
+            if tables.last().is_some_and(|last| std::ptr::eq(*last, symbols)) {
+                table_of.push(tables.len() - 1);
+                continue;
+            }
+            let number = tables.len();
+            table_of.push(number);
+            tables.push(symbols);
             let mut column = Column::new();
             // The tables of several runs are in much the same order, so the next function usually is the next entry.
             let mut next = 0;
@@ -152,7 +164,17 @@ impl<'p> Pool<'p> {
         }
         let profiles = profiles.to_vec();
         let normalized = vec![OnceCell::new(); entries.len()];
-        Pool { profiles, entries, functions, of_function, by_key, normalized, shares: OnceCell::new() }
+        Pool {
+            profiles,
+            tables,
+            table_of,
+            entries,
+            functions,
+            of_function,
+            by_key,
+            normalized,
+            shares: OnceCell::new(),
+        }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -181,30 +203,63 @@ impl<'p> Pool<'p> {
         made.as_deref().unwrap_or(name)
     }
 
-    /// The functions of an entry, each with the number of its profile.
+    /// The functions of an entry, each with the number of its table.
     pub(super) fn functions(&self, entry: EntryId) -> &[(usize, FunctionId)] {
         &self.functions[entry]
     }
 
-    /// The name of a function in its profile.
-    pub(super) fn recorded_name(&self, profile: usize, function: FunctionId) -> &'p str {
-        let symbols = &self.profiles[profile].0.symbols;
+    /// The name of a function in its table.
+    pub(super) fn recorded_name(&self, table: usize, function: FunctionId) -> &'p str {
+        let symbols = self.tables[table];
         symbols.strings.get(symbols.functions[function].name)
     }
 
-    /// The number of profiles of the side.
-    pub(super) fn profiles(&self) -> usize {
-        self.profiles.len()
+    /// For each profile of the side, the number of its table.
+    pub(super) fn table_of(&self) -> &[usize] {
+        &self.table_of
     }
 
-    /// The entry of a function of profile number `profile`.
-    pub(super) fn of_function(&self, profile: usize, function: FunctionId) -> EntryId {
-        self.of_function[profile][function]
+    /// The entry of a function of table number `table`.
+    pub(super) fn of_function(&self, table: usize, function: FunctionId) -> EntryId {
+        self.of_function[table][function]
     }
 
-    /// The profiles with their numbers and metrics.
-    pub(super) fn each_profile(&self) -> impl Iterator<Item = (usize, &'p Profile, usize)> + '_ {
-        self.profiles.iter().enumerate().map(|(number, &(profile, metric))| (number, profile, metric))
+    /// The entry of the function of a frame of table number `table`.
+    pub(super) fn of_frame(&self, table: usize, frame: FrameId) -> EntryId {
+        self.of_function(table, self.tables[table].frames[frame].function)
+    }
+
+    /// The profiles with calls, each with the number of its table and of its metric.
+    pub(super) fn calls(&self) -> impl Iterator<Item = (usize, &'p CallTable, usize)> + '_ {
+        let profiles = self.profiles.iter().zip(&self.table_of);
+        profiles.filter_map(|(&(profile, metric), &table)| Some((table, &**profile.calls.as_ref()?, metric)))
+    }
+
+    /// Calls `add` with each stack: the number of its table, its frames, and the sum of its values in all profiles with this
+    /// table, each without its sign. Profiles that share a table are looked at together, because they share most stacks.
+    pub(super) fn each_stack(&self, mut add: impl FnMut(usize, &[FrameId], f64)) {
+        let profiles: Vec<_> = self.profiles.iter().zip(&self.table_of).collect();
+        let share = |a: &(&SideProfile<'p>, &usize), b: &(&SideProfile<'p>, &usize)| {
+            a.1 == b.1 && Arc::ptr_eq(&a.0.0.stacks, &b.0.0.stacks)
+        };
+        for group in profiles.chunk_by(share) {
+            let ((first, _), &table) = group[0];
+            let mut weights = Column::<StackId, f64>::filled(0.0, first.stacks.len());
+            let mut sums = Column::<StackId, i64>::filled(0, first.stacks.len());
+            for ((profile, metric), _) in group {
+                let samples = &profile.samples;
+                let Some(values) = samples.values.get(*metric) else { continue };
+                for (&stack, &value) in samples.stack.iter().zip(values) {
+                    sums[stack] += value;
+                }
+                for &stack in &samples.stack {
+                    weights[stack] += std::mem::take(&mut sums[stack]).abs() as f64;
+                }
+            }
+            for (stack, &weight) in weights.enumerate().filter(|(_, weight)| **weight != 0.0) {
+                add(table, first.stacks.frames(stack), weight);
+            }
+        }
     }
 
     /// The share of every function, counted on first use.
@@ -212,31 +267,29 @@ impl<'p> Pool<'p> {
         self.shares.get_or_init(|| {
             let mut totals = vec![0.0; self.len()];
             let mut stamps = vec![0_u32; self.len()];
-            let (mut stamp, mut whole) = (0, 0.0);
-            for (number, profile, metric) in self.each_profile() {
-                whole += profile.shown_total(metric) as f64;
-                if let Some(calls) = &profile.calls {
-                    for (function, &total) in calls.totals[metric].enumerate() {
-                        totals[self.of_function(number, function)] += total as f64;
-                    }
-                    continue;
-                }
-                let frames = &profile.symbols.frames;
-                let entry_of = frames.map(|frame| self.of_function(number, frame.function) as u32);
-                for (stack, &value) in profile.value_by_stack(metric).enumerate() {
-                    if value == 0 {
-                        continue;
-                    }
-                    stamp += 1;
-                    for &frame in profile.stacks.frames(stack) {
-                        let entry = entry_of[frame] as usize;
-                        if stamps[entry] != stamp {
-                            stamps[entry] = stamp;
-                            totals[entry] += value.abs() as f64;
-                        }
-                    }
+            let mut stamp = 0;
+            let mut whole = 0.0;
+            for (profile, metric) in &self.profiles {
+                whole += profile.shown_total(*metric) as f64;
+            }
+            for (table, calls, metric) in self.calls() {
+                for (function, &total) in calls.totals[metric].enumerate() {
+                    totals[self.of_function(table, function)] += total as f64;
                 }
             }
+            let entry_of: Vec<Column<FrameId, u32>> = (self.tables.iter().zip(&self.of_function))
+                .map(|(symbols, entries)| symbols.frames.map(|frame| entries[frame.function] as u32))
+                .collect();
+            self.each_stack(|table, frames, weight| {
+                stamp += 1;
+                for &frame in frames {
+                    let entry = entry_of[table][frame] as usize;
+                    if stamps[entry] != stamp {
+                        stamps[entry] = stamp;
+                        totals[entry] += weight;
+                    }
+                }
+            });
             let whole = if whole > 0.0 { whole } else { 1.0 };
             totals.iter().map(|total| total / whole).collect()
         })

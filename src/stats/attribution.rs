@@ -5,74 +5,16 @@
 //! only one of the four rows is news. And after `parse` was renamed to `decode`, the "new" function
 //! `decode` did not make anything slower.
 
+use super::call_paths::{COVERS, column, nearest_caller};
+pub use super::call_paths::{Caller, ExcludedStacks, Side, StackSource};
 use super::compare::{Cause, Comparison, Hypothesis, RemovedCount};
-use super::dispersion::RunCounts;
-use super::distributions::t_upper_quantile;
 use super::model::Model;
-use super::trades::Trades;
+use super::trades::{CHANCE, SURE, Trades, max_growth};
 use super::{CountKind, Normalization, Verdict};
 
-/// A remainder whose p-value is above this is not a change of its own.
-pub(super) const CHANCE: f64 = 0.05;
-/// The fraction of a function's samples that a caller must cover to count as the place the function is
-/// called from.
-pub(super) const COVERS: f64 = 0.9;
-/// A function whose decrease has a larger p-value than this may not have lost anything.
-pub(super) const SURE: f64 = 0.01;
 /// How many removed functions are examined, those nearest in size first: a rebuilt program can lose
 /// thousands.
 const CANDIDATES: usize = 20;
-
-/// A side of the comparison.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Side {
-    /// Before the change.
-    Old,
-    /// After it.
-    New,
-}
-
-/// Which stacks through a function to leave out of a count.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct ExcludedStacks<'a> {
-    /// Leave out stacks on which one of these functions is nearer to the leaf than the function's
-    /// outermost occurrence.
-    pub through: &'a [usize],
-    /// Leave out stacks whose leaf is the function itself.
-    pub ending: bool,
-}
-
-/// A caller of a function, direct or not.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Caller {
-    /// The caller.
-    pub function: usize,
-    /// How much of the function's count it covers.
-    pub count: f64,
-}
-
-/// The stacks that the counts were made from. Functions have the same numbers, and counts the same unit,
-/// as in the [`SampleCounts`](super::SampleCounts) that were compared.
-pub trait StackSource {
-    /// The count of `function` in every profile, old ones first, without the stacks that `cut` leaves
-    /// out.
-    fn counts(&self, function: usize, measure: CountKind, cut: ExcludedStacks<'_>) -> Vec<f64>;
-
-    /// Whether the total of `function` in any profile includes something of `callee`, below it on the stack.
-    fn includes(&self, function: usize, callee: usize) -> bool {
-        let through = [callee];
-        let without = ExcludedStacks { through: &through, ending: false };
-        self.counts(function, CountKind::Total, without)
-            != self.counts(function, CountKind::Total, ExcludedStacks::default())
-    }
-
-    /// The other functions above `function` in the stacks of `side` that count for it, nearest first,
-    /// with their counts summed over the profiles. Each counts once per stack.
-    fn callers(&self, function: usize, measure: CountKind, side: Side) -> Vec<Caller>;
-
-    /// Which of these functions, which have equal counts, is nearest to the leaf.
-    fn leafmost(&self, functions: &[usize]) -> usize;
-}
 
 /// Names every row by the function nearest to the leaf. Then changes the verdict of totals that only
 /// pass a change on to [`Verdict::Inherits`] and that of regressions without growth to
@@ -227,18 +169,6 @@ fn is_extracted(row: &Hypothesis, caller: usize, model: &Model, stacks: &impl St
         && model.test(&whole, CountKind::Total).increase.0 > CHANCE
 }
 
-/// The nearest caller that covers the fraction `enough` of a function's count on one side.
-fn nearest_caller(
-    function: usize,
-    measure: CountKind,
-    side: Side,
-    enough: f64,
-    stacks: &impl StackSource,
-) -> Option<usize> {
-    let callers = stacks.callers(function, measure, side);
-    callers.into_iter().find(|caller| caller.count >= enough).map(|caller| caller.function)
-}
-
 /// The function that a new one replaced: removed, under the same caller, at least half and at most twice
 /// as large, and such that both taken as one function cannot have grown by half as much as the new one.
 fn replaced(
@@ -268,15 +198,4 @@ fn replaced(
             && nearest_caller(removed.function, removed.measure, Side::Old, enough, stacks) == caller
     };
     alike.into_iter().find(takes_its_place).map(|removed| removed.function)
-}
-
-/// The upper 95 % bound of a function's growth, as a fraction of the old total.
-pub(super) fn max_growth(model: &Model, column: &RunCounts, measure: CountKind) -> f64 {
-    let tested = model.test(column, measure);
-    let upper = tested.log_ratio + t_upper_quantile(CHANCE, model.freedom) * tested.standard_error;
-    model.old_share(column) * upper.exp_m1()
-}
-
-pub(super) fn column(counts: Vec<f64>, unit: f64) -> RunCounts {
-    RunCounts { counts: counts.into_iter().map(|count| count / unit).collect(), unit }
 }

@@ -33,6 +33,7 @@
 
 pub mod attribution;
 pub mod bulk;
+mod call_paths;
 mod check;
 mod columns;
 pub mod compare;

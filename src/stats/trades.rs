@@ -5,12 +5,16 @@
 use hashbrown::HashMap;
 
 use super::CountKind;
-use super::attribution::{
-    CHANCE, COVERS, Caller, ExcludedStacks, SURE, Side, StackSource, column, max_growth,
-};
+use super::call_paths::{COVERS, Caller, ExcludedStacks, Side, StackSource, column};
 use super::compare::{Comparison, Hypothesis};
+use super::dispersion::RunCounts;
+use super::distributions::t_upper_quantile;
 use super::model::Model;
 
+/// A remainder whose p-value is above this is not a change of its own.
+pub(super) const CHANCE: f64 = 0.05;
+/// A function whose decrease has a larger p-value than this may not have lost anything.
+pub(super) const SURE: f64 = 0.01;
 /// What has less than this fraction of its own code left is gone.
 const GONE: f64 = 0.1;
 
@@ -98,4 +102,11 @@ fn are_neighbours(one: Called<'_>, other: Called<'_>) -> bool {
         || calls(other, one.0)
         || is_near(of_one.first(), &of_other)
         || is_near(of_other.first(), &of_one)
+}
+
+/// The upper 95 % bound of a function's growth, as a fraction of the old total.
+pub(super) fn max_growth(model: &Model, column: &RunCounts, measure: CountKind) -> f64 {
+    let tested = model.test(column, measure);
+    let upper = tested.log_ratio + t_upper_quantile(CHANCE, model.freedom) * tested.standard_error;
+    model.old_share(column) * upper.exp_m1()
 }

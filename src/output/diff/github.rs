@@ -73,7 +73,7 @@ fn annotation(
 ) -> io::Result<()> {
     write!(out, "::{kind} ")?;
     if let Some(file) = place.file {
-        write!(out, "file={},", property(file))?;
+        write!(out, "file={},", property(words::path(file)))?;
         if let Some(line) = place.line {
             write!(out, "line={line},")?;
         }
@@ -100,5 +100,14 @@ mod tests {
     fn what_ends_a_command_or_a_property_is_escaped() {
         assert_eq!(data("12% of all\nnext::\rx"), "12%25 of all%0Anext::\\rx");
         assert_eq!(property("C:\\a,b.rs"), "C%3A\\a%2Cb.rs");
+    }
+
+    #[test]
+    fn modules_of_javascript_are_files() {
+        let mut out = Vec::new();
+        let place = Place { file: Some("file:///srv/app/cart.js"), line: Some(7) };
+        annotation(&mut out, "error", place, "cause", "dearer").unwrap();
+        let text = String::from_utf8(out).unwrap();
+        assert_eq!(text, "::error file=/srv/app/cart.js,line=7,title=cause::dearer\n");
     }
 }

@@ -85,7 +85,7 @@ fn case<W: Write>(
     case.push_attribute(("classname", "prof diff"));
     case.push_attribute(("name", printable(name).as_str()));
     if let Some(file) = file {
-        case.push_attribute(("file", printable(file).as_str()));
+        case.push_attribute(("file", printable(words::path(file)).as_str()));
     }
     let (element, message) = match outcome {
         Outcome::Passed => return writer.write_event(Event::Empty(case)),

@@ -10,6 +10,11 @@ use crate::report::{
 };
 use crate::unit::{self, IncompatibleUnits, Scale, Unit, group_thousands, human};
 
+/// The path of a source file: modules of JavaScript are recorded as `file:///srv/app/cart.js`, which no tool looks up.
+pub(in crate::output) fn path(file: &str) -> &str {
+    file.strip_prefix("file://").unwrap_or(file)
+}
+
 /// `×1.16`
 pub(in crate::output) fn ratio(ratio: f64) -> String {
     format!("×{}", plain_ratio(ratio))

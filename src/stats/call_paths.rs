@@ -1,0 +1,76 @@
+//! The stacks that counts were made from, as far as finding the origin of a change needs them.
+
+use super::CountKind;
+use super::dispersion::RunCounts;
+
+/// The fraction of a function's samples that a caller must cover to count as the place the function is
+/// called from.
+pub(super) const COVERS: f64 = 0.9;
+
+/// A side of the comparison.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Side {
+    /// Before the change.
+    Old,
+    /// After it.
+    New,
+}
+
+/// Which stacks through a function to leave out of a count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ExcludedStacks<'a> {
+    /// Leave out stacks on which one of these functions is nearer to the leaf than the function's
+    /// outermost occurrence.
+    pub through: &'a [usize],
+    /// Leave out stacks whose leaf is the function itself.
+    pub ending: bool,
+}
+
+/// A caller of a function, direct or not.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Caller {
+    /// The caller.
+    pub function: usize,
+    /// How much of the function's count it covers.
+    pub count: f64,
+}
+
+/// The stacks that the counts were made from. Functions have the same numbers, and counts the same unit,
+/// as in the [`SampleCounts`](super::SampleCounts) that were compared.
+pub trait StackSource {
+    /// The count of `function` in every profile, old ones first, without the stacks that `cut` leaves
+    /// out.
+    fn counts(&self, function: usize, measure: CountKind, cut: ExcludedStacks<'_>) -> Vec<f64>;
+
+    /// Whether the total of `function` in any profile includes something of `callee`, below it on the stack.
+    fn includes(&self, function: usize, callee: usize) -> bool {
+        let through = [callee];
+        let without = ExcludedStacks { through: &through, ending: false };
+        self.counts(function, CountKind::Total, without)
+            != self.counts(function, CountKind::Total, ExcludedStacks::default())
+    }
+
+    /// The other functions above `function` in the stacks of `side` that count for it, nearest first,
+    /// with their counts summed over the profiles. Each counts once per stack.
+    fn callers(&self, function: usize, measure: CountKind, side: Side) -> Vec<Caller>;
+
+    /// Which of these functions, which have equal counts, is nearest to the leaf.
+    fn leafmost(&self, functions: &[usize]) -> usize;
+}
+
+/// The nearest caller that covers the fraction `enough` of a function's count on one side.
+pub(super) fn nearest_caller(
+    function: usize,
+    measure: CountKind,
+    side: Side,
+    enough: f64,
+    stacks: &impl StackSource,
+) -> Option<usize> {
+    let callers = stacks.callers(function, measure, side);
+    callers.into_iter().find(|caller| caller.count >= enough).map(|caller| caller.function)
+}
+
+/// Counts of every profile as a column, given the size of an effective sample.
+pub(super) fn column(counts: Vec<f64>, unit: f64) -> RunCounts {
+    RunCounts { counts: counts.into_iter().map(|count| count / unit).collect(), unit }
+}

@@ -178,7 +178,7 @@ fn what_grew_in_one_process_is_shown_in_bytes() {
     let text = String::from_utf8(text).unwrap();
     let row = text.lines().find(|line| line.contains("reflect.growslice (self)")).unwrap();
     // 3,281,560 − 852,418 bytes.
-    for value in ["832.44KiB", "3.13MiB", "+2.31MiB"] {
+    for value in ["0.81MiB", "3.13MiB", "+2.31MiB"] {
         assert!(row.contains(value), "{value}: {text}");
     }
     assert!(text.contains("OLD and NEW are values per run as recorded"), "{text}");

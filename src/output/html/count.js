@@ -124,6 +124,21 @@ export function labelled(data, paths, filters) {
   return keepPaths(paths, (_, begin, _end, i) => (kept[data.labelSet[paths.stack[i]]] ? begin : -1));
 }
 
+/** The first items of an order, without sorting all of them: there may be hundreds of thousands. */
+export function heaviest(items, limit, compare) {
+  if (items.length <= limit) return items.sort(compare);
+  let kept = [];
+  let last;
+  for (const item of items) {
+    if (last !== undefined && compare(item, last) > 0) continue;
+    kept.push(item);
+    if (kept.length < 2 * limit) continue;
+    kept = kept.sort(compare).slice(0, limit);
+    last = kept.at(-1);
+  }
+  return kept.sort(compare).slice(0, limit);
+}
+
 /** The value of the paths of each set of labels. */
 export function countSets(data, paths, values, zero) {
   const sums = new Array(data.label_sets.length).fill(zero);

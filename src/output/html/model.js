@@ -1,6 +1,6 @@
 // The numbers that the page shows, computed from the data and the state.
 
-import { KINDS, absolute, beforeLabels, callees, callers, countFlat, countMarked, countNeighbours, countSets, growTree, labelled, neighboursOfCalls, pathsOnChain, rescaled, rooted } from "./count.js";
+import { KINDS, absolute, beforeLabels, callees, callers, countFlat, countMarked, countNeighbours, countSets, growTree, heaviest, labelled, neighboursOfCalls, pathsOnChain, rescaled, rooted } from "./count.js";
 import { foldRuns, pathTo } from "./fold.js";
 import { Format } from "./format.js";
 import { facetShares } from "./labels.js";
@@ -246,30 +246,41 @@ export class Model {
     return this.state.side === "old" ? other - shown : shown - other;
   }
 
-  /** All rows of the table in order, without the limit on rows shown. `all` ignores the search. */
-  table(all = false) {
-    const { data, state, flat, otherFlat, found } = this;
-    const rows = [];
-    for (let id = 0; id < data.names.length; id++) {
-      const [self, total] = [flat.self[id], flat.total[id]];
-      const other = otherFlat ? { self: otherFlat.self[id], total: otherFlat.total[id] } : null;
-      if (self == 0 && total == 0 && !(other && (other.self != 0 || other.total != 0))) continue;
-      if (!all && found && !found[id]) continue;
-      const delta = other ? this.change(total, other.total) : this.metric.zero;
-      rows.push({ id, name: data.names[id], self, total, other, delta });
-    }
+  /** The names that have a row in the table. `all` ignores the search. */
+  rowIds(all = false) {
+    const { data, flat, otherFlat, found } = this;
+    const hasValue = (id) => flat.self[id] != 0 || flat.total[id] != 0 || (otherFlat && (otherFlat.self[id] != 0 || otherFlat.total[id] != 0));
+    const ids = [];
+    for (let id = 0; id < data.names.length; id++) if (hasValue(id) && (all || !found || found[id])) ids.push(id);
+    return ids;
+  }
+
+  /** The rows of the table in order, or the first of them. `all` ignores the search. */
+  table(all = false, limit = Infinity) {
+    const { data, state, flat, otherFlat } = this;
     const more = (a, b) => (absolute(a) < absolute(b) ? 1 : absolute(a) > absolute(b) ? -1 : 0);
+    const by = (value) => (a, b) => more(value(a), value(b));
+    const delta = (id) => (otherFlat ? this.change(flat.total[id], otherFlat.total[id]) : this.metric.zero);
     const orders = {
-      self: (a, b) => more(a.self, b.self),
-      total: (a, b) => more(a.total, b.total),
-      old: (a, b) => more(a.other?.total ?? a.total, b.other?.total ?? b.total),
-      delta: (a, b) => more(a.delta, b.delta),
-      verdict: (a, b) => this.verdictRank(a.id) - this.verdictRank(b.id) || more(a.delta, b.delta),
-      name: (a, b) => a.id - b.id,
+      self: by((id) => flat.self[id]),
+      total: by((id) => flat.total[id]),
+      old: by((id) => (otherFlat ?? flat).total[id]),
+      delta: by(delta),
+      verdict: (a, b) => this.verdictRank(a) - this.verdictRank(b) || more(delta(a), delta(b)),
+      name: (a, b) => a - b,
     };
     const chosen = orders[state.sort] ?? orders.self;
     const turn = state.reversed ? -1 : 1;
-    return rows.sort((a, b) => turn * chosen(a, b) || orders.total(a, b) || orders.self(a, b) || a.id - b.id);
+    const compare = (a, b) => turn * chosen(a, b) || orders.total(a, b) || orders.self(a, b) || a - b;
+    const row = (id) => ({
+      id,
+      name: data.names[id],
+      self: flat.self[id],
+      total: flat.total[id],
+      other: otherFlat ? { self: otherFlat.self[id], total: otherFlat.total[id] } : null,
+      delta: delta(id),
+    });
+    return heaviest(this.rowIds(all), limit, compare).map(row);
   }
 
   /** Functions that changed come first, then those that only inherit a change, then noise. */

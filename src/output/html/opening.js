@@ -1,7 +1,7 @@
 // The sentence at the top: what the profile says before anything is clicked. Each clause holds a number that the table
 // or the callers of a function show too.
 
-import { absolute, countMarked, countNeighbours } from "./count.js";
+import { absolute, countMarked, countNeighbours, heaviest } from "./count.js";
 import { matching } from "./pattern.js";
 
 const NOTABLE = 0.08;
@@ -25,7 +25,8 @@ export function opening(model) {
   const percent = (value) => `${Math.round((100 * Math.abs(Number(value))) / shown)}%`;
   const share = (value) => Math.abs(Number(value)) / shown;
   const ids = Array.from(data.names.keys());
-  const bySelf = ids.filter((id) => flat.self[id] != 0).sort((a, b) => Number(absolute(flat.self[b])) - Number(absolute(flat.self[a])) || a - b);
+  // The sentence has at most three facts, and each kind of work leaves out at most a few functions.
+  const bySelf = heaviest(ids.filter((id) => flat.self[id] != 0), 20, (a, b) => Number(absolute(flat.self[b])) - Number(absolute(flat.self[a])) || a - b);
   const facts = [];
   const [first, ...others] = bySelf;
   const isRuntime = (id) => id !== undefined && data.groups[data.facts[id][3]].tier === "runtime";

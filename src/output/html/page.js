@@ -381,7 +381,7 @@ class Page {
   /** Focuses the pinned function, else the one with the largest self. */
   showCallers() {
     if (this.model.isFocused) return this.change({ tab: "graph" }, true);
-    const id = this.state.pin >= 0 ? this.state.pin : this.model.table(true)[0]?.id;
+    const id = this.state.pin >= 0 ? this.state.pin : this.model.table(true, 1)[0]?.id;
     if (id !== undefined) this.addFilter("focus", this.data.names[id], true);
   }
 

@@ -4,7 +4,7 @@ import { absolute } from "./count.js";
 import { button, element, fill, make, swatch } from "./dom.js";
 import { visible } from "./format.js";
 
-const ROWS_AT_ONCE = 200;
+const ROWS_AT_ONCE = 100;
 const EDGES_AT_ONCE = 10;
 
 /** The interval of a cost is drawn on a logarithmic scale from a fourth to four times as much. */
@@ -105,8 +105,8 @@ export class FunctionTable {
     bar.append(make("span", "self in total", { className: "unseen" }));
     fill(element("columns"), bar, ...heads, this.head({ name: noun, sort: "name" }), make("th", "File", { scope: "col", className: "place" }));
 
-    const rows = model.table();
-    const shown = rows.slice(0, this.rowsShown);
+    const shown = model.table(false, this.rowsShown);
+    const ids = model.rowIds();
     const body = shown.map((row) => this.row(row, columns));
     const summary = (value, text) => {
       const line = make("tr", "", { className: "summary" });
@@ -115,16 +115,17 @@ export class FunctionTable {
       line.append(make("td", "", { colSpan: columns.length - before - 2 }), make("td", text));
       body.push(line);
     };
-    const rest = rows.slice(this.rowsShown);
-    const own = (list) => list.reduce((sum, row) => sum + row.self, model.metric.zero);
-    if (rest.length) summary(own(rest), `… ${rest.length.toLocaleString("en-US")} more ${data.noun[rest.length === 1 ? 0 : 1]}`);
+    const rest = ids.length - shown.length;
+    const isShown = new Set(shown.map((row) => row.id));
+    const own = () => ids.reduce((sum, id) => (isShown.has(id) ? sum : sum + flat.self[id]), model.metric.zero);
+    if (rest) summary(own(), `… ${rest.toLocaleString("en-US")} more ${data.noun[rest === 1 ? 0 : 1]}`);
     if (!model.found) {
       if (flat.noStack != 0) summary(flat.noStack, "(no stack)");
       summary(flat.shown, model.isFiltered ? "all shown" : "all");
     }
     fill(element("rows"), ...body);
-    element("more").hidden = rest.length === 0;
-    element("more").textContent = `Show ${Math.min(ROWS_AT_ONCE, rest.length)} more`;
+    element("more").hidden = rest === 0;
+    element("more").textContent = `Show ${Math.min(ROWS_AT_ONCE, rest)} more`;
     this.mark(state.pin);
   }
 

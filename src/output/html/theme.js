@@ -25,10 +25,11 @@ export class Theme {
   /** Whether it is dark is read from the page each time, because the system's setting can change. */
   constructor(data) {
     this.data = data;
+    this.dark = matchMedia("(prefers-color-scheme: dark)");
   }
   get isDark() {
     const chosen = document.documentElement.dataset.theme;
-    return chosen ? chosen === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+    return chosen ? chosen === "dark" : this.dark.matches;
   }
   get fixed() {
     return FIXED[this.isDark ? "dark" : "light"];

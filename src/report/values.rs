@@ -65,6 +65,19 @@ pub struct Values {
     pub values: Option<ByMetric>,
 }
 
+impl Values {
+    /// Self and total of the new side, or of the only one.
+    pub(crate) fn new_pair(&self) -> Pair {
+        Pair { self_value: self.self_value, total: self.total }
+    }
+
+    /// Those of one of several metrics; zero if only one was requested.
+    pub(crate) fn of_metric(&self, index: usize) -> Pair {
+        let values = self.values.as_ref().and_then(|values| values.0.get(index));
+        values.map_or_else(Pair::default, |(_, pair)| *pair)
+    }
+}
+
 /// Values by metric, in the requested order.
 #[derive(Clone, Debug, Default)]
 pub struct ByMetric(pub Vec<(Name, Pair)>);

@@ -9,10 +9,11 @@ use hashbrown::HashMap;
 use crate::binary::{Code, FunctionCode};
 use crate::profile::{MappingId, Profile};
 use crate::report::{Assembly, AssemblyFunction, AssemblyLine, Message, Name};
-use crate::tree::{By, KeyId, Subject, flat};
+use crate::tree::{By, KeyId, Subject};
 use crate::view::find::find;
 use crate::view::source::{SourceOptions, SourceText};
-use crate::view::{NotFound, Scope, Sort, SortKey, SortRow};
+use crate::view::values::{CountedKeys, RowValues};
+use crate::view::{NotFound, Scope, Sort, SortKey};
 
 /// Where code was running: a mapping, and an address as the profile has it.
 pub type CodeSpot = (MappingId, u64);
@@ -60,15 +61,9 @@ pub fn assembly<E: Display>(
     header.highlight = scope.highlight(&subject);
     header.warnings.extend(found.note.map(Message::note));
     let mut keys: Vec<KeyId> = subject.keys.ids().filter(|&key| found.wanted[key]).collect();
-    let counted = flat(&subject);
-    let row = |key: KeyId| SortRow {
-        new: crate::report::Pair { self_value: counted.self_value[0][key], total: counted.total[0][key] },
-        old: crate::report::Pair::default(),
-        name: subject.keys.name(key),
-    };
-    keys.sort_by(|&a, &b| Sort::by(SortKey::Total).compare(row(a), row(b)));
-    let rest = keys.split_off(keys.len().min(options.limit.unwrap_or(usize::MAX)));
-    header.elided_rows = rest.len() as u64;
+    let row_values = RowValues::new(&header);
+    let counted = CountedKeys::new(&subject, &row_values);
+    header.elided_rows = counted.cut(&mut keys, &Sort::by(SortKey::Total), options.limit).len() as u64;
     let spots = Spots::of(&subject);
     let mut listing = Listing::default();
     let mut failed = None;

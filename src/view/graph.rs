@@ -47,8 +47,7 @@ pub fn graph(profile: &Profile, options: &GraphOptions) -> Graph {
     let counted = CountedKeys::new(&subject, &row_values);
     let has_value = |&key: &KeyId| [counted.new_pair(key), counted.old_pair(key)] != [Pair::default(); 2];
     let mut keys: Vec<KeyId> = subject.keys.ids().filter(has_value).collect();
-    keys.sort_by(|&a, &b| options.sort.compare(counted.sort_row(a), counted.sort_row(b)));
-    let cut = keys.split_off(keys.len().min(options.max_nodes.unwrap_or(usize::MAX)));
+    let cut = counted.cut(&mut keys, &options.sort, options.max_nodes);
     header.elided = cut.iter().map(|&key| counted.new_pair(key).self_value).sum();
     header.elided_rows = cut.len() as u64;
 

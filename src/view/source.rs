@@ -69,9 +69,7 @@ pub fn source(
     };
     let sort = Sort::by(if scope.base.is_some() { SortKey::Delta } else { SortKey::Total });
     let mut keys: Vec<KeyId> = subject.keys.ids().filter(|&key| found.wanted[key]).collect();
-    keys.sort_by(|&a, &b| sort.compare(view.counted.sort_row(a), view.counted.sort_row(b)));
-    let rest = keys.split_off(keys.len().min(options.limit.unwrap_or(usize::MAX)));
-    header.elided_rows = rest.len() as u64;
+    header.elided_rows = view.counted.cut(&mut keys, &sort, options.limit).len() as u64;
     let functions = keys.into_iter().flat_map(|key| view.functions(key)).collect();
     Ok(AnnotatedSource { header, functions })
 }

@@ -5,7 +5,7 @@ use std::iter;
 use crate::profile::Column;
 use crate::report::{Artefact, ByMetric, Header, Name, Pair, PairBySide, Values};
 use crate::tree::{Flat, KeyId, Subject, flat};
-use crate::view::SortRow;
+use crate::view::{Sort, SortRow};
 
 /// The smallest totals of rows that are shown, one per series. A row is shown if any of its totals is large enough:
 /// a function without CPU time stays in a table that also shows its allocations.
@@ -134,6 +134,12 @@ impl<'s, 'p> CountedKeys<'s, 'p> {
     /// What a key is sorted by.
     pub(super) fn sort_row(&self, key: KeyId) -> SortRow<'s> {
         SortRow { new: self.new_pair(key), old: self.old_pair(key), name: self.subject.keys.name(key) }
+    }
+
+    /// Sorts these keys, and keeps the first ones. Returns the others.
+    pub(super) fn cut(&self, keys: &mut Vec<KeyId>, sort: &Sort, limit: Option<usize>) -> Vec<KeyId> {
+        keys.sort_by(|&a, &b| sort.compare(self.sort_row(a), self.sort_row(b)));
+        keys.split_off(keys.len().min(limit.unwrap_or(usize::MAX)))
     }
 }
 

@@ -2,14 +2,11 @@
 
 use crate::name::clean;
 use crate::output::label::Label;
-use crate::output::names::DisplayNames;
 use crate::output::style::Style;
 use crate::output::table::{Columns, Emphasis, Form, Kind, Note, Table};
-use crate::output::tables::source::fitted;
-use crate::output::tables::values::{
-    HasValues, RowSides, ValueColumns, Which, Wholes, add_shares, artefact_note, more,
-};
-use crate::report::{Assembly, AssemblyFunction, AssemblyLine, Grouping, Pair};
+use crate::output::tables::source::per_function;
+use crate::output::tables::values::{HasValues, RowSides, ValueColumns, Which, Wholes, add_shares};
+use crate::report::{Assembly, AssemblyFunction, AssemblyLine, Pair};
 use crate::unit::{self, IncompatibleUnits};
 
 /// A row of a function.
@@ -84,33 +81,19 @@ pub(super) fn tables<'r>(
         let rows = move || assembly.functions.iter().flat_map(all);
         return Ok(vec![columns(assembly, &values, style).table(form, &[], rows, [])]);
     }
-    let names = assembly.functions.iter().map(|function| &function.name);
-    let names = DisplayNames::of(header, names, form, style);
-    let mut tables: Vec<Table> = Vec::new();
-    for function in &assembly.functions {
+    let groups = [Which::Own.group(), Which::Total.group()];
+    let table = |function: &'r AssemblyFunction| {
         let rows = move || rows(function, form).into_iter();
-        let groups = [Which::Own.group(), Which::Total.group()];
         let mut table = columns(assembly, &values, style).table(form, &groups, rows, []);
-        let is_marked = header.is_highlighted(&function.name);
-        let name = names.marked(header, &function.name, style);
-        let emphasis = if is_marked { Emphasis::Marked } else { Emphasis::Bold };
-        let [own, total] = [function.self_value, function.total].map(|value| values.scale.format(value));
-        let share = unit::share(function.total, header.total);
-        let rest = format!("{}self {own}, total {total}, {share}", style.glyphs.dot);
-        table.above.push(Note { text: fitted(&name, &rest, style), emphasis });
         table.above.push(Note::faint(place(function)));
         if function.cut {
             table.below.push(Note::faint("the function is too long to be shown whole"));
         }
-        tables.push(table);
-    }
-    let matches = Grouping { one: "function matches", several: "functions match", ..Grouping::default() };
-    let mut below: Vec<Note> = Vec::new();
-    below.extend((header.elided_rows > 0).then(|| Note::faint(more(header.elided_rows, &matches, style))));
-    below.extend(values.highlight_note(style));
-    below.extend(artefact_note(header, assembly.functions.iter().map(|function| &function.name), style));
-    tables.push(Table::of_notes(below));
-    Ok(tables)
+        let [own, total] = [function.self_value, function.total].map(|value| values.scale.format(value));
+        let share = unit::share(function.total, header.total);
+        (table, format!("{}self {own}, total {total}, {share}", style.glyphs.dot))
+    };
+    Ok(per_function(&assembly.functions, |function| &function.name, &values, form, style, table))
 }
 
 /// `mix in /srv/mixer, 0x4caa00 to 0x4caa4f`

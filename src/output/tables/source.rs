@@ -8,7 +8,7 @@ use crate::output::table::{Cell, Columns, Emphasis, Form, Kind, Note, Table};
 use crate::output::tables::values::{
     HasValues, RowSides, ValueColumns, Which, Wholes, add_shares, artefact_note, more, side_only,
 };
-use crate::report::{AnnotatedSource, Grouping, Origin, Pair, PairBySide, SourceFunction, SourceLine};
+use crate::report::{AnnotatedSource, Grouping, Name, Origin, Pair, PairBySide, SourceFunction, SourceLine};
 use crate::unit::{self, IncompatibleUnits};
 
 /// A line of a function.
@@ -37,20 +37,37 @@ pub(super) fn tables<'r>(
         let rows = move || source.functions.iter().flat_map(move |function| lines(function, form));
         return Ok(vec![columns(source, &values, form).table(form, &[], rows, [])]);
     }
-    let names = DisplayNames::of(header, source.functions.iter().map(|function| &function.name), form, style);
     let groups = match header.base {
         Some(_) => [Which::Total.group(), Which::Own.group()],
         None => [Which::Own.group(), Which::Total.group()],
     };
+    let table = |function: &'r SourceFunction| {
+        let mut table =
+            columns(source, &values, form).table(form, &groups, move || lines(function, form), []);
+        table.above = where_from(function);
+        (table, summary(function, &values, source, style))
+    };
+    Ok(per_function(&source.functions, |function| &function.name, &values, form, style, table))
+}
+
+/// A table per function, below its name and what `table` returns beside it, and the notes about all of them.
+pub(super) fn per_function<'r, F>(
+    functions: &'r [F],
+    name: impl Fn(&'r F) -> &'r Name,
+    values: &ValueColumns<'r>,
+    form: Form,
+    style: &'r Style,
+    table: impl Fn(&'r F) -> (Table<'r>, String),
+) -> Vec<Table<'r>> {
+    let header = values.header;
+    let names = || functions.iter().map(&name);
+    let shown = DisplayNames::of(header, names(), form, style);
     let mut tables: Vec<Table> = Vec::new();
-    for function in &source.functions {
-        let rows = move || lines(function, form);
-        let mut table = columns(source, &values, form).table(form, &groups, rows, []);
-        let is_marked = header.is_highlighted(&function.name);
-        let name = names.marked(header, &function.name, style);
-        let emphasis = if is_marked { Emphasis::Marked } else { Emphasis::Bold };
-        table.above.push(Note { text: title(&name, function, &values, source, style), emphasis });
-        table.above.extend(where_from(function));
+    for (function, name) in functions.iter().zip(names()) {
+        let (mut table, summary) = table(function);
+        let emphasis = if header.is_highlighted(name) { Emphasis::Marked } else { Emphasis::Bold };
+        let text = fitted(&shown.marked(header, name, style), &summary, style);
+        table.above.insert(0, Note { text, emphasis });
         tables.push(table);
     }
     let matches = Grouping { one: "function matches", several: "functions match", ..Grouping::default() };
@@ -58,9 +75,9 @@ pub(super) fn tables<'r>(
     let mut below: Vec<Note> = Vec::new();
     below.extend((elided > 0).then(|| Note::faint(more(elided, &matches, style))));
     below.extend(values.highlight_note(style));
-    below.extend(artefact_note(header, source.functions.iter().map(|function| &function.name), style));
+    below.extend(artefact_note(header, names(), style));
     tables.push(Table::of_notes(below));
-    Ok(tables)
+    tables
 }
 
 fn lines(function: &SourceFunction, form: Form) -> impl Iterator<Item = SourceRow<'_>> {
@@ -106,9 +123,8 @@ fn columns<'r>(
     columns
 }
 
-/// `catalog.(*Catalog).Search · self 0.17s, total 1.58s, 21.9%`
-fn title(
-    name: &str,
+/// ` · self 0.17s, total 1.58s, 21.9%`
+fn summary(
     function: &SourceFunction,
     values: &ValueColumns,
     source: &AnnotatedSource,
@@ -122,15 +138,13 @@ fn title(
         let signed = |number: String| style.glyphs.signed(number);
         let change = signed(values.scale.format_signed(delta));
         let points = signed(unit::signed_share(delta, base.total));
-        let side = side_only(new, old);
-        return fitted(name, &format!("{side}{dot}self {own}, total {total}, {change}, {points}"), style);
+        return format!("{}{dot}self {own}, total {total}, {change}, {points}", side_only(new, old));
     }
-    let share = unit::share(new.total, source.header.total);
-    fitted(name, &format!("{dot}self {own}, total {total}, {share}"), style)
+    format!("{dot}self {own}, total {total}, {}", unit::share(new.total, source.header.total))
 }
 
 /// A name, shortened so that the text after it fits on the line.
-pub(super) fn fitted(name: &str, rest: &str, style: &Style) -> String {
+fn fitted(name: &str, rest: &str, style: &Style) -> String {
     let room = style.width.map(|width| width.saturating_sub(display_width(rest)).max(LEAST_TEXT));
     let name = room.map_or_else(|| name.to_string(), |room| fit(name, room, style.glyphs.ellipsis));
     format!("{name}{rest}")

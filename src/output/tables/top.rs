@@ -7,11 +7,11 @@ use crate::output::scale;
 use crate::output::style::{Style, TextColumn};
 use crate::output::table::{Cell, Columns, Emphasis, Entry, Form, Group, Kind, Note, Rank, Table};
 use crate::output::tables::values::{
-    HasValues, Measured, RowSides, ValueColumns, Which, Wholes, add_shares, artefact_note, more,
-    per_event_note, scale_of_means, side_only,
+    HasValues, Measured, RowSides, ValueColumns, Which, Wholes, add_shares, artefact_note, kind_of_means,
+    mean, means, more, per_event_note, side_only,
 };
-use crate::report::{Header, MetricTotal, Pair, Top, TopRow};
-use crate::unit::{self, IncompatibleUnits};
+use crate::report::{Header, MetricTotal, Top, TopRow};
+use crate::unit::IncompatibleUnits;
 
 /// A row, or one of those at the end.
 enum TopLine<'r> {
@@ -33,10 +33,7 @@ impl<'r> TopLine<'r> {
     /// The values of one of several metrics.
     fn metric(&self, index: usize) -> Measured {
         match self {
-            TopLine::Row { row, .. } => {
-                let values = row.values.values.as_ref().and_then(|values| values.0.get(index));
-                values.map_or_else(Measured::default, |(_, pair)| (*pair).into())
-            }
+            TopLine::Row { row, .. } => row.values.of_metric(index).into(),
             TopLine::Closing { metrics, .. } => Measured { own: metrics.get(index).copied(), total: None },
         }
     }
@@ -47,15 +44,11 @@ impl HasValues for TopLine<'_> {
         let own = |value| Measured { own: Some(value), total: None };
         match *self {
             TopLine::Row { row, .. } => {
-                RowSides { new: new(row).into(), old: row.values.old.unwrap_or_default().into() }
+                RowSides { new: row.values.new_pair().into(), old: row.values.old.unwrap_or_default().into() }
             }
             TopLine::Closing { new, old, .. } => RowSides { new: own(new), old: own(old) },
         }
     }
-}
-
-fn new(row: &TopRow) -> Pair {
-    Pair { self_value: row.values.self_value, total: row.values.total }
 }
 
 /// One row per function, a row for all that were cut, and the sum.
@@ -141,7 +134,7 @@ fn add_names<'r>(columns: &mut Columns<'r, TopLine<'r>>, top: &'r Top, form: For
             } else {
                 indent.into()
             };
-            let side = side_only(new(row), row.values.old);
+            let side = side_only(row.values.new_pair(), row.values.old);
             let placeless = split_shown(name).filter(|_| !style.full_names);
             let placeless = placeless.map(|(function, _)| format!("{marked}{function}{files}"));
             Label { placeless, ..Label::new(format!("{marked}{name}{files}")).prefix(prefix).suffix(side) }
@@ -235,20 +228,16 @@ fn add_means<'r>(
     top: &Top,
     style: &Style,
 ) -> Result<(), IncompatibleUnits> {
-    let largest = top.rows.iter().flat_map(|row| [mean(row, Which::Own), mean(row, Which::Total)]);
-    let largest = largest.flatten().map(i64::saturating_abs).max().unwrap_or(0);
-    let scale = scale_of_means(&top.header.metric, largest, style)?;
+    let means = top.rows.iter().flat_map(|row| means(&row.values, row.events));
+    let kind = kind_of_means(&top.header.metric, means, style)?;
     for which in [Which::Own, Which::Total] {
-        columns.show(which.title(), Kind::Value(scale.clone()), move |line| mean(line.row()?, which));
+        let mean = move |line: &TopLine| line.row().and_then(|row| mean(&row.values, row.events, which));
+        columns.show(which.title(), kind.clone(), mean);
         let key = format!("events.{}", which.key());
         let events = columns.add(key, Kind::Count, move |line| which.of(line.row()?.events?.into()));
         events.titled("EVENTS").rank(Rank::Events);
     }
     Ok(())
-}
-
-fn mean(row: &TopRow, which: Which) -> Option<i64> {
-    unit::mean(which.of(new(row).into())?, which.of(row.events?.into())?)
 }
 
 /// How often functions were called, and what one call costs on average, where the profile holds calls.
@@ -261,10 +250,12 @@ fn add_calls<'r>(
         return Ok(());
     }
     let calls = columns.add("calls", Kind::Count, |line| line.row()?.calls);
-    let costs = top.rows.iter().filter_map(|row| row.per_call).map(|cost| cost.total.saturating_abs());
-    let Some(largest) = costs.max() else { return Ok(()) };
+    let mut costs = top.rows.iter().filter_map(|row| row.per_call).map(|cost| cost.total).peekable();
+    if costs.peek().is_none() {
+        return Ok(());
+    }
     calls.titled("CALLS").group(Group::Calls);
-    let kind = Kind::Value(scale_of_means(&top.header.metric, largest, style)?);
+    let kind = kind_of_means(&top.header.metric, costs, style)?;
     columns.add("per_call.self", kind.clone(), |line| Some(line.row()?.per_call?.self_value));
     let cost = columns.add("per_call.total", kind, |line| Some(line.row()?.per_call?.total));
     cost.titled("PER CALL").rank(Rank::PerCall).group(Group::Calls);

@@ -12,9 +12,9 @@ use crate::output::style::{Style, TextColumn};
 use crate::output::table::{Cell, Columns, Form, Group, Kind, Note, Rank, Table};
 use crate::output::tables::tree::drawing::{Drawing, TreeLine};
 use crate::output::tables::values::{
-    ValueColumns, Which, Wholes, add_shares, artefact_note, more, per_event_note, scale_of_means,
+    ValueColumns, Which, Wholes, add_shares, artefact_note, kind_of_means, means, more, per_event_note,
 };
-use crate::report::{Direction, Grouping, Header, Pair, Tree, TreeRow};
+use crate::report::{Direction, Grouping, Header, Tree};
 use crate::unit::{self, IncompatibleUnits};
 
 /// The rows, or the lines that people see.
@@ -165,13 +165,8 @@ fn add_means<'r>(
     tree: &'r Tree,
     style: &Style,
 ) -> Result<(), IncompatibleUnits> {
-    let mean = |row: &TreeRow, which: Which| {
-        let new = Pair { self_value: row.values.self_value, total: row.values.total };
-        unit::mean(which.of(new.into())?, which.of(row.events?.into())?)
-    };
-    let means = tree.rows.iter().flat_map(|row| [mean(row, Which::Own), mean(row, Which::Total)]);
-    let largest = means.flatten().map(i64::saturating_abs).max().unwrap_or(0);
-    let kind = Kind::Value(scale_of_means(&tree.header.metric, largest, style)?);
+    let means = tree.rows.iter().flat_map(|row| means(&row.values, row.events));
+    let kind = kind_of_means(&tree.header.metric, means, style)?;
     for which in both(tree) {
         let mean = move |line: &TreeLine| unit::mean(which.of(line.new)?, which.of(line.events)?);
         columns.show(which.title(), kind.clone(), mean);

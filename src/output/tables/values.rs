@@ -4,7 +4,7 @@ use crate::name::clean;
 use crate::output::scale;
 use crate::output::style::{Style, TextColumn};
 use crate::output::table::{Cell, Columns, Entry, Group, Kind, Note, Rank};
-use crate::report::{Artefact, Grouping, Header, MetricName, Name, Pair, PairBySide};
+use crate::report::{Artefact, Grouping, Header, MetricName, Name, Pair, PairBySide, Values};
 use crate::unit::{self, IncompatibleUnits, Scale, share};
 
 /// What a row has of a metric. A row that closes a table may have only one of the values.
@@ -101,7 +101,7 @@ impl Which {
 
 /// The columns of a metric's values in one report.
 pub(super) struct ValueColumns<'r> {
-    header: &'r Header,
+    pub(super) header: &'r Header,
     pub(super) scale: Scale,
 }
 
@@ -245,13 +245,25 @@ pub(super) fn add_shares<'r, R: 'r>(
     }
 }
 
-/// The scale of a column of means. Means are finer than the resolution of the values.
-pub(super) fn scale_of_means(
+/// What these means, which may be in several columns, are. They are finer than the resolution of the values.
+pub(super) fn kind_of_means(
     metric: &MetricName,
-    largest: i64,
+    means: impl Iterator<Item = i64>,
     style: &Style,
-) -> Result<Scale, IncompatibleUnits> {
-    scale(&MetricName { resolution: None, ..metric.clone() }, largest, style.unit.as_ref())
+) -> Result<Kind, IncompatibleUnits> {
+    let largest = means.map(i64::saturating_abs).max().unwrap_or(0);
+    let metric = MetricName { resolution: None, ..metric.clone() };
+    Ok(Kind::Value(scale(&metric, largest, style.unit.as_ref())?))
+}
+
+/// What an event of a row weighs on average.
+pub(super) fn mean(values: &Values, events: Option<Pair>, which: Which) -> Option<i64> {
+    unit::mean(which.of(values.new_pair().into())?, which.of(events?.into())?)
+}
+
+/// All means of a row.
+pub(super) fn means(values: &Values, events: Option<Pair>) -> impl Iterator<Item = i64> {
+    [Which::Own, Which::Total].into_iter().filter_map(move |which| mean(values, events, which))
 }
 
 /// `… 1,064 more functions`

@@ -60,7 +60,7 @@ impl TreeLine<'_> {
         match (self.what, self.row) {
             (What::All, _) => Measured { own: Some(of_all.no_stack), total: Some(of_all.shown) },
             (What::More, _) => Measured { own: Some(of_all.elided), total: None },
-            (_, Some(row)) => of_metric(row, index).into(),
+            (_, Some(row)) => row.values.of_metric(index).into(),
             _ => self.rest.get(index).copied().unwrap_or_default(),
         }
     }
@@ -155,7 +155,7 @@ impl<'r> Drawing<'r> {
         let below = self.groups.iter().skip(1).filter(|group| !on_top(group));
         let heavier = |group: &RowGroup| {
             let row = &self.tree.rows[group.last];
-            row.values.total.unsigned_abs().max(old(row).total.unsigned_abs())
+            row.values.total.unsigned_abs().max(row.values.old.unwrap_or_default().total.unsigned_abs())
         };
         below.map(heavier).min().unwrap_or(u64::MAX)
     }
@@ -215,7 +215,7 @@ impl<'r> Drawing<'r> {
             names.push(format!("{} {noun}", unit::group_thousands(cut.into())));
         }
         if let (Some(name), Some(row)) = (names.last_mut(), rows.last()) {
-            name.push_str(side_only(new(row), row.values.old));
+            name.push_str(side_only(row.values.new_pair(), row.values.old));
         }
         let glyphs = self.style.glyphs;
         let (arrow, anchor) =
@@ -280,8 +280,9 @@ impl<'r> Drawing<'r> {
             let rows = below.iter().map(|&below| &self.tree.rows[self.groups[below].last]);
             rows.fold(all, |left, row| left.minus(of(row)))
         };
-        let left = left_of(&new, self.whole - header.no_stack);
-        let was = left_of(&old, header.old_sum() - header.old_no_stack());
+        let left = left_of(&|row| row.values.new_pair(), self.whole - header.no_stack);
+        let was =
+            left_of(&|row| row.values.old.unwrap_or_default(), header.old_sum() - header.old_no_stack());
         let heavier = left.total.unsigned_abs().max(was.total.unsigned_abs());
         let named = !is_top_down && below.is_empty();
         // Self and children mean nothing for many callees together.
@@ -290,7 +291,7 @@ impl<'r> Drawing<'r> {
             total: Some(pair.total),
         };
         let of_metrics = header.metrics.iter().enumerate().map(|(index, metric)| {
-            measured(left_of(&|row| of_metric(row, index), metric.shown - metric.no_stack))
+            measured(left_of(&|row| row.values.of_metric(index), metric.shown - metric.no_stack))
         });
         (count > 0 && !named && heavier != 0 && heavier >= self.lightest).then(|| TreeLine {
             what: What::Rest(count),
@@ -412,25 +413,11 @@ const MOST_DOTS: u32 = 40;
 fn line_of(row: &TreeRow) -> TreeLine<'_> {
     TreeLine {
         row: Some(row),
-        new: new(row).into(),
-        old: old(row).into(),
+        new: row.values.new_pair().into(),
+        old: row.values.old.unwrap_or_default().into(),
         events: row.events.map_or_else(Measured::default, Measured::from),
         ..TreeLine::default()
     }
-}
-
-fn new(row: &TreeRow) -> Pair {
-    Pair { self_value: row.values.self_value, total: row.values.total }
-}
-
-/// The values of one of several metrics.
-fn of_metric(row: &TreeRow, index: usize) -> Pair {
-    let values = row.values.values.as_ref().and_then(|values| values.0.get(index));
-    values.map_or_else(Pair::default, |(_, pair)| *pair)
-}
-
-fn old(row: &TreeRow) -> Pair {
-    row.values.old.unwrap_or_default()
 }
 
 /// The groups of a tree in depth-first order. Group 0 stands for the whole tree.
@@ -470,5 +457,5 @@ fn is_joined(tree: &Tree, index: usize) -> bool {
 fn pairs(row: &TreeRow) -> impl Iterator<Item = Pair> {
     let values = &row.values;
     let further = values.values.iter().flat_map(|values| values.0.iter().map(|(_, pair)| *pair));
-    iter::once(new(row)).chain(values.old).chain(row.events).chain(further)
+    iter::once(values.new_pair()).chain(values.old).chain(row.events).chain(further)
 }

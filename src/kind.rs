@@ -586,6 +586,30 @@ pub fn is_quantity(metric: &str) -> bool {
     of_metric(metric).is_some_and(|kind| kind.is_quantity)
 }
 
+/// The time of a thread as V8 samples it, whether the thread runs or waits. The formats call it `cpu`.
+static THREAD_TIME: Kind = Kind {
+    name: "cpu",
+    unit: "nanoseconds",
+    metrics: &["cpu"],
+    companion: Some("samples"),
+    languages: &["Node.js"],
+    measures: "Elapsed time of the thread, sampled; while it waits, the function is (idle).",
+    when: "Use it to find what keeps the thread busy; --hide-stacks @idle hides the waiting.",
+    width: "took a lot of the thread's time, including callees",
+    is_quantity: false,
+};
+
+/// Whether a metric that is called like CPU time is the elapsed time of threads, because the recorder of `format` samples
+/// them while they wait, too.
+pub fn is_thread_time(metric: &str, format: &str) -> bool {
+    metric == "cpu" && ["cpuprofile", "chrome-trace"].contains(&format)
+}
+
+/// The type of a metric, given whether it [is the time of threads](is_thread_time).
+pub fn of_recorded(metric: &str, thread_time: bool) -> Option<&'static Kind> {
+    if thread_time { Some(&THREAD_TIME) } else { of_metric(metric) }
+}
+
 /// Which part of a metric can be recognised as waiting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Idleness {

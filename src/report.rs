@@ -34,8 +34,8 @@ pub use assembly::{Assembly, AssemblyFunction, AssemblyLine};
 pub use by_side::{BySide, BySideRow};
 pub use cause::{CauseKind, DiffCause, Growth, MixChange, MixKind, RowTest, TotalGrowth};
 pub use diff::{
-    BudgetCheck, Detectable, Diff, DiffNoise, DiffOutcome, DiffRow, DiffSide, DiffVerdict, DoubtfulCore,
-    EffectiveSamples, Folded, Moved, RowVerdict, Strictness, TYPICAL_SHARE,
+    BudgetCheck, BudgetReport, Detectable, Diff, DiffNoise, DiffOutcome, DiffRow, DiffSide, DiffVerdict,
+    DoubtfulCore, EffectiveSamples, Folded, Moved, RowVerdict, Strictness, TYPICAL_SHARE,
 };
 pub use flame::{Flame, FlameNode};
 pub use focus::{CountedFrom, CutRows, Focus, FocusMatch, Neighbour, NeighbourKind, Overlap};
@@ -133,6 +133,8 @@ reports! {
     Page(Page) header,
     /// Two sides compared.
     Diff(Diff) header,
+    /// Budgets checked without an old side.
+    Budgets(BudgetReport) header,
     /// Several builds compared with the first.
     BySide(BySide) header,
 }

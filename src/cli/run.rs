@@ -54,7 +54,9 @@ pub fn main() -> ExitCode {
 /// the version.
 fn known_answer(words: &[OsString]) -> Option<String> {
     match words {
-        [help, topic, ..] if help == "help" => short_help::topic(&topic.to_string_lossy()),
+        [help, topics @ ..] if help == "help" && !topics.is_empty() => {
+            short_help::topics(topics.iter().map(|topic| topic.to_string_lossy()))
+        }
         [option] if option == "-V" || option == "--version" => {
             Some(concat!("prof ", env!("CARGO_PKG_VERSION"), "\n").to_string())
         }

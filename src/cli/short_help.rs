@@ -1,9 +1,13 @@
 //! Help on one screen (`prof top -h`), and shared options by topic (`prof help filters`).
 
+use std::borrow::Cow;
+
 use clap::{Arg, Command, CommandFactory};
 use unicode_width::UnicodeWidthStr;
 
 use crate::cli::commands::Prof;
+use crate::filter::FilterKind;
+use crate::output::wrap;
 
 /// The number of lines that a screen of 24 lines shows above the next prompt.
 const LINES: usize = 23;
@@ -20,7 +24,7 @@ type Topic = (&'static str, &'static str, &'static [&'static str]);
 const TOPICS: [Topic; 4] = [
     (
         "filters",
-        "Filters are applied in a fixed order, whatever their order on the command line. Not every command has all of them.\n\nA pattern (RE) is a regular expression that matches a function's name, its file or its mapping (the executable or\nlibrary that contains it). The prefixes function:, file: and mapping: restrict it to one of these; package: matches the\npackage instead. With -F, all of a pattern is literal text, a prefix included.\n\nThree names stand for functions that prof knows: @runtime for those of a language's runtime, @idle for those that wait,\nand @gc for those that collect garbage.",
+        "Filters are applied in this order, whatever their order on the command line:\nORDER.\nEach sees what the ones before it left, such as the names that --rename made. Not every command has all of them.\n\nA pattern (RE) is a regular expression that matches a function's name, its file or its mapping (the executable or\nlibrary that contains it). The prefixes function:, file: and mapping: restrict it to one of these; package: matches the\npackage instead. With -F, all of a pattern is literal text, a prefix included.\n\nThree names stand for functions that prof knows: @runtime for those of a language's runtime, @idle for those that wait,\nand @gc for those that collect garbage.",
         &["Filters"],
     ),
     (
@@ -67,8 +71,14 @@ const TOPICS: [Topic; 4] = [
     ),
 ];
 
-/// The text of `prof help TOPIC`.
-pub(super) fn topic(name: &str) -> Option<String> {
+/// The text of `prof help TOPIC...`; `None` if one of the names is no topic.
+pub(super) fn topics<'n>(names: impl Iterator<Item = Cow<'n, str>>) -> Option<String> {
+    let texts: Vec<String> = names.map(|name| topic(&name)).collect::<Option<_>>()?;
+    Some(texts.join("\n"))
+}
+
+/// The text of one topic.
+fn topic(name: &str) -> Option<String> {
     let (name, about, members) = TOPICS.iter().find(|(topic, ..)| *topic == name)?;
     let prof = Prof::command();
     let view = prof.find_subcommand("top")?;
@@ -83,8 +93,21 @@ pub(super) fn topic(name: &str) -> Option<String> {
         .filter(|(topic, ..)| topic != name)
         .map(|(topic, ..)| format!("prof help {topic}"))
         .collect();
+    let about = about.replace(ORDER, &order_of_filters());
     Some(format!("{about}\n\n{}\n\nSee also: {}\n", text.trim_end(), others.join(", ")))
 }
+
+/// Stands for the order of filters in the text of a topic.
+const ORDER: &str = "ORDER";
+
+/// The options of filters in the order in which they are applied, broken into lines.
+fn order_of_filters() -> String {
+    let options: Vec<&str> = FilterKind::ALL.iter().map(|kind| kind.option()).collect();
+    wrap(&options.join(", "), TOPIC_COLUMNS).join("\n")
+}
+
+/// The width of the text of a topic.
+const TOPIC_COLUMNS: usize = 118;
 
 /// Whether a topic with these headings and options explains an option.
 fn is_member(argument: &Arg, members: &[&str]) -> bool {
@@ -141,10 +164,22 @@ pub(super) fn of_command(command: &Command) -> String {
     lines.push(String::new());
     if !topics.is_empty() {
         let names: Vec<&str> = topics.iter().map(|(topic, ..)| *topic).collect();
-        lines.push(format!("Shared options: prof help {}", names.join(", ")));
+        lines.push(match names[..] {
+            [only] => format!("Shared options: prof help {only}"),
+            _ => format!("Shared options: prof help TOPIC ({})", one_of(&names)),
+        });
     }
     lines.push(format!("All options:    prof {} --help", command.get_name()));
     lines.iter().map(|line| line.clone() + "\n").collect::<String>()
+}
+
+/// `filters, input or output`
+fn one_of(names: &[&str]) -> String {
+    match names {
+        [] => String::new(),
+        [only] => (*only).to_string(),
+        [others @ .., last] => format!("{} or {last}", others.join(", ")),
+    }
 }
 
 /// An example; if it is wider than the screen, its remark goes below the command.

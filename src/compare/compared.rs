@@ -8,13 +8,17 @@ use crate::compare::{match_functions, match_functions_to_old, matched};
 use crate::filter::{FilterError, FilterKind, Filtered, Filters};
 use crate::load::{Observer, Side, Sides, Unobserved};
 use crate::profile::{Label, LabelValue, LoadOptions, Profile};
-use crate::report::{Diff, DiffSide, Folded, Message, Name};
+use crate::report::{BudgetReport, Diff, DiffSide, Folded, Message, Name};
 use crate::stats::{Incomparable, TestOptions};
 use crate::transform::{
-    AlignError, GivenError, Marks, MatchMethod, MatchOptions, Matching, fold_leaves, foldable,
+    AlignError, GivenError, Marks, MatchMethod, MatchOptions, Matching, ProfileMetric, align, fold_leaves,
+    foldable,
 };
 use crate::tree::By;
-use crate::view::{DiffOptions, DiffSides, align_sides, count_calls, diff, usual_normalization};
+use crate::view::{
+    BudgetRule, DiffOptions, DiffSides, SampleSize, align_sides, check_budgets, count_calls, diff,
+    usual_normalization,
+};
 
 /// How two sides become one profile.
 #[derive(Clone)]
@@ -90,7 +94,7 @@ pub enum CompareError {
 }
 
 /// Matches the functions of both sides, makes them one profile, folds what profilers left at the end of stacks, and applies
-/// the filters.
+/// the filters. The old side may be empty: then there is nothing to match, and only budgets can be checked.
 pub fn compare(
     mut sides: Sides,
     filters: &Filters,
@@ -98,8 +102,9 @@ pub fn compare(
 ) -> Result<Compared, CompareError> {
     let CompareOptions { by, observer, .. } = options;
     // One file that holds both sides has one name for each function.
-    let remarks = remarks(&sides);
-    let matching = if sides.share_a_file {
+    let is_alone = sides.old.inputs.is_empty();
+    let remarks = if is_alone { Vec::new() } else { remarks(&sides) };
+    let matching = if sides.share_a_file || is_alone {
         Ok(Matching::default())
     } else if options.old_names {
         match_functions_to_old(&mut sides, by, &options.matching)
@@ -109,7 +114,16 @@ pub fn compare(
     let matching = matching.map_err(CompareError::Given)?;
     observer.step("match functions");
     let profiles: Vec<(&Profile, usize)> = sides.all().map(|input| (&input.profile, input.metric)).collect();
-    let (whole, size) = align_sides(&profiles, options.keep.clone())
+    // How much of the metric makes one sample matters only where sides are compared.
+    let aligned = if is_alone {
+        let parts = profiles.iter();
+        let parts = parts.map(|&(profile, metric)| ProfileMetric { profile, metric, extra: None });
+        let parts: Vec<ProfileMetric<'_>> = parts.collect();
+        align(&parts, options.keep.clone()).map(|whole| (whole, SampleSize::Unknown))
+    } else {
+        align_sides(&profiles, options.keep.clone())
+    };
+    let (whole, size) = aligned
         .map_err(|error| CompareError::Align(error, sides.all().map(|input| input.name.clone()).collect()))?;
     let old = sides.old.inputs.len();
     let calls = count_calls(&profiles, old, by);
@@ -207,5 +221,12 @@ impl Compared {
         diff.folded = self.folded;
         diff.shifted = self.shifted;
         Ok(diff)
+    }
+
+    /// Checks budgets on the new side, where there is no old one.
+    pub fn check_budgets(self, rules: &[BudgetRule]) -> BudgetReport {
+        let mut report = check_budgets(&self.profile, self.sides.new, &self.by, rules);
+        report.header.filters = self.filters;
+        report
     }
 }

@@ -47,6 +47,29 @@ pub enum FilterKind {
 }
 
 impl FilterKind {
+    /// All kinds, in the order in which they are applied.
+    pub const ALL: [FilterKind; 19] = [
+        FilterKind::Fold,
+        FilterKind::Rename,
+        FilterKind::LabelRoot,
+        FilterKind::LabelLeaf,
+        FilterKind::Label,
+        FilterKind::HideLabel,
+        FilterKind::Thread,
+        FilterKind::From,
+        FilterKind::To,
+        FilterKind::ShowStacks,
+        FilterKind::HideStacks,
+        FilterKind::HideFrames,
+        FilterKind::ShowFrames,
+        FilterKind::ShowFrom,
+        FilterKind::PruneFrom,
+        FilterKind::NoInlines,
+        FilterKind::CollapseRecursion,
+        FilterKind::Focus,
+        FilterKind::Anonymize,
+    ];
+
     /// The option on the command line.
     pub fn option(self) -> &'static str {
         match self {

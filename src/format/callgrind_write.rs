@@ -141,7 +141,7 @@ fn add(sums: &mut Vec<i64>, values: &[i64]) {
 impl CostGraph {
     fn of_calls(profile: &Profile, calls: &CallTable, mut metrics: Vec<usize>) -> CostGraph {
         let functions = &profile.symbols.functions;
-        metrics.retain(|&metric| Some(metric) != calls.calls_metric);
+        metrics.retain(|&metric| !calls.counts_calls(metric));
         let mut nodes = Column::filled(FunctionCosts::default(), functions.len());
         let pick = |columns: &[Vec<i64>], row: usize| -> Vec<i64> {
             metrics.iter().map(|&metric| columns[metric][row]).collect()
@@ -168,7 +168,7 @@ impl CostGraph {
             let (file, line) =
                 calls.site[edge].map_or((functions[caller].file, functions[caller].line), place);
             let call = nodes[caller].calls.entry((file, line, callee)).or_default();
-            call.count += calls.calls_metric.map_or(0, |metric| calls.edge_values[metric][edge]);
+            call.count += calls.calls_metric().map_or(0, |metric| calls.edge_values[metric][edge]);
             add(&mut call.costs, &pick(&calls.edge_values, edge));
         }
         CostGraph { metrics, nodes }

@@ -21,11 +21,11 @@ pub struct Sides {
 }
 
 /// The profiles of one side.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Side {
     /// The inputs, as given.
     pub names: Vec<String>,
-    /// The profiles, never added up; at least one.
+    /// The profiles, never added up; at least one, unless budgets are checked without an old side.
     pub inputs: Vec<SideInput>,
     /// How they were chosen, if not all were used.
     pub chosen: Option<Selection>,

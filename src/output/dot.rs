@@ -102,7 +102,8 @@ impl Drawing<'_> {
         }
         if let Some(highlight) = &self.graph.header.highlight {
             let share = unit::share(highlight.total, header.total);
-            lines.push(format!("blue border: matches {}, {share} of all", highlight.pattern));
+            let at_most = if highlight.upper_bound { "at most " } else { "" };
+            lines.push(format!("blue border: matches {}, {at_most}{share} of all", highlight.pattern));
         }
         lines.retain(|line| !line.is_empty());
         let ended: Vec<String> = lines.iter().map(|line| escape(line) + "\\l").collect();

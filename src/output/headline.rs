@@ -66,9 +66,15 @@ pub(super) fn activity(recording: &Recording) -> Option<String> {
     parts.extend(recording.duration_ns.map(|duration| format!("in {}", unit::duration(duration))));
     let hundredths = |value: f64| (value * 100.0).round() as i64;
     let busy = recording.busy.map(|busy| unit::fixed(hundredths(busy), 100, 2));
-    parts.extend(busy.map(|busy| format!("{busy} CPUs busy")));
+    let what = busy_units(recording.thread_time);
+    parts.extend(busy.map(|busy| format!("{busy} {what} busy")));
     parts.extend(recording.idle.map(|idle| format!("{}% idle", hundredths(idle))));
     (!parts.is_empty()).then(|| parts.join(", "))
+}
+
+/// What is busy: elapsed time of threads says nothing about CPUs.
+pub(super) fn busy_units(thread_time: bool) -> &'static str {
+    if thread_time { "threads" } else { "CPUs" }
 }
 
 /// ` in 40.73s`

@@ -22,7 +22,7 @@ mod width;
 
 pub use color::ColorBy;
 pub use csv::csv;
-pub use diff::{evidence_notes, github, junit};
+pub use diff::{evidence_notes, github, github_budgets, junit, junit_budgets};
 pub use dot::dot;
 pub use error::{ClassicError, Error};
 #[cfg(feature = "cli")]

@@ -103,7 +103,7 @@ pub fn waits(function: &str, file: &str) -> bool {
     IDLE.contains(function, file)
 }
 
-/// Whether the processor itself has nothing to do in this function: `(idle)` of V8, the idle loop of
+/// Whether the processor itself has nothing to do in this function: `(idle)` and `waitForDebugger` of V8, the idle loop of
 /// Linux. Unlike other waiting, this is not CPU time of any thread, whatever recorded it.
 pub fn is_idle_processor(function: &str) -> bool {
     IDLE_PROCESSOR_WORDS.any_in(function) && IDLE_PROCESSOR.match_name(bare(function))
@@ -146,6 +146,7 @@ const IDLE_WORDS: &[&str] = &[
     "halt",
     "swapper",
     "cpu_startup",
+    "aitForDebugger",
 ];
 
 static IDLE_PROCESSOR_WORDS: Words = Words::new(IDLE_PROCESSOR.words);
@@ -192,7 +193,7 @@ static IDLE_PYTHON: Patterns = Patterns {
 static IDLE_RUST: Patterns =
     Patterns { words: &["::"], regex: LazyLock::new(|| any_of(IDLE_RUST_FUNCTIONS)) };
 static IDLE_PROCESSOR: Patterns = Patterns {
-    words: &["idle", "halt", "swapper", "cpu_startup"],
+    words: &["idle", "halt", "swapper", "cpu_startup", "aitForDebugger"],
     regex: LazyLock::new(|| any_of(IDLE_PROCESSOR_FUNCTIONS)),
 };
 static IDLE_C: Patterns = Patterns { words: &[], regex: LazyLock::new(|| any_of(IDLE_C_FUNCTIONS)) };
@@ -246,9 +247,11 @@ const IDLE_C_FUNCTIONS: &[&str] = &[
     r"(?:NtWaitForSingleObject|NtWaitForMultipleObjects|NtDelayExecution|NtRemoveIoCompletion|NtWaitForWorkViaWorkerFactory|WaitForSingleObjectEx|GetQueuedCompletionStatus)$",
 ];
 
-/// The same for idle processors: V8, and the idle loop of Linux.
+/// The same for idle processors: V8 (Node.js that was started with `--inspect-brk` waits for a debugger), and the idle loop of
+/// Linux.
 const IDLE_PROCESSOR_FUNCTIONS: &[&str] = &[
     r"\(idle\)$",
+    r"(?:inspectorW|w)aitForDebugger$",
     r"(?:do_idle|cpu_idle|cpu_idle_loop|cpu_startup_entry|default_idle\w*|arch_cpu_idle|cpuidle_\w+|call_cpuidle|intel_idle\w*|acpi_idle\w*|acpi_safe_halt|native_safe_halt|mwait_idle\w*|poll_idle|pv_native_safe_halt|swapper(?:/\d+)?)$",
 ];
 

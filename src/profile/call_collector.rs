@@ -23,7 +23,7 @@ pub(crate) struct CallCollector {
     lines: Vec<CallLine>,
     line_values: ValueSums,
     line_index: HashMap<CallLine, usize>,
-    pub(crate) calls_metric: Option<usize>,
+    pub(crate) call_counts: Vec<usize>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -158,7 +158,7 @@ impl CallCollector {
             node.is_used.then_some(frame).map(add)
         };
         let mut table = CallTable {
-            calls_metric: self.calls_metric,
+            call_counts: self.call_counts.clone(),
             frame: self.nodes.iter().enumerate().map(frame).collect(),
             caller: self.edges.iter().map(|edge| edge.caller).collect(),
             callee: self.edges.iter().map(|edge| edge.callee).collect(),
@@ -190,7 +190,7 @@ impl CallCollector {
         cycles: &Cycles,
     ) -> (Column<FunctionId, i64>, Column<FunctionId, i64>) {
         let own = self.self_values.column(self.nodes.len(), metric);
-        let totals = if Some(metric) == self.calls_metric {
+        let totals = if self.call_counts.contains(&metric) {
             own.clone()
         } else {
             let edge = |(index, edge): (usize, &Edge)| {
@@ -213,7 +213,7 @@ mod tests {
 
     /// Totals of functions 0, 1, 2 … from their self values and their calls.
     fn totals(self_values: &[i64], calls: &[(usize, usize, i64)]) -> Vec<i64> {
-        let mut calls_by = CallCollector { calls_metric: Some(1), ..CallCollector::default() };
+        let mut calls_by = CallCollector { call_counts: vec![1], ..CallCollector::default() };
         for (function, &value) in self_values.iter().enumerate() {
             calls_by.add_self(FunctionId::new(function), &[value, 0]).unwrap();
         }

@@ -10,9 +10,9 @@ use crate::profile::{Column, FrameId, FunctionId};
 /// [`Meta::metrics`](crate::profile::Meta::metrics).
 #[derive(Clone, Debug, Default)]
 pub struct CallTable {
-    /// The metric that counts calls, if there is one. Its self and total values are how often a
-    /// function was called.
-    pub calls_metric: Option<usize>,
+    /// The metrics that count calls: at most one of a file, but each of those that two sides were made from. Their self
+    /// and total values are how often a function was called.
+    pub call_counts: Vec<usize>,
     /// The self cost of each function.
     pub self_values: Vec<Column<FunctionId, i64>>,
     /// The total cost of each function, including its callees; at most the metric's total.
@@ -46,6 +46,16 @@ pub struct CallLines {
 }
 
 impl CallTable {
+    /// Whether a metric counts calls, rather than what they cost.
+    pub fn counts_calls(&self, metric: usize) -> bool {
+        self.call_counts.contains(&metric)
+    }
+
+    /// The first metric that counts calls, if there is one.
+    pub fn calls_metric(&self) -> Option<usize> {
+        self.call_counts.first().copied()
+    }
+
     /// Number of edges: one per caller, line and callee.
     pub fn edge_count(&self) -> usize {
         self.caller.len()
@@ -60,7 +70,7 @@ impl CallTable {
     pub(crate) fn pick(&self, metrics: &[usize]) -> CallTable {
         let lines = CallLines { self_values: picked(&self.lines.self_values, metrics), ..self.lines.clone() };
         CallTable {
-            calls_metric: metrics.iter().position(|&metric| Some(metric) == self.calls_metric),
+            call_counts: (0..metrics.len()).filter(|&made| self.counts_calls(metrics[made])).collect(),
             self_values: picked(&self.self_values, metrics),
             totals: picked(&self.totals, metrics),
             edge_values: picked(&self.edge_values, metrics),

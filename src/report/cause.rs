@@ -42,6 +42,9 @@ pub struct DiffCause {
     pub test: RowTest,
     /// The change in percentage points of the old total.
     pub points: f64,
+    /// The part of `points` in the own code of the caller that makes more calls, which no row of the function has.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub caller_points: Option<f64>,
     /// The part of the growth that it explains, from 0 to 1; 0 for what only moved.
     pub explains: f64,
     /// The cost ratio; null for new code.

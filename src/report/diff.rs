@@ -24,6 +24,9 @@ pub struct Diff {
     /// From how many earlier runs the noise was learned, if it was.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub learned_runs: Option<usize>,
+    /// Whether the numbers of samples are estimates: from the sizes of a heap's objects, or from how much runs differ.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub samples_estimated: bool,
     /// The number of statistical tests.
     pub tested: usize,
     /// The verdict on all rows, including those that were cut.
@@ -227,6 +230,30 @@ pub struct BudgetCheck {
     pub matched: bool,
     /// The sum on the new side that `value` was computed from.
     pub cost: i64,
+}
+
+/// Budgets that were checked on profiles by themselves, without an old side.
+#[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
+pub struct BudgetReport {
+    /// The header: the metric, the total of all profiles, and warnings.
+    #[serde(flatten)]
+    pub header: Header,
+    /// The profiles.
+    pub new: DiffSide,
+    /// The budgets.
+    pub budgets: Vec<BudgetCheck>,
+}
+
+impl BudgetReport {
+    /// What the budgets mean for a check.
+    pub fn outcome(&self) -> DiffOutcome {
+        if self.budgets.iter().any(|budget| budget.exceeded) {
+            DiffOutcome::Failed
+        } else {
+            DiffOutcome::Passed
+        }
+    }
 }
 
 /// A row of a comparison: a function.

@@ -132,6 +132,9 @@ pub struct Highlight {
     pub pattern: String,
     /// The value of the samples with a match on their stack, each counted once.
     pub total: i64,
+    /// Whether `total` is only an upper bound, because matches call each other through other functions.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub upper_bound: bool,
     /// The unique names of the matches, in alphabetical order.
     pub names: Vec<Name>,
 }
@@ -180,6 +183,9 @@ pub struct Recording {
     pub busy: Option<f64>,
     /// The share of the metric that was spent waiting, from 0 to 1 in steps of 0.01, as far as it is known.
     pub idle: Option<f64>,
+    /// Whether the metric is the elapsed time of threads although it is called `cpu`; `busy` is then a number of threads.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub thread_time: bool,
 }
 
 impl Recording {

@@ -31,8 +31,11 @@ pub struct Info {
     /// Number of distinct calls from one function to another, if the format holds calls instead of stacks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub calls: Option<u64>,
-    /// Number of distinct functions.
+    /// Number of distinct functions with a value of any metric.
     pub functions: u64,
+    /// How many of them have a value of the explained metric: the rows of `top`.
+    #[serde(skip)]
+    pub functions_of_metric: u64,
     /// Depths of the stacks.
     pub depth: Depth,
     /// Label keys, and how many samples carry each.

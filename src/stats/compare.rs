@@ -59,6 +59,11 @@ impl Hypothesis {
     pub fn evidence(&self) -> Evidence {
         if self.log_ratio < 0.0 { self.decrease } else { self.increase }
     }
+
+    /// The verdict on the change itself, wherever it began.
+    pub fn verdict_alone(&self, options: &TestOptions) -> Verdict {
+        verdict(self, options)
+    }
 }
 
 /// A count that has samples on the old side only.
@@ -127,6 +132,12 @@ impl Comparison {
     /// The cost ratio of the code that did not change; 1 unless the profiles differ in length or the machine in speed.
     pub fn core_ratio(&self) -> f64 {
         self.model.as_ref().map_or(1.0, |model| model.location.exp())
+    }
+
+    /// Whether values can be said in samples. Where runs hardly differ, as in counts of calls, they are worth more samples than
+    /// there are calls, and the number means nothing.
+    pub fn counts_samples(&self) -> bool {
+        self.unit >= 1.0
     }
 
     /// Whether functions of all sizes changed so much that this hardly is the same program on the same

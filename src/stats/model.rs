@@ -57,8 +57,6 @@ pub struct Model {
     /// All samples of the old profiles, and of the new ones, in the unit of the totals.
     pub(super) old_total: f64,
     pub(super) new_total: f64,
-    /// The effective samples of either side.
-    samples: SampleSums,
     /// The effective sample of the total: its variances are those of all functions together.
     unit_of_total: f64,
     /// ln of the cost ratio of code that did not change.
@@ -122,7 +120,6 @@ impl Model {
             design,
             old_total,
             new_total,
-            samples: SampleSums { old: 0.0, new: 0.0 },
             unit_of_total: 1.0,
             location: 0.0,
             location_variance: 0.0,
@@ -133,10 +130,6 @@ impl Model {
             freedom: f64::INFINITY,
             least_factor: if unit_known { 1.0 } else { 0.0 },
         };
-        for sums in columns.own.iter().map(|column| model.sums(column)).collect::<Vec<_>>() {
-            model.samples =
-                SampleSums { old: model.samples.old + sums.old, new: model.samples.new + sums.new };
-        }
         let variance = columns.own.iter().map(|column| model.sums(column).all() * column.unit * column.unit);
         model.unit_of_total = variance.sum::<f64>() / (old_total + new_total);
         let is_evidence = |column: &RunCounts| {
@@ -245,7 +238,10 @@ impl Model {
         if let Some(location) = self.given_location(normalize) {
             (self.location, self.location_variance) = (location, 0.0);
         } else if normalize == Normalization::Total {
-            (self.location, self.location_variance) = (0.0, 1.0 / self.samples.old + 1.0 / self.samples.new);
+            (self.location, self.location_variance) = {
+                let (old, new) = self.samples();
+                (0.0, 1.0 / old + 1.0 / new)
+            };
         }
     }
 
@@ -339,9 +335,11 @@ impl Model {
         if new.is_finite() { new / (self.old_total + new) } else { 1.0 }
     }
 
-    /// The effective samples of all old profiles and of all new ones.
+    /// The effective samples of all old profiles and of all new ones: as many as a function would have that is on every
+    /// stack. Adding up those of all functions would count a heap's thousands of small objects, which are recorded exactly,
+    /// and say nothing about its few large ones.
     pub fn samples(&self) -> (f64, f64) {
-        (self.samples.old, self.samples.new)
+        (self.old_total / self.unit_of_total, self.new_total / self.unit_of_total)
     }
 
     /// The share of the old samples, and that of the new samples rescaled so that unchanged code has the same share on

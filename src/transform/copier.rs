@@ -124,11 +124,10 @@ impl<'b, 'p> Copier<'b, 'p> {
     /// Copies functions and calls. `taken` gives the source of each metric of the builder.
     pub(super) fn copy_calls(self, calls: &CallTable, taken: &[Option<SourceMetric>]) {
         let Copier { builder, tables: CopiedTables { functions, frames, .. }, .. } = self;
-        let counts = |taken: &Option<SourceMetric>| {
-            taken.is_some_and(|taken| Some(taken.column) == calls.calls_metric)
-        };
-        if let Some(metric) = taken.iter().position(counts) {
-            builder.calls_metric(metric);
+        for (metric, taken) in taken.iter().enumerate() {
+            if taken.is_some_and(|taken| calls.counts_calls(taken.column)) {
+                builder.calls_metric(metric);
+            }
         }
         let values = |builder: &mut ProfileBuilder, value: &dyn Fn(usize) -> i64| -> Vec<i64> {
             let of_metric = |(number, taken): (usize, &Option<SourceMetric>)| {

@@ -77,7 +77,7 @@ impl KeyCalls {
             flat: Flat { self_value: empty(), total: empty() },
             edges: Vec::new(),
             edge_values: Vec::new(),
-            counts_calls: metrics.iter().map(|&metric| Some(metric) == calls.calls_metric).collect(),
+            counts_calls: metrics.iter().map(|&metric| calls.counts_calls(metric)).collect(),
             upper_bounds: 0,
             shares: OnceLock::new(),
         };
@@ -269,7 +269,11 @@ impl KeyCalls {
             // The cost of calls from outside plus the cost without a known caller: an upper bound.
             _ if found.is_called_back => {
                 let uncalled = sum(&mut keys.iter().map(|&key| uncalled[key].max(0)));
-                from_outside.saturating_add(uncalled).max(found.self_value).min(totals)
+                from_outside
+                    .saturating_add(uncalled)
+                    .max(found.self_value)
+                    .min(totals)
+                    .min(self.whole(series))
             }
             _ => found.self_value.saturating_add(to_outside).min(totals),
         };
@@ -296,6 +300,11 @@ impl KeyCalls {
             (found.callers_excess, found.callees_excess) = (callers, callees);
         }
         found
+    }
+
+    /// The cost of everything: no function costs more.
+    fn whole(&self, series: usize) -> i64 {
+        self.flat.self_value[series].iter().fold(0, |sum, &own| sum.saturating_add(own))
     }
 
     /// Whether the callees of the wanted keys call back into them, directly or not.

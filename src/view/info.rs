@@ -7,7 +7,7 @@ use hashbrown::{DefaultHashBuilder, HashMap, HashSet, HashTable};
 use crate::profile::{Column, LabelSetId, LabelValue, Profile, StackId};
 use crate::report::{Combined, Depth, Info, InfoInput, InfoLabel, InfoMetric, InfoPeriod, Pair};
 use crate::transform::unresolved;
-use crate::tree::{By, Keys};
+use crate::tree::{By, KeyId, Keys, Subject, flat};
 use crate::view::activity::Activity;
 use crate::view::resolution;
 
@@ -21,7 +21,7 @@ pub fn info(profile: &Profile, metric: usize, inputs: Vec<InfoSource>, combined:
     let symbols = &profile.symbols;
     let files: HashSet<_> = symbols.functions.iter().map(|function| function.file).collect();
     let unresolved = unresolved([(profile, metric)].into_iter());
-    let names: HashSet<_> = symbols.functions.iter().map(|function| function.name).collect();
+    let [functions, functions_of_metric] = functions(profile, metric);
     let activity = Activity::of(profile, metric);
     let distinct = distinct_stacks(profile);
     Info {
@@ -39,7 +39,8 @@ pub fn info(profile: &Profile, metric: usize, inputs: Vec<InfoSource>, combined:
             let pairs: HashSet<_> = calls.caller.iter().zip(&calls.callee).collect();
             pairs.len() as u64
         }),
-        functions: names.len() as u64,
+        functions,
+        functions_of_metric,
         depth: depth(profile, &distinct),
         labels: labels(profile),
         threads: threads(profile),
@@ -62,6 +63,20 @@ pub fn info(profile: &Profile, metric: usize, inputs: Vec<InfoSource>, combined:
             value: period.value,
         }),
     }
+}
+
+/// How many functions have a value of any metric, and how many of the given one. As in other views, a function is what
+/// makes a row by itself: in JavaScript, each of the twenty `(anonymous)` of a file.
+fn functions(profile: &Profile, metric: usize) -> [u64; 2] {
+    let metrics: Vec<usize> = (0..profile.meta.metrics.len()).collect();
+    let subject = Subject::new(profile, &By::Function, &metrics);
+    let counted = flat(&subject);
+    let has_value =
+        |metric: usize, key: KeyId| counted.total[metric][key] != 0 || counted.self_value[metric][key] != 0;
+    let of_metric = subject.keys.ids().filter(|&key| has_value(metric, key)).count();
+    let of_any =
+        subject.keys.ids().filter(|&key| metrics.iter().any(|&metric| has_value(metric, key))).count();
+    [of_any, of_metric].map(|count| count as u64)
 }
 
 /// The recorded program and its language, inferred from the first mapping and the source files:

@@ -27,8 +27,8 @@ mod values;
 pub use assembly::{BinaryCode, CodeSpot, NoAssembly, assembly};
 pub use diff::{
     BudgetLimit, BudgetRule, BySideOptions, CallCounts, DiffOptions, DiffSides, DiffSort, SampleSize,
-    align_sides, by_side, count_calls, count_listed, diff, is_sampled_heap, learn_noise, limit_by_side,
-    limit_rows, normalization_name, usual_normalization,
+    align_sides, by_side, check_budgets, count_calls, count_listed, diff, is_sampled_heap, learn_noise,
+    limit_by_side, limit_rows, normalization_name, usual_normalization,
 };
 pub use find::NotFound;
 pub use flame::{FlameOptions, SiblingOrder, flame};
@@ -48,6 +48,7 @@ pub use types::types;
 
 use self::activity::{Activity, nanoseconds};
 use self::values::threshold;
+use crate::kind::is_thread_time;
 use crate::profile::{Column, Meta, Metric, Profile};
 use crate::report::{
     Artefact, Base, Grouping, Header, Highlight, Message, MetricName, MetricTotal, Name, Recording, Rescaling,
@@ -117,12 +118,14 @@ impl Scope {
     fn highlight(&self, subject: &Subject<'_>) -> Option<Highlight> {
         let Marking { pattern, marks } = self.highlight.as_ref()?;
         let mut marked = Column::<KeyId, bool>::filled(false, subject.keys.len());
-        let mut total = 0;
+        let (mut total, mut upper_bound) = (0, false);
         if let Some(calls) = &subject.profile.calls {
             for (_, frame) in calls.functions().filter(|&(_, frame)| marks.contain(frame)) {
                 marked[subject.keys.of_frame(frame)] = true;
             }
-            total = neighbours(subject, &marked, 0).total;
+            let counted = neighbours(subject, &marked, 0);
+            let is_set = marked.iter().filter(|&&marked| marked).count() > 1;
+            (total, upper_bound) = (counted.total, counted.is_called_back && is_set);
         }
         for (stack, &value) in subject.series[0].enumerate().filter(|(_, value)| **value != 0) {
             let frames = subject.profile.stacks.frames(stack);
@@ -137,7 +140,7 @@ impl Scope {
         let mut names: Vec<Name> =
             subject.keys.ids().filter(|&key| marked[key]).map(|key| subject.keys.name(key).clone()).collect();
         names.sort_unstable();
-        Some(Highlight { pattern: pattern.clone(), total, names })
+        Some(Highlight { pattern: pattern.clone(), total, upper_bound, names })
     }
 
     fn subject<'p>(&self, profile: &'p Profile) -> Subject<'p> {
@@ -313,6 +316,7 @@ pub fn recording(profile: &Profile, metric: usize) -> Recording {
         period_ns: period.filter(|_| is_time).and_then(|period| nanoseconds(period.value, &period.unit, 1)),
         busy: activity.busy(),
         idle: activity.idle(),
+        thread_time: is_thread_time(&shown.name, meta.format),
     }
 }
 

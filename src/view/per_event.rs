@@ -15,7 +15,7 @@ use crate::view::{Scope, TopOptions, top};
 pub fn companion(profile: &Profile, metric: usize) -> Option<usize> {
     let meta = &profile.meta;
     if let Some(calls) = &profile.calls {
-        return calls.calls_metric.filter(|&calls| calls != metric);
+        return calls.calls_metric().filter(|&calls| calls != metric);
     }
     let named = |name: &&str| meta.metrics.iter().position(|other| other.name.eq_ignore_ascii_case(name));
     counts_of(&meta.metrics[metric].name).iter().find_map(named)

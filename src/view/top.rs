@@ -4,7 +4,7 @@ use crate::pattern::waits;
 use crate::profile::{Column, FunctionId, Profile};
 use crate::report::{Top, TopRow};
 use crate::transform::idle_stacks;
-use crate::tree::{Flat, KeyCalls, KeyId, Subject};
+use crate::tree::{By, Flat, KeyCalls, KeyId, Subject};
 use crate::view::values::{CountedKeys, MinTotals, RowValues};
 use crate::view::{Scope, Sort, SortKey, SortRow};
 
@@ -61,7 +61,7 @@ pub fn top(profile: &Profile, options: &TopOptions) -> Top {
     }
     heavy.sort_by(order);
     let keys: Vec<KeyId> = heavy.iter().map(|&(_, key)| key).collect();
-    let report = |&key: &KeyId| report_row(&counted, key, header.total);
+    let report = |&key: &KeyId| report_row(&counted, &options.scope.by, key, header.total);
     let mut rows: Vec<TopRow> = keys.iter().map(report).collect();
     unmark_idle(&subject, options.scope.metrics[0], &keys, &mut rows, header.total);
     Top { header, rows }
@@ -71,11 +71,13 @@ fn has_value(counted: &Flat, key: KeyId) -> bool {
     counted.total.iter().chain(&counted.self_value).any(|column| column[key] != 0)
 }
 
-fn report_row(counted: &CountedKeys<'_, '_>, key: KeyId, whole: i64) -> TopRow {
+fn report_row(counted: &CountedKeys<'_, '_>, by: &By, key: KeyId, whole: i64) -> TopRow {
     let CountedKeys { subject, row_values, flat } = counted;
     let this = subject.keys.get(key);
     // A call of a function is not a call of its callees, so self and total are equal.
     let counts_calls = subject.calls.as_ref().is_some_and(KeyCalls::counts_calls);
+    // What a row stands for may have callees, but the value of a label has none, so its self and total are equal.
+    let calls_others = !matches!(by, By::Label(_));
     let values = row_values.values(
         flat.self_value.iter().map(|column| column[key]),
         flat.total.iter().map(|column| column[key]),
@@ -86,7 +88,10 @@ fn report_row(counted: &CountedKeys<'_, '_>, key: KeyId, whole: i64) -> TopRow {
         function: this.function.clone(),
         file: this.file.clone(),
         line: this.line,
-        candidate: !counts_calls && !artefact && is_candidate(values.self_value, values.total, whole),
+        candidate: calls_others
+            && !counts_calls
+            && !artefact
+            && is_candidate(values.self_value, values.total, whole),
         values,
         artefact,
         events: None,

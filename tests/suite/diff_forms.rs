@@ -76,10 +76,10 @@ fn a_comment_starts_with_the_regressions() {
 
     <details><summary>What was compared</summary>
 
-    |     | inputs | contents                   |
-    |-----|--------|----------------------------|
-    | old | main/  | 3 profiles, 23,332 samples |
-    | new | pr/    | 3 profiles, 26,373 samples |
+    |     | inputs | contents                            |
+    |-----|--------|-------------------------------------|
+    | old | main/  | 3 profiles together: 23,332 samples |
+    | new | pr/    | 3 profiles together: 26,373 samples |
 
     - 1 function regressed, 0 improved · 10 values tested · alpha 1%, thresholds 1.05× and 1.0pt
     - OLD and NEW are shares of each side's own total; COST and Δ compare the sides after the old one is multiplied by 1.001, so that unchanged code costs the same on both sides; Δ is in points of the old total

@@ -282,7 +282,7 @@ fn broken_files_of_a_side_are_counted_and_named() {
     let Answer { code, text, messages } = diff(folder.path(), &format!("--skip-broken --old old {new}"));
     assert_eq!(code, 1, "{text}");
     assert!(messages.contains("2 inputs skipped: not readable profiles (among them old/1.pb)"), "{messages}");
-    assert!(text.lines().next().unwrap().contains("2 profiles, "), "{text}");
+    assert!(text.lines().next().unwrap().contains("2 profiles together: "), "{text}");
     fs::write(folder.path().join("new0.pb"), &whole[..9]).unwrap();
     let all = "--skip-broken --old old0.pb --new new0.pb";
     refused(folder.path(), all, "new0.pb: no profile found", "name a profile");

@@ -39,7 +39,7 @@ fn node(profile: &Profile, metric: usize, name: &str) -> (i64, i64, i64) {
     let named = |&id: &FunctionId| profile.symbols.function_name(id) == name;
     let ids: Vec<FunctionId> = profile.symbols.functions.ids().filter(named).collect();
     assert_eq!(ids.len(), 1, "{name}");
-    let count = calls.self_values[calls.calls_metric.unwrap()][ids[0]];
+    let count = calls.self_values[calls.calls_metric().unwrap()][ids[0]];
     (calls.self_values[metric][ids[0]], calls.totals[metric][ids[0]], count)
 }
 

@@ -169,7 +169,7 @@ fn waiting_does_not_count_as_busy_in_any_view() {
         assert!(out.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&out.stderr));
         String::from_utf8(out.stdout).unwrap()
     };
-    let said = "0.22 CPUs busy, 78% idle";
+    let said = "0.22 threads busy, 78% idle";
     for command in ["info", "top", "tree", "hot", "graph", "traces"] {
         let text = text(&[command, "node.cpuprofile"]);
         assert!(text.contains(said) && text.contains("--hide-stacks @idle"), "{command}: {text}");

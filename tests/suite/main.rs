@@ -4,7 +4,9 @@
 #[macro_use]
 extern crate test_macros;
 
+mod agreement;
 mod assembly;
+mod budgets;
 mod calls;
 mod causes;
 mod ci;

@@ -417,7 +417,7 @@ fn profiles_without_lines_say_so() {
     let text = std::fs::read_to_string(fixture("cpuprofile/node.cpuprofile")).unwrap();
     std::fs::write(folder.path().join("v8.cpuprofile"), text.replace("positionTicks", "ticks")).unwrap();
     let v8 = "v8.cpuprofile";
-    let note = "note: this cpuprofile profile does not say what lines cost, only what functions cost";
+    let note = "note: this profile (cpuprofile) does not say what lines cost, only what functions cost";
     let source = run(&folder, &["source", "waysToPay", v8]);
     assert!(source.status.success() && stderr(&source).contains(note), "{}", stderr(&source));
     for command in ["top", "tree"] {

@@ -30,7 +30,7 @@ use crate::tree::By;
   prof convert -o cpu.folded cpu.pb.gz                          for the flame graph scripts
   prof convert -o default.pgo monday.pb.gz tuesday.pb.gz        several combined, for go build -pgo
   prof convert -o small.pb.gz --show-from order cpu.pb.gz       only the handler and its callees
-  prof convert -o - --to speedscope cpu.pb.gz                   to standard output"
+  prof convert -o - --output-format speedscope cpu.pb.gz        to standard output"
 )]
 pub(crate) struct ConvertCommand {
     #[command(flatten)]
@@ -45,7 +45,7 @@ pub(crate) struct ConvertCommand {
     /// Format to write: a name or a file extension; `--to F` means the same; with a time, `--to` is a filter
     #[arg(long, value_name = "F", help_heading = "Output", add = ArgValueCompleter::new(written_formats))]
     output_format: Option<String>,
-    /// Overwrite the output file even if it is a profile; inputs are never overwritten
+    /// Overwrite the output file even if it is a profile. Other files are replaced without --force, inputs never
     #[arg(long, help_heading = "Output")]
     force: bool,
 }

@@ -1,5 +1,6 @@
 //! `prof diff`.
 
+mod budgets;
 mod by_side;
 mod given;
 mod learn_noise;
@@ -31,6 +32,7 @@ use crate::cli::terminal::clock::Clock;
 use crate::cli::terminal::failure::hinted;
 use crate::cli::terminal::target::Target;
 use crate::compare::{CompareError, CompareOptions, Compared, compare};
+use crate::filter::Stages;
 use crate::load::{Combine, Request, Sides, sides};
 use crate::output::{Explain, evidence_notes};
 use crate::profile::LoadOptions;
@@ -163,9 +165,12 @@ impl DiffCommand {
         if self.by_side {
             return by_side::run(&self, output);
         }
-        let (old, new) = given(&self.input.profiles, &self.old, &self.new)?;
+        let (old, new) = given(&self.input.profiles, &self.old, &self.new, self.test.budget.is_some())?;
         let (old, new) = (self.repeated(old)?, self.repeated(new)?);
         output.check(&self.files(&[&old[..], &new].concat()))?;
+        if old.is_empty() {
+            return self.check_budgets(&new, output);
+        }
         let mut diff = self.diff(&old, &new, output.format)?;
         let code = exit_code(diff.outcome());
         output.style.exit_code = Some(code);
@@ -284,11 +289,7 @@ impl DiffCommand {
         for remark in &mut compared.remarks {
             remark.text = testing.about(&remark.text);
         }
-        self.warn(&compared.profile.meta.warnings);
-        self.note(&compared.profile.meta.notes);
-        self.say_once(compared.remarks.iter().cloned());
-        self.note(&compared.notes);
-        self.note(&stages.notes);
+        self.say_about(&compared, &stages);
         let test = TestOptions { alpha: testing.alpha, ..self.test.options(usual.test) };
         let history = match &self.test.noise {
             NoiseSource::Learned(path) => {
@@ -315,6 +316,15 @@ impl DiffCommand {
         let diff = compared.report(&options).map_err(incomparable)?;
         clock.step("test");
         Ok(diff)
+    }
+
+    /// Prints what there is to say about the inputs and patterns.
+    fn say_about(&self, compared: &Compared, stages: &Stages) {
+        self.warn(&compared.profile.meta.warnings);
+        self.note(&compared.profile.meta.notes);
+        self.say_once(compared.remarks.iter().cloned());
+        self.note(&compared.notes);
+        self.note(&stages.notes);
     }
 
     /// Which rows to show.

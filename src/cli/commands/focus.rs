@@ -28,6 +28,9 @@ use crate::view::{FocusOptions, NotFound, SortKey, focus};
   prof focus -m calls report python.pstats       how often each caller calls a function")]
 pub(crate) struct FocusCommand {
     /// Function name or pattern; if several functions match, they count as one
+    ///
+    /// If a function has exactly this name, only that one is meant, although the pattern may match others: `init$`
+    /// matches all whose name ends in init.
     #[arg(value_name = "FUNC", add = ArgValueCompleter::new(functions))]
     function: String,
     #[command(flatten)]

@@ -32,7 +32,7 @@ impl Requirement {
     pub(crate) fn check(self, profile: &Profile, by: &By, metrics: &[usize]) -> Result<()> {
         let Some(calls) = &profile.calls else { return Ok(()) };
         let format = profile.meta.format;
-        let counts_calls = metrics.iter().any(|&metric| Some(metric) == calls.calls_metric);
+        let counts_calls = metrics.iter().any(|&metric| calls.counts_calls(metric));
         let (message, hint) = match (self, by) {
             (Requirement::Stacks { why, instead }, _) => {
                 (format!("{format} records calls between functions, not stacks: {why}"), instead)
@@ -78,5 +78,5 @@ fn note_of_lines<'p>(mut profiles: impl Iterator<Item = &'p Profile>) -> Option<
     let lacks_lines =
         |profile: &&Profile| profile.calls.is_none() && !profile.samples.is_empty() && !has_line(profile);
     let format = profiles.find(lacks_lines)?.meta.format;
-    Some(format!("this {format} profile does not say what lines cost, only what functions cost"))
+    Some(format!("this profile ({format}) does not say what lines cost, only what functions cost"))
 }

@@ -190,6 +190,8 @@ fn write_check(report: &Report, format: OutputFormat, out: &mut dyn Write) -> Re
     match (report, format) {
         (Report::Diff(diff), OutputFormat::Github) => Ok(output::github(diff, out)?),
         (Report::Diff(diff), _) => Ok(output::junit(diff, out)?),
+        (Report::Budgets(budgets), OutputFormat::Github) => Ok(output::github_budgets(budgets, out)?),
+        (Report::Budgets(budgets), _) => Ok(output::junit_budgets(budgets, out)?),
         _ => Err(hinted(
             "only prof diff writes the formats github and junit",
             "other formats are text, json, csv and markdown",

@@ -30,6 +30,9 @@ use crate::view::{CodeSpot, NoAssembly, SourceOptions, assembly, source};
   prof source --asm order --binary sorting sorting.pb.gz    which instructions cost the time")]
 pub(crate) struct SourceCommand {
     /// Function name or pattern; each matching function is shown
+    ///
+    /// If a function has exactly this name, only that one is meant, although the pattern may match others: `init$`
+    /// matches all whose name ends in init.
     #[arg(value_name = "FUNC", add = ArgValueCompleter::new(functions))]
     function: String,
     #[command(flatten)]

@@ -123,8 +123,10 @@ fn member<'a>(
             }
         }
         _ => {
-            // The format without `callFrame` counts lines from 1.
             let is_read = match &mut draft.function {
+                // Recorders of the format without `callFrame` write 0 for every script, so that says nothing about a function.
+                NodeFunction::Members(_) if key == "scriptId" => false,
+                // This format counts lines from 1.
                 NodeFunction::Members(function) => function.member(key, json, 0)?,
                 NodeFunction::Frame(_) => false,
             };

@@ -72,25 +72,49 @@ impl<'d> Shown<'d> {
         }
     }
 
-    /// `3 smaller causes add 2.1pt (--explain lists them)`
+    /// `3 smaller causes: +2.1pt together (--explain lists them); 12% is unexplained`
     pub(in crate::output) fn rest(&self, diff: &Diff) -> Option<String> {
         let points: f64 = self.others.iter().map(|cause| cause.points).sum();
-        let (causes, add) = match self.others.len() {
-            0 => return None,
-            1 => ("1 smaller cause".to_string(), "adds"),
-            several => (format!("{several} smaller causes"), "add"),
+        let points = words::change(diff, points);
+        let others = match self.others.len() {
+            0 => None,
+            1 => Some(format!("1 smaller cause: {points} (--explain lists it)")),
+            several => Some(format!("{several} smaller causes: {points} together (--explain lists them)")),
         };
-        Some(format!("{causes} {add} {} (--explain lists them)", words::change(diff, points)))
+        let parts: Vec<String> = others.into_iter().chain(unexplained(diff)).collect();
+        (!parts.is_empty()).then(|| parts.join("; "))
     }
+}
+
+/// `12% is unexplained`: what no cause explains of growth that is certain.
+fn unexplained(diff: &Diff) -> Option<String> {
+    diff.growth.filter(|growth| growth.low > 0.0)?;
+    let explained: f64 = diff.causes.iter().map(|cause| cause.explains).sum();
+    let rest = 100.0 - (explained * 100.0).round();
+    (explained > 0.0 && rest >= 1.0).then(|| format!("{rest:.0}% is unexplained"))
 }
 
 /// `+11.1% as recorded`, if that is clearly another number: the lines of the sides have the recorded values.
 fn as_recorded(diff: &Diff, percent: f64, digits: usize) -> Option<String> {
+    let text = |recorded: f64| format!("{} as recorded", percentage(recorded, digits));
+    recorded_growth(diff).filter(|recorded| (recorded - percent).abs() >= SIMILAR_GROWTH).map(text)
+}
+
+/// Whether the growth of the total is clearly another one than that of the recorded values.
+pub(in crate::output) fn is_rescaled(diff: &Diff) -> bool {
+    diff.growth.is_some_and(|growth| as_recorded(diff, growth.percent, 0).is_some())
+}
+
+/// How much more a run of the new side has than one of the old side, in percent.
+pub(in crate::output) fn recorded_growth(diff: &Diff) -> Option<f64> {
     let per_run = |side: &DiffSide| side.total as f64 / side.profiles.max(1) as f64;
     let old = per_run(&diff.old);
-    let recorded = (per_run(&diff.new) / old - 1.0) * 100.0;
-    let text = || format!("{recorded:+.digits$}% as recorded").replace('-', "−");
-    (old > 0.0 && (recorded - percent).abs() >= SIMILAR_GROWTH).then(text)
+    (old > 0.0).then(|| (per_run(&diff.new) / old - 1.0) * 100.0)
+}
+
+/// `+11.1%`
+pub(in crate::output) fn percentage(percent: f64, digits: usize) -> String {
+    format!("{percent:+.digits$}%").replace('-', "−")
 }
 
 /// Growth that differs by fewer percentage points is the same for a reader.
@@ -126,6 +150,18 @@ pub(in crate::output) fn change(cause: &DiffCause) -> String {
 
 /// What shows that it is so: `in all 3 callers alike, so the function itself`. Names are shortened by `name`.
 pub(in crate::output) fn evidence(diff: &Diff, cause: &DiffCause, name: impl Fn(&str) -> String) -> String {
+    let evidence = evidence_of_function(diff, cause, &name);
+    match (cause.caller_points, cause.path.first()) {
+        (Some(points), Some(caller)) => format!(
+            "{evidence}; {} of it in the own code of {}, which makes these calls",
+            words::change(diff, points),
+            name(caller)
+        ),
+        _ => evidence,
+    }
+}
+
+fn evidence_of_function(diff: &Diff, cause: &DiffCause, name: impl Fn(&str) -> String) -> String {
     let path = || cause.path.iter().map(|function| name(function)).collect::<Vec<_>>().join(" → ");
     let first = || cause.path.first().map(|function| name(function)).unwrap_or_default();
     let last = || cause.path.last().map(|function| name(function)).unwrap_or_default();

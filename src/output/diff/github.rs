@@ -6,7 +6,7 @@ use crate::name::clean;
 use crate::output::diff::causes::{self, Shown};
 use crate::output::diff::words;
 use crate::output::style::Explain;
-use crate::report::{CauseKind, Diff, DiffCause, DiffRow, DiffVerdict, RowVerdict};
+use crate::report::{BudgetReport, CauseKind, Diff, DiffCause, DiffRow, DiffVerdict, RowVerdict};
 
 /// Writes one annotation per cause of a regression (per regression if none is known) and per exceeded budget, and one with the summary and what was
 /// detectable. Fails if `out` does.
@@ -34,7 +34,7 @@ pub fn github(diff: &Diff, out: &mut dyn Write) -> io::Result<()> {
             "error",
             Place::default(),
             "performance budget exceeded",
-            &words::budget(diff, budget),
+            &words::budget(&diff.header, budget),
         )?;
     }
     for row in diff.with_verdict(RowVerdict::Improved) {
@@ -49,6 +49,22 @@ pub fn github(diff: &Diff, out: &mut dyn Write) -> io::Result<()> {
     let kind = if diff.verdict == DiffVerdict::Inconclusive { "warning" } else { "notice" };
     let text = format!("{}\n{}", words::summary(diff), words::evidence(diff));
     annotation(out, kind, Place::default(), "prof diff", &text)
+}
+
+/// Writes one annotation per budget, and one per warning. Fails if `out` does.
+pub fn github_budgets(report: &BudgetReport, out: &mut dyn Write) -> io::Result<()> {
+    for budget in &report.budgets {
+        let (kind, title) = if budget.exceeded {
+            ("error", "performance budget exceeded")
+        } else {
+            ("notice", "within performance budget")
+        };
+        annotation(out, kind, Place::default(), title, &words::budget(&report.header, budget))?;
+    }
+    for warning in &report.header.warnings {
+        annotation(out, "warning", Place::default(), "prof diff", &warning.text)?;
+    }
+    Ok(())
 }
 
 /// The line that an annotation is shown next to.

@@ -17,7 +17,7 @@ use crate::unit::{Unit, human};
 pub(in crate::output) fn comment(diff: &Diff, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "### {}\n", escape(&headline(diff)))?;
     for budget in diff.exceeded() {
-        writeln!(out, "- **{}**", escape(&words::budget(diff, budget)))?;
+        writeln!(out, "- **{}**", escape(&words::budget(&diff.header, budget)))?;
     }
     if diff.exceeded().next().is_some() {
         writeln!(out)?;
@@ -144,7 +144,7 @@ fn notes(diff: &Diff) -> Vec<String> {
     notes.extend(words::matched(diff, |name| clean(name).into_owned()));
     notes.extend(words::legend(&diff.rows.iter()));
     notes.extend(words::on_one_side(diff));
-    notes.extend(diff.budgets.iter().map(|budget| words::budget(diff, budget)));
+    notes.extend(diff.budgets.iter().map(|budget| words::budget(&diff.header, budget)));
     notes.extend(diff.header.warnings.iter().map(ToString::to_string));
     notes
 }

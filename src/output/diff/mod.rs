@@ -6,8 +6,8 @@ mod junit;
 mod markdown;
 pub(super) mod words;
 
-pub use github::github;
-pub use junit::junit;
+pub use github::{github, github_budgets};
+pub use junit::{junit, junit_budgets};
 pub(super) use markdown::comment;
 
 use crate::report::{Diff, DiffVerdict};

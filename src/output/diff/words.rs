@@ -6,7 +6,7 @@ use crate::name::clean;
 use crate::output::headline;
 use crate::report::{
     BudgetCheck, CauseKind, Diff, DiffCause, DiffOutcome, DiffRow, DiffSide, DiffVerdict, DoubtfulCore,
-    Folded, Matched, Moved, RowTest, RowVerdict,
+    Folded, Header, Matched, Moved, RowTest, RowVerdict,
 };
 use crate::unit::{self, IncompatibleUnits, Scale, Unit, group_thousands, human};
 
@@ -260,7 +260,7 @@ pub(in crate::output) fn folded(diff: &Diff) -> Option<String> {
     (!parts.is_empty()).then(|| format!("folded into the functions that call them: {}", parts.join(", ")))
 }
 
-/// `5 profiles, 22,164 samples, cpu 88.66s in 99.99s`
+/// `5 profiles together: 22,164 samples, cpu 88.66s in 99.99s`. Rows, in contrast, may be values per run.
 pub(in crate::output) fn side(diff: &Diff, side: &DiffSide, total: &str) -> String {
     let mut text = match &side.chosen {
         Some(chosen) => headline::selection(chosen),
@@ -268,13 +268,20 @@ pub(in crate::output) fn side(diff: &Diff, side: &DiffSide, total: &str) -> Stri
     };
     let metric = &diff.header.metric;
     let counts_samples = metric.name == "samples" && Unit::parse(&metric.unit) == Unit::COUNT;
+    let mut contents = Vec::new();
     if let Some(samples) = side.samples {
         let noun = unit::plural(samples.unsigned_abs(), "sample", "samples");
-        text.push_str(&format!(", {} {noun}", group_thousands(samples.into())));
+        contents.push(if diff.samples_estimated {
+            format!("worth about {} {noun}", about(samples as f64))
+        } else {
+            format!("{} {noun}", group_thousands(samples.into()))
+        });
     }
-    if side.samples.is_none() || !counts_samples {
-        text.push_str(&format!(", {} {total}", clean(&metric.name)));
+    if side.samples.is_none() || diff.samples_estimated || !counts_samples {
+        contents.push(format!("{} {total}", clean(&metric.name)));
     }
+    text.push_str(if side.profiles > 1 { " together: " } else { ", " });
+    text.push_str(&contents.join(", "));
     if let Some(duration) = side.duration_ns {
         text.push_str(&format!(" in {}", crate::unit::duration(duration)));
     }
@@ -419,7 +426,7 @@ pub(in crate::output) fn short_evidence(diff: &Diff) -> String {
     if diff.verdict != DiffVerdict::Inconclusive || diff.untestable.is_some() {
         return evidence(diff);
     }
-    let why = if has_enough_samples(diff) { "the runs differ too much" } else { "too few samples" };
+    let why = why_inconclusive(diff);
     let detectable = match diff.detectable_ratio(0.1) {
         Some(value) => format!("only changes above {} are detectable", times(value)),
         None => "no change is detectable".to_string(),
@@ -433,10 +440,20 @@ fn has_enough_samples(diff: &Diff) -> bool {
     diff.samples_needed.is_some_and(|needed| held as f64 >= needed)
 }
 
+/// What keeps the comparison from a verdict.
+fn why_inconclusive(diff: &Diff) -> &'static str {
+    match (has_enough_samples(diff), one_pair(diff)) {
+        (false, _) => "too few samples",
+        // A single run does not differ from anything.
+        (true, Some(_)) => "one run per side is too little",
+        (true, None) => "the runs differ too much",
+    }
+}
+
 fn no_verdict(diff: &Diff, seen: Option<f64>) -> String {
     let needed = diff.samples_needed;
     let enough = has_enough_samples(diff);
-    let why = if enough { "the runs differ too much" } else { "too few samples" };
+    let why = why_inconclusive(diff);
     let mut text = match seen {
         Some(value) => {
             let above = times(value);
@@ -503,10 +520,18 @@ pub(in crate::output) fn counts(diff: &Diff) -> String {
         group_thousands(diff.tested as i128),
         plural(diff.tested),
     );
-    if !diff.budgets.is_empty() {
-        text.push_str(&format!(", {} of {} budgets exceeded", diff.exceeded().count(), diff.budgets.len()));
-    }
+    text.extend(budgets(&diff.budgets).map(|budgets| format!(", {budgets}")));
     text
+}
+
+/// How many budgets were exceeded: `1 of 3 budgets exceeded`; `None` without budgets.
+pub(in crate::output) fn budgets(budgets: &[BudgetCheck]) -> Option<String> {
+    let exceeded = budgets.iter().filter(|budget| budget.exceeded).count();
+    match budgets.len() {
+        0 => None,
+        1 => Some(format!("{exceeded} budget{} exceeded", plural(exceeded))),
+        all => Some(format!("{exceeded} of {all} budgets exceeded")),
+    }
 }
 
 /// The limits of a single pair of profiles.
@@ -557,12 +582,28 @@ fn too_noisy(diff: &Diff) -> Option<String> {
 /// Functions on one side only that were not tested.
 pub(in crate::output) fn on_one_side(diff: &Diff) -> Option<String> {
     let (new, removed) = (diff.appeared, diff.vanished);
-    let several = diff.header.by.several;
-    (new + removed > 0).then(|| format!("{new} new and {removed} removed {several}, not tested"))
+    let is_row = |is: fn(&DiffRow) -> bool| diff.rows.iter().any(|row| row.p.is_some() && is(row));
+    // Of those that were tested, some have rows.
+    let kinds = [
+        (new, "new", is_row(|row| row.tested_values().0 == 0)),
+        (removed, "removed", is_row(|row| row.tested_values().1 == 0)),
+    ];
+    let part = |(count, word, is_shown): (usize, &str, bool)| {
+        let more = if is_shown { " more" } else { "" };
+        (count > 0).then(|| format!("{}{more} {word}", group_thousands(count as i128)))
+    };
+    let parts: Vec<String> = kinds.into_iter().filter_map(part).collect();
+    let noun = diff.header.by.noun((new + removed) as u64);
+    let why = match (&diff.untestable, diff.strictness.named) {
+        (Some(_), _) => "",
+        (None, true) => " (--function names others, or too few samples)",
+        (None, false) => " (fewer than 3 samples, or a share below --min-tested)",
+    };
+    (!parts.is_empty()).then(|| format!("not tested: {} {noun}{why}", parts.join(" and ")))
 }
 
 /// `budget exceeded: total of ^serde is 14.2%, limit 12% (owner: parsing)`
-pub(in crate::output) fn budget(diff: &Diff, budget: &BudgetCheck) -> String {
+pub(in crate::output) fn budget(header: &Header, budget: &BudgetCheck) -> String {
     let state = if budget.exceeded { "budget exceeded" } else { "within budget" };
     let owner = budget.owner.as_ref().map(|owner| format!(" (owner: {})", clean(owner))).unwrap_or_default();
     let limited = if budget.test == RowTest::SelfValue { "self" } else { "total" };
@@ -570,25 +611,25 @@ pub(in crate::output) fn budget(diff: &Diff, budget: &BudgetCheck) -> String {
     if !budget.matched {
         return format!("{state}: no function matches `{pattern}`; the budget is optional{owner}");
     }
-    let (value, limit) = (budget_value(diff, budget), budget_limit(diff, budget));
+    let (value, limit) = (budget_value(header, budget), budget_limit(header, budget));
     format!("{state}: {limited} of `{pattern}` is {value}, limit {limit}{owner}")
 }
 
 /// The value that a budget limits.
-fn budget_value(diff: &Diff, budget: &BudgetCheck) -> String {
+fn budget_value(header: &Header, budget: &BudgetCheck) -> String {
     if budget.percent {
-        return unit::share(budget.cost, diff.new.total);
+        return unit::share(budget.cost, header.total);
     }
-    let metric = &diff.header.metric;
+    let metric = &header.metric;
     // The mean of profiles is rounded to the unit, since nobody needs more digits.
     human(budget.value.round() as i64, &Unit::parse(&metric.unit), 1)
 }
 
-fn budget_limit(diff: &Diff, budget: &BudgetCheck) -> String {
+fn budget_limit(header: &Header, budget: &BudgetCheck) -> String {
     if budget.percent {
         return format!("{}%", budget.limit);
     }
-    human(budget.limit.round() as i64, &Unit::parse(&diff.header.metric.unit), 1)
+    human(budget.limit.round() as i64, &Unit::parse(&header.metric.unit), 1)
 }
 
 /// A changed row as a sentence.

@@ -400,7 +400,7 @@ fn metric_head(
             from: step.from(),
         }
     };
-    let kind = kind::of_metric(&metric.metric.name);
+    let kind = kind::of_recorded(&metric.metric.name, metric.recording.thread_time);
     let both = u128::from(metric.total.unsigned_abs()) + u128::from(metric.old_total.unsigned_abs());
     Ok(MetricHead {
         name: clean(&metric.metric.name).into_owned(),

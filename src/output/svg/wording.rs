@@ -25,7 +25,10 @@ const REMOVED: usize = 48;
 /// The texts of one picture.
 pub(super) struct Wording<'f> {
     flame: &'f Flame,
+    /// For what is drawn.
     scale: Scale,
+    /// For the whole profile, of which filters may leave little.
+    total_scale: Scale,
     labels: HashMap<&'f str, BlockLabel>,
     filtered: bool,
 }
@@ -34,14 +37,17 @@ impl<'f> Wording<'f> {
     pub(super) fn new(flame: &'f Flame, unit: Option<&Unit>) -> Result<Self, IncompatibleUnits> {
         let header = &flame.header;
         let metric = &header.metric;
-        let scale = crate::output::scale(metric, header.total, unit)?;
+        // As in tables and their headers: one unit for the values shown, and that of the whole for the whole.
+        let scale = crate::output::scale(metric, header.shown.max(header.old_sum()), unit)?;
+        let total = header.total.max(header.base.as_ref().map_or(0, |base| base.total));
+        let total_scale = crate::output::scale(metric, total, unit)?;
         let drawn = flame.nodes.iter().skip(1).chain(flame.callers.iter().skip(1));
         let mut names: Vec<(&str, &str)> = drawn.map(|node| (&*node.name, &*node.function)).collect();
         names.sort_unstable();
         names.dedup();
         let labels = names.iter().map(|&(name, _)| name).zip(block_labels(&names)).collect();
         let filtered = header.shown != header.total || !header.filters.is_empty();
-        Ok(Wording { flame, scale, labels, filtered })
+        Ok(Wording { flame, scale, total_scale, labels, filtered })
     }
 
     /// The line under the title: `cpu 85.99s in 40.73s, 2.11 CPUs busy · 8,599 samples`.
@@ -69,7 +75,7 @@ impl<'f> Wording<'f> {
     /// The parts of the headline, the most important first.
     fn parts(&self) -> Vec<String> {
         let header = &self.flame.header;
-        let total = format!("{} {}", header.metric.name, self.scale.format(header.total));
+        let total = format!("{} {}", header.metric.name, self.total_scale.format(header.total));
         let mut recording = headline::recording(total.trim_start(), &header.recording, true).into_iter();
         let mut parts: Vec<String> = recording.next().into_iter().collect();
         let inputs = headline::inputs(header);
@@ -77,7 +83,7 @@ impl<'f> Wording<'f> {
             parts.push(inputs);
         }
         if let Some(base) = &header.base {
-            let mut old = headline::base(header, &self.scale.format(base.total)).into_iter();
+            let mut old = headline::base(header, &self.total_scale.format(base.total)).into_iter();
             let inputs = headline::base_inputs(header);
             let name = base_name(&inputs);
             parts.push(format!("base {name} {}", old.next().unwrap_or_default()));
@@ -97,7 +103,8 @@ impl<'f> Wording<'f> {
         if self.flame.direction == Direction::BottomUp {
             return Some(INVERTED.to_string());
         }
-        let kind = kind::of_metric(&self.flame.header.metric.name)?;
+        let header = &self.flame.header;
+        let kind = kind::of_recorded(&header.metric.name, header.recording.thread_time)?;
         Some(format!("a wide function {}", kind.width))
     }
 
@@ -140,7 +147,7 @@ impl<'f> Wording<'f> {
         let header = &self.flame.header;
         let mut parts = vec![header.metric.name.clone()];
         if self.filtered {
-            parts.push(format!("whole profile {}", self.scale.format(header.total)));
+            parts.push(format!("whole profile {}", self.total_scale.format(header.total)));
         }
         parts.extend(self.flame.nodes[0].old.map(|old| self.change(header.shown, old.total)));
         parts.extend(self.no_stack());

@@ -106,7 +106,16 @@ fn builds<'r>(all: &'r BySide, form: Form, style: &Style) -> Result<Table<'r>, I
         Some(number) => all.builds[*number].new.samples,
     });
     columns.show("TOTAL/RUN", Kind::Word, move |build| scale.format(mean(side(build)))).rank(Rank::OtherForm);
-    columns.show("CHANGE IN TOTAL", Kind::Word, move |build| growth(diff(build)?)).rank(Rank::Interval);
+    // The values of TOTAL/RUN are recorded, so their change is, too.
+    if all.builds.iter().any(causes::is_rescaled) {
+        let recorded = move |build: &Option<usize>| {
+            causes::recorded_growth(diff(build)?).map(|percent| causes::percentage(percent, digits(percent)))
+        };
+        columns.show("CHANGE IN TOTAL", Kind::Word, recorded).rank(Rank::OtherForm);
+        columns.show(RESCALED, Kind::Word, move |build| growth(diff(build)?)).rank(Rank::Interval);
+    } else {
+        columns.show("CHANGE IN TOTAL", Kind::Word, move |build| growth(diff(build)?)).rank(Rank::Interval);
+    }
     columns.show("VERDICT", Kind::Word, move |build| diff(build).map(verdict));
     columns.show("BUILD", Kind::Name, move |build| {
         let number = match build {
@@ -125,12 +134,20 @@ fn builds<'r>(all: &'r BySide, form: Form, style: &Style) -> Result<Table<'r>, I
     Ok(columns.table(form, &[], move || std::iter::once(None).chain((0..count).map(Some)), []))
 }
 
+/// The title of the change in total once unchanged code costs the same.
+const RESCALED: &str = "AFTER RESCALING";
+
+/// Memory that grew tenfold needs no tenths of a percent.
+fn digits(percent: f64) -> usize {
+    usize::from(percent < 100.0)
+}
+
 /// `+9.8% (7.1 to 12.6)`
 fn growth(diff: &Diff) -> Option<String> {
     let TotalGrowth { percent, low, high } = diff.growth?;
-    let digits = usize::from(percent < 100.0);
+    let digits = digits(percent);
     let interval = if low < high { format!(" ({low:.digits$} to {high:.digits$})") } else { String::new() };
-    Some(format!("{percent:+.digits$}%{interval}").replace('-', "−"))
+    Some(format!("{}{}", causes::percentage(percent, digits), interval.replace('-', "−")))
 }
 
 /// `2 regressed, 1 improved`
@@ -242,7 +259,7 @@ fn of_build(diff: &Diff, explain: Explain) -> impl Iterator<Item = Note> {
     });
     let budgets = diff.budgets.iter().map(|budget| {
         let emphasis = if budget.exceeded { Emphasis::Strong } else { Emphasis::Faint };
-        Note { text: words::budget(diff, budget), emphasis }
+        Note { text: words::budget(&diff.header, budget), emphasis }
     });
     let moved = causes::moves(diff, explain, name).map(Note::plain);
     let matched = words::matched(diff, name).map(Note::faint);

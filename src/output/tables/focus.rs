@@ -216,11 +216,14 @@ fn overlap_note(focus: &Focus) -> Option<String> {
         (focus.overlap, focus.values.new.total, "")
     };
     let sides = [("callers", overlap.callers), ("self and callees", overlap.callees)];
-    let uneven = sides.iter().filter(|(_, excess)| *excess != 0).enumerate();
+    // A sum that is shown as 100% adds up for every reader.
+    let sum = |excess: i64| unit::share(total.saturating_add(excess), total);
+    let uneven = sides.iter().filter(|(_, excess)| *excess != 0).map(|(side, excess)| (side, sum(*excess)));
+    let uneven = uneven.filter(|(_, share)| share != "100.0%").enumerate();
     let sums: Vec<String> = uneven
-        .map(|(index, (side, excess))| match (index, sum_share(*excess, total)) {
-            (0, share) => format!("{side} {share} of the total{of_old}"),
-            (_, share) => format!("{side} {share}"),
+        .map(|(index, (side, share))| match index {
+            0 => format!("{side} {share} of the total{of_old}"),
+            _ => format!("{side} {share}"),
         })
         .collect();
     let why = match focus.counted_from {
@@ -241,16 +244,6 @@ fn overlap_note(focus: &Focus) -> Option<String> {
 fn calls_note(focus: &Focus) -> Option<String> {
     let note = "CALLS: above the function, the calls to it; below it, the calls that it makes";
     focus.counts_calls.then(|| note.to_string())
-}
-
-/// The sum of rows as a percentage of the total that it differs from.
-fn sum_share(excess: i64, total: i64) -> String {
-    let share = unit::share(total.saturating_add(excess), total);
-    match share.as_str() {
-        "100.0%" if (excess < 0) == (total < 0) => "just over 100%".to_string(),
-        "100.0%" => "just under 100%".to_string(),
-        _ => share,
-    }
 }
 
 /// The old side of the function.

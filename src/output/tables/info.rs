@@ -79,9 +79,14 @@ fn metrics<'r>(info: &'r Info, form: Form, style: &'r Style) -> Table<'r> {
     if has_companions(info, style) {
         columns.show("COMPANION", Kind::Word, |metric| companion(info, metric));
     }
-    let width = |metric: &&InfoMetric| Some(kind::of_metric(&metric.name)?.width);
+    let width = |metric: &&InfoMetric| Some(kind_of(info, metric)?.width);
     columns.show("A WIDE FUNCTION (FLAME GRAPH)", Kind::Prose, width);
     columns.table(form, &[], || info.metrics.iter(), [])
+}
+
+/// The type of a metric of the input.
+fn kind_of(info: &Info, metric: &InfoMetric) -> Option<&'static kind::Kind> {
+    kind::of_recorded(&metric.name, kind::is_thread_time(&metric.name, &info.format))
 }
 
 /// The other metric of the profile that measures the same events: their number next to their size or duration.
@@ -172,7 +177,9 @@ fn recorded(info: &Info) -> Option<String> {
     let mut parts = Vec::new();
     parts.extend(info.time_ns.map(unit::timestamp_seconds));
     parts.extend(info.duration_ns.map(|duration| format!("for {}", unit::duration(duration))));
-    parts.extend(info.busy.map(|busy| format!("{busy:.2} CPUs busy")));
+    let metric = &info.metrics[info.shown_metric].name;
+    let what = headline::busy_units(kind::is_thread_time(metric, &info.format));
+    parts.extend(info.busy.map(|busy| format!("{busy:.2} {what} busy")));
     parts
         .extend(info.idle.map(|idle| format!("{:.0}% idle (--hide-stacks @idle excludes it)", idle * 100.0)));
     (!parts.is_empty()).then(|| parts.join(", "))
@@ -197,6 +204,11 @@ fn functions(info: &Info) -> String {
         let noun = unit::plural(info.files, "file", "files");
         text.push_str(&format!(" in {} {noun}", unit::group_thousands(info.files.into())));
     }
+    let metric = &info.metrics[info.shown_metric];
+    if info.functions_of_metric < info.functions {
+        let count = unit::group_thousands(info.functions_of_metric.into());
+        text.push_str(&format!(", {count} functions with {}", clean(&metric.name)));
+    }
     match info.unnamed {
         0 if info.functions > 0 => text.push_str(", all named"),
         0 => {}
@@ -207,7 +219,6 @@ fn functions(info: &Info) -> String {
             unit::group_thousands(unnamed.into())
         )),
     }
-    let metric = &info.metrics[info.shown_metric];
     if let (Some(whole @ 1..), Pair { self_value: own, total: total @ 1.. }) = (metric.total, info.unresolved)
     {
         let percent = |value: i64| format!("{:.1}%", 100.0 * value as f64 / whole as f64);
@@ -246,20 +257,13 @@ fn total_of_metric(metric: &InfoMetric) -> String {
 fn guidance(info: &Info, style: &Style) -> Vec<Note> {
     let Some(metric) = info.metrics.get(info.shown_metric) else { return Vec::new() };
     let mut sentences = Vec::new();
-    if metric.name == "cpu" && ["cpuprofile", "chrome-trace"].contains(&&*info.format) {
-        // V8 samples a thread whether it runs or waits.
-        sentences
-            .push("Elapsed time of the thread, sampled; while it waits, the function is (idle).".to_string());
-        sentences.push(
-            "Use it to find what keeps the thread busy; --hide-stacks @idle hides the waiting.".to_string(),
-        );
-    } else if kind::is_cycles(&metric.name) {
+    if kind::is_cycles(&metric.name) {
         sentences.push(
             "Clock cycles of CPUs, sampled: in proportion to CPU time as long as the clock frequency is constant."
                 .to_string(),
         );
         sentences.extend(kind::of_metric(&metric.name).map(|kind| kind.when.to_string()));
-    } else if let Some(kind) = kind::of_metric(&metric.name) {
+    } else if let Some(kind) = kind_of(info, metric) {
         sentences.extend([kind.measures.to_string(), kind.when.to_string()]);
     }
     // With a period of one event, every event was recorded.

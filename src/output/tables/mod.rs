@@ -1,6 +1,7 @@
 //! The tables of each view: the only place that knows its columns. `output/table.rs` explains how to describe one.
 
 mod assembly;
+mod budgets;
 mod by_side;
 pub(super) mod diff;
 mod focus;
@@ -40,6 +41,7 @@ pub(super) fn tables<'r>(
             let per_run = PerRun::new(diff, style.unit.as_ref())?;
             diff::table(diff, diff.rows.iter().collect(), form, per_run)
         }
+        Report::Budgets(budgets) => budgets::table(budgets, form, style),
         Report::BySide(all) => return by_side::tables(all, form, style),
         Report::Focus(focus) => return focus::tables(focus, form, style),
         Report::Hot(hot) => return hot::tables(hot, form, style),

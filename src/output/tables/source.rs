@@ -158,6 +158,10 @@ fn where_from(function: &SourceFunction) -> Vec<Note> {
     match (&function.file, &function.origin) {
         (None, _) => vec![Note::faint("the profile does not name the source file")],
         (Some(_), Origin::Found(path)) => vec![Note::faint(clean(path))],
+        // Without a line that has a value, the text of the file would not help.
+        (Some(file), Origin::Missing(_)) if function.lines.iter().all(|line| line.line == 0) => {
+            vec![Note::faint(clean(file))]
+        }
         (Some(file), Origin::Missing(places)) => {
             let hint = "file not found; use --source-path DIR to say where the sources are";
             let places = places.iter().map(|place| format!("  looked for {}", clean(place)));

@@ -306,7 +306,9 @@ fn notes(top: &Top, style: &Style) -> Vec<Note> {
     let mut notes = Vec::new();
     if is_plain(header) && top.rows.iter().any(|row| row.candidate) {
         let mark = style.glyphs.candidate;
-        notes.push(Note::faint(format!("{mark} leaf-heavy: self is at least 90% of total")));
+        notes.push(Note::faint(format!(
+            "{mark} leaf-heavy: self is at least 90% of total and 1% of all; never waiting or profiler frames"
+        )));
     }
     if top.rows.iter().any(|row| row.per_call.is_some()) && style.columns.is_empty() {
         notes.push(Note::faint("PER CALL: average total of one call"));

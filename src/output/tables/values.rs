@@ -192,7 +192,11 @@ impl<'r> ValueColumns<'r> {
         let (value, share) =
             (self.scale.format(highlight.total), unit::share(highlight.total, self.header.total));
         let pattern = clean(&highlight.pattern);
-        Some(Note::faint(format!("{}matches {pattern}: {value}, {share} of all", style.glyphs.marked)))
+        let at_most = if highlight.upper_bound { "at most " } else { "" };
+        Some(Note::faint(format!(
+            "{}matches {pattern}: {at_most}{value}, {share} of all",
+            style.glyphs.marked
+        )))
     }
 }
 

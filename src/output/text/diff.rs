@@ -42,7 +42,7 @@ pub(super) fn lines(diff: &Diff, style: &Style) -> Result<Vec<TextLine>, Incompa
     notes.extend(words::doubts(diff).map(|text| (text, Emphasis::Strong)));
     for budget in &diff.budgets {
         let emphasis = if budget.exceeded { Emphasis::Strong } else { Emphasis::Faint };
-        notes.push((words::budget(diff, budget), emphasis));
+        notes.push((words::budget(&diff.header, budget), emphasis));
     }
     notes.push((words::evidence(diff), Emphasis::None));
     let inconclusive = diff.verdict == DiffVerdict::Inconclusive;

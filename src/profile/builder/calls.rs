@@ -7,10 +7,13 @@ use crate::profile::call_collector::CallCollector;
 use crate::profile::{FrameId, FunctionId, MappingId};
 
 impl ProfileBuilder {
-    /// Declares that this profile holds calls instead of stacks, and which metric counts them. Afterwards, call
+    /// Declares that this profile holds calls instead of stacks, and that a metric counts them. Afterwards, call
     /// [`ProfileBuilder::call_node`] and [`ProfileBuilder::call_edge`], and add no samples.
     pub fn calls_metric(&mut self, metric: usize) {
-        self.call_collector().calls_metric = Some(metric);
+        let counts = &mut self.call_collector().call_counts;
+        if !counts.contains(&metric) {
+            counts.push(metric);
+        }
     }
 
     /// Adds the self cost of a function, one value per metric. For the metric that counts calls, that is how often

@@ -1,9 +1,10 @@
 //! Budgets: the maximum cost of functions.
 
-use crate::profile::StackId;
-use crate::report::{BudgetCheck, RowTest};
+use crate::profile::{Profile, StackId};
+use crate::report::{BudgetCheck, BudgetReport, DiffSide, Header, RowTest};
 use crate::transform::Marks;
-use crate::tree::Subject;
+use crate::tree::{By, Subject};
+use crate::view::{grouping, metric_name, warnings_of};
 
 /// A rule such as "total of `^serde` at most 12 %".
 #[derive(Clone, Debug)]
@@ -30,6 +31,29 @@ pub enum BudgetLimit {
     Percent(f64),
     /// A value of the metric in its own unit, as an average per profile.
     Value(f64),
+}
+
+/// Checks rules on a profile with a column for each profile of a side, without comparing it with anything.
+pub fn check_budgets(profile: &Profile, side: DiffSide, by: &By, rules: &[BudgetRule]) -> BudgetReport {
+    let columns: Vec<usize> = (0..side.profiles).collect();
+    let subject = Subject::new(profile, by, &columns);
+    let total = profile.meta.metrics[..side.profiles].iter().map(|metric| metric.total).sum();
+    let budgets = rules.iter().map(|rule| check(rule, &subject, 0..side.profiles, total)).collect();
+    BudgetReport {
+        header: Header {
+            schema: "prof.budgets.v1",
+            metric: metric_name(profile, 0),
+            total,
+            shown: total,
+            profiles: side.profiles as u32,
+            warnings: warnings_of(profile).collect(),
+            by: grouping(by),
+            inputs: side.inputs.clone(),
+            ..Header::default()
+        },
+        new: DiffSide { total, ..side },
+        budgets,
+    }
 }
 
 /// Checks a rule on the series of the new profiles, whose samples have the sum `total`.

@@ -33,7 +33,7 @@ struct CountedCalls {
 /// of them does not count calls.
 pub fn count_calls(profiles: &[(&Profile, usize)], old: usize, by: &By) -> Option<CallCounts> {
     let counted =
-        |&(profile, _): &(&Profile, usize)| Some((profile.clone(), profile.calls.as_ref()?.calls_metric?));
+        |&(profile, _): &(&Profile, usize)| Some((profile.clone(), profile.calls.as_ref()?.calls_metric()?));
     let profiles = profiles.iter().map(counted).collect::<Option<Vec<_>>>()?;
     Some(CallCounts { profiles, old, by: by.clone(), counted: OnceCell::new() })
 }

@@ -38,7 +38,7 @@ use crate::view::diff::significance::{counts, test};
 use crate::view::diff::totals::{SideTotals, check_common};
 use crate::view::{grouping, metric_name, warnings_of};
 
-pub use budget::{BudgetLimit, BudgetRule};
+pub use budget::{BudgetLimit, BudgetRule, check_budgets};
 pub use by_side::{BySideOptions, by_side, limit_by_side};
 pub use calls::{CallCounts, count_calls};
 pub use history::count_listed;
@@ -131,6 +131,7 @@ pub fn diff(profile: &Profile, sides: DiffSides, options: &DiffOptions) -> Resul
         ..Sensitivity::pure_sampling(sensitivity.old_samples, sensitivity.new_samples)
     });
     let samples = |side: fn((f64, f64)) -> f64| {
+        let samples = samples.filter(|_| comparison.as_ref().is_some_and(Comparison::counts_samples));
         let samples = samples.map(|samples| side(samples).round());
         samples.filter(|&samples| samples < COUNTLESS).map(|samples| samples as i64)
     };
@@ -140,6 +141,7 @@ pub fn diff(profile: &Profile, sides: DiffSides, options: &DiffOptions) -> Resul
         header: header(&subject, &sides, comparison.as_ref(), mix.as_ref(), options),
         noise: comparison.as_ref().and_then(estimated_noise),
         learned_runs: options.history.as_ref().map(|history| history.runs),
+        samples_estimated: !matches!(sides.size, SampleSize::Known(_)),
         tested: comparison.as_ref().map_or(0, |comparison| comparison.tested),
         verdict,
         regressed: made.regressed,

@@ -57,9 +57,20 @@ impl RowBuilder<'_, '_> {
             _ => hypotheses[index].verdict,
         };
         let mut rows: Vec<DiffRow> = Vec::new();
+        // What only moved did not change in its own code either.
+        let changed = |&(index, row): &(usize, &Hypothesis)| {
+            row.measure == CountKind::SelfCount
+                && matches!(verdict(index), Verdict::Regressed | Verdict::Improved)
+        };
+        let own = hypotheses.iter().enumerate().filter(changed);
+        let own: HashMap<usize, Verdict> = own.map(|(_, row)| (row.function, row.verdict)).collect();
         for index in self.order(hypotheses, verdict) {
+            let verdict = match verdict(index) {
+                Verdict::Inherits => self.verdict_of_caller(&hypotheses[index], &own),
+                verdict => verdict,
+            };
             let row = self.tested(&hypotheses[index], &lines);
-            rows.push(DiffRow { verdict: verdict(index), moved: moves[index].clone(), ..row });
+            rows.push(DiffRow { verdict, moved: moves[index].clone(), ..row });
         }
         let mut is_named = vec![false; self.subject.keys.len()];
         let mut is_tested = is_named.clone();
@@ -88,6 +99,16 @@ impl RowBuilder<'_, '_> {
         }
         made.rows = rows;
         made
+    }
+
+    /// The verdict on a function that inherits a change: if its own code changed as well, as `own` tells, it did not only
+    /// inherit that of what it calls.
+    fn verdict_of_caller(&self, row: &Hypothesis, own: &HashMap<usize, Verdict>) -> Verdict {
+        let is_alike = |own: &Verdict| (*own == Verdict::Regressed) == (row.log_ratio > 0.0);
+        match (own.get(&row.function), self.comparison) {
+            (Some(own), Some(comparison)) if is_alike(own) => row.verdict_alone(&comparison.options),
+            _ => Verdict::Inherits,
+        }
     }
 
     /// The order of tested rows: by verdict, then by size of the change, with the callers that inherit a
@@ -168,8 +189,9 @@ impl RowBuilder<'_, '_> {
             q: Some(evidence.q),
             verdict: row.verdict,
             line: line.or_else(|| lines.get(&key).copied().filter(|_| row.verdict == Verdict::Regressed)),
-            samples: (row.old.max(row.new) < COUNTLESS)
-                .then_some(EffectiveSamples { old: row.old, new: row.new }),
+            samples: (row.old.max(row.new) < COUNTLESS
+                && self.comparison.is_some_and(Comparison::counts_samples))
+            .then_some(EffectiveSamples { old: row.old, new: row.new }),
             tested: row.increase.reachable,
             ..self.plain(key)
         }

@@ -5,11 +5,12 @@ use anyhow::Result;
 use crate::cli::terminal::failure::hinted;
 
 /// The inputs of both sides: `positional` arguments, those after `--old`, and those after `--new`. No new ones if a single file
-/// holds both sides.
+/// holds both sides, and no old ones if only budgets are checked.
 pub(super) fn given(
     positional: &[String],
     old: &[String],
     new: &[String],
+    has_budgets: bool,
 ) -> Result<(Vec<String>, Vec<String>)> {
     match (positional, old.is_empty(), new.is_empty()) {
         ([old, new], true, true) => Ok((vec![old.clone()], vec![new.clone()])),
@@ -18,6 +19,7 @@ pub(super) fn given(
         ([], true, true) => Err(hinted("diff: no profiles given", "name the two sides: prof diff OLD NEW")),
         ([one], false, true) => Ok((old.to_vec(), vec![one.clone()])),
         ([one], true, false) => Ok((vec![one.clone()], new.to_vec())),
+        ([], true, false) if has_budgets => Ok((Vec::new(), new.to_vec())),
         ([], ..) => {
             let missing = if old.is_empty() { "--old" } else { "--new" };
             Err(hinted(format!("diff: {missing} is missing"), "prof diff --old OLD... --new NEW..."))

@@ -14,7 +14,7 @@ use crate::stats::{Noise, Normalization, TestOptions};
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Test")]
 pub(crate) struct TestArgs {
-    /// File with limits on the cost of functions
+    /// File with limits on the cost of functions. Without an old side, only these are checked
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) budget: Option<PathBuf>,
     /// Exit with code 3 if there is too little data; --detect sets how much is enough

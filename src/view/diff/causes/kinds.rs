@@ -106,6 +106,7 @@ pub(super) fn merge_callers(flow: &Flow<'_, '_>, causes: &mut Vec<DiffCause>) {
     for cause in causes.clone() {
         if let Some(callee) = causes.iter().position(|other| is_merged(&cause, other)) {
             causes[callee].points += cause.points;
+            causes[callee].caller_points = Some(cause.points);
             causes.retain(|other| other != &cause);
         }
     }

@@ -30,6 +30,12 @@ const REPEATED: &[(&str, &str, usize)] = &[
     ("perf-data", "perf-data/rust.perf.data", usize::MAX),
     ("pstats", "pstats/python.pstats", usize::MAX),
     ("callgrind-recorded", "callgrind/c.callgrind", usize::MAX),
+    ("gmon", "gmon/c.gmon", usize::MAX),
+    ("gprof", "gprof/c.gprof.txt", 0),
+    ("mojo", "austin/python.mojo", usize::MAX),
+    ("nettrace", "nettrace/searches.nettrace.gz", usize::MAX),
+    ("otlp-recorded", "otlp/python-messages.otlp", 0),
+    ("rprof", "rprof/plain.out", usize::MAX),
 ];
 
 /// JSON formats, with a fixture and the lists in it that are repeated.
@@ -44,8 +50,10 @@ const LISTS: &[(&str, &str, &[&str])] = &[
     ("dhat", "dhat/c.dhat.json", &["/pps"]),
 ];
 
+/// A fixture, decompressed.
 fn fixture(path: &str) -> Vec<u8> {
-    std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(path)).unwrap()
+    let bytes = std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(path)).unwrap();
+    Source::open(Box::new(Cursor::new(bytes))).unwrap().read_all().unwrap()
 }
 
 /// The inputs by name, which starts with the name of the format.

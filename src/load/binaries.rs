@@ -8,6 +8,8 @@ use object::ReadCache;
 
 use crate::binary::{Binary, BuildId, DebugFiles, SplitPart, same_build_id};
 use crate::format::UNNAMED_PROGRAM;
+use crate::load::Debuginfod;
+use crate::load::debuginfod::FileKind;
 use crate::name::base_name;
 
 /// The folder where Linux distributions install debug information.
@@ -22,6 +24,8 @@ pub(super) struct Binaries {
     places: Vec<PathBuf>,
     /// The build IDs of the files in each folder, filled in when needed.
     ids: HashMap<PathBuf, Vec<(BuildId, PathBuf)>>,
+    /// Who is asked for debug information that is nowhere else.
+    debuginfod: Option<Debuginfod>,
 }
 
 /// The result of a search.
@@ -93,7 +97,18 @@ impl Files {
 impl Binaries {
     /// Looks in these files and folders, in this order.
     pub(super) fn new(places: Vec<PathBuf>) -> Self {
-        Binaries { places, ids: HashMap::new() }
+        Binaries { places, ids: HashMap::new(), debuginfod: None }
+    }
+
+    /// Asks these servers for debug information that is nowhere else.
+    pub(super) fn asking(mut self, debuginfod: Option<Debuginfod>) -> Self {
+        self.debuginfod = debuginfod;
+        self
+    }
+
+    /// A file of a build, from a server.
+    fn from_server(&self, id: &str, kind: FileKind) -> Option<PathBuf> {
+        self.debuginfod.as_ref()?.file(id, kind)
     }
 
     /// Finds the binary that a profile calls `file` and whose build ID is `claimed`, which is empty if the
@@ -118,7 +133,16 @@ impl Binaries {
             }
             debug.get_or_insert(path);
         }
-        match debug {
+        // A file of another build at the right place is not worth a warning if a server has the build that was recorded. Without
+        // the program itself, debug information is of use only if the addresses are not offsets in the file.
+        let is_wanted = is_proven && is_file_path(file);
+        let served = |kind: FileKind| if is_wanted { self.from_server(claimed, kind) } else { None };
+        if let Some(path) = served(FileKind::Executable)
+            && let Some(about) = about(&path).filter(|about| about.has_code)
+        {
+            return Search::Found { files: self.with_debug(path, &about, debug), is_proven };
+        }
+        match debug.or_else(|| served(FileKind::DebugInformation)) {
             // Debug information has the linker's addresses even without the code itself.
             Some(binary) => Search::Found { files: self.files(binary, None), is_proven },
             None if claimed.is_empty() && is_own_path(file) && about(Path::new(file)).is_some() => {
@@ -142,6 +166,7 @@ impl Binaries {
                 continue;
             }
             folders.push(place.clone());
+            paths.extend(in_bundles(place, name));
             if !claimed.is_empty() {
                 paths.push(place.join(claimed));
                 paths.push(place.join(claimed).join(name));
@@ -195,15 +220,15 @@ impl Binaries {
             paths.push(Path::new(SYSTEM_DEBUG).join(folder.strip_prefix("/").unwrap_or(folder)).join(link));
         }
         if let Some(name) = binary.file_name() {
-            let mut bundle = binary.clone().into_os_string();
-            bundle.push(".dSYM/Contents/Resources/DWARF");
-            paths.push(PathBuf::from(bundle).join(name));
+            let places = self.places.iter().map(|place| &**place).chain([folder]);
+            paths.extend(places.flat_map(|place| in_bundles(place, &name.to_string_lossy())));
         }
         let belongs = |path: &PathBuf| {
             self::about(path)
                 .is_some_and(|debug| debug.has_lines && debug.id.is_some() && debug.id == about.id)
         };
-        let debug = paths.into_iter().find(belongs);
+        let served = || self.from_server(&about.id.as_ref()?.to_string(), FileKind::DebugInformation);
+        let debug = paths.into_iter().find(belongs).or_else(|| served().filter(belongs));
         self.files(binary, debug)
     }
 
@@ -263,6 +288,12 @@ fn common(debug: &Path) -> Option<PathBuf> {
     let sibling = debug.parent().unwrap_or(Path::new("")).join(link);
     let paths = [sibling].into_iter().chain(by_id(Path::new(SYSTEM_DEBUG), &id.to_string()));
     paths.into_iter().find(|path| path.is_file())
+}
+
+/// The paths of debug information in bundles of macOS: a folder may be such a bundle, or have some.
+fn in_bundles(folder: &Path, name: &str) -> [PathBuf; 2] {
+    const INSIDE: &str = "Contents/Resources/DWARF";
+    [folder.to_path_buf(), folder.join(format!("{name}.dSYM"))].map(|bundle| bundle.join(INSIDE).join(name))
 }
 
 /// The paths of a build ID in a folder of debug information: `.build-id/ab/cdef….debug`.

@@ -8,7 +8,7 @@ use hashbrown::HashMap;
 
 use crate::binary::{self, Address, CodePlace};
 use crate::load::binaries::{Binaries, Files, Search, is_file_path};
-use crate::load::{Error, SourceMaps, kernel};
+use crate::load::{Debuginfod, Error, SourceMaps, kernel};
 use crate::name::base_name;
 use crate::profile::{Mapping, MappingId, Profile};
 use crate::transform::{
@@ -25,6 +25,8 @@ pub struct Symbols {
     pub binaries: Vec<PathBuf>,
     /// Further folders, which need not exist.
     pub folders: Vec<PathBuf>,
+    /// Servers of debug information; `None` to ask nobody.
+    pub debuginfod: Option<Debuginfod>,
     /// Where to look for source maps of scripts.
     pub source_maps: SourceMaps,
 }
@@ -36,6 +38,7 @@ impl Default for Symbols {
             wanted: true,
             binaries: Vec::new(),
             folders: Vec::new(),
+            debuginfod: None,
             source_maps: SourceMaps::default(),
         }
     }
@@ -66,7 +69,7 @@ impl Symbols {
             return Ok(());
         }
         let mut profiles: Vec<&mut Profile> = profiles.collect();
-        let mut binaries = Binaries::new(self.places().collect());
+        let mut binaries = Binaries::new(self.places().collect()).asking(self.debuginfod.clone());
         // The tables of a profile are rebuilt only once, whatever the number of its binaries.
         let mut places: BTreeMap<usize, CodePlaces> = BTreeMap::new();
         let mut unproven: BTreeMap<usize, Vec<String>> = BTreeMap::new();
@@ -97,6 +100,9 @@ impl Symbols {
         }
         for (number, profile) in profiles.iter().enumerate() {
             kernel::look_up(number, profile, &self.binaries, &mut places);
+        }
+        if let (Some(debuginfod), Some(first)) = (&self.debuginfod, profiles.first_mut()) {
+            debuginfod.tell(&mut first.meta);
         }
         for (number, files) in unproven {
             profiles[number].meta.warnings.push(describe_unproven(&files));

@@ -96,6 +96,10 @@ impl Address {
         server_of(&self.uri)
     }
 
+    pub(super) fn uri(&self) -> &Uri {
+        &self.uri
+    }
+
     /// The address without secrets.
     pub(super) fn shown(&self) -> String {
         super::without_passwords(&self.name)

@@ -60,6 +60,12 @@ impl<'a> Fetcher<'a> {
         Ok(all)
     }
 
+    /// What is at an address; `None` if the server has nothing there.
+    pub(super) fn download(&self, name: &str) -> Result<Option<Vec<u8>>, FetchError> {
+        let answer = self.client.get(Address::parse(name)?.uri(), None, &|_| {})?;
+        if answer.status == 404 { Ok(None) } else { answer.profile().map(Some) }
+    }
+
     /// What the server at an address offers; `None` if the address names a profile.
     pub(super) fn offers(
         &self,

@@ -442,7 +442,7 @@ fn nothing_is_fetched_without_an_address() {
         for name in ["https_proxy", "http_proxy", "DEBUGINFOD_PROXY"] {
             traced.env(name, "http://127.0.0.1:1");
         }
-        let output = traced.env_remove("PROF_PROFILE").output().unwrap();
+        let output = traced.env_remove("PROF_PROFILE").env_remove("DEBUGINFOD_URLS").output().unwrap();
         let said = text(&output.stderr);
         assert!(output.status.code().is_some_and(|code| code < 2), "{line}: {said}");
         assert!(!said.contains("socket(") && !said.contains("connect("), "{line}: {said}");
@@ -699,6 +699,75 @@ fn pages_of_grafana_and_of_older_databases_are_understood() {
         let said = refused(folder.path(), &["top", &server.url(&path)]);
         assert!(said.contains(message), "{path}: {said}");
     }
+}
+
+/// Names for addresses come from servers of debug information only if the user names some; see `fixtures/README.md` for
+/// `sorting`.
+#[test]
+fn debug_information_is_fetched_by_build_id() {
+    let folder = TempDir::new().unwrap();
+    let here = folder.path();
+    let debug = fs::read(fixture("symbols/sorting.debug")).unwrap();
+    let id = prof::binary::Binary::parse(&*debug).unwrap().build_id().unwrap().to_string();
+    let path = format!("/buildid/{id}/debuginfo");
+    let (known, sent, program) = (path.clone(), debug.clone(), format!("/buildid/{id}/executable"));
+    let server = Server::new(move |asked| {
+        if asked.path == known {
+            return answer("200 OK", "application/octet-stream", &sent);
+        }
+        if asked.path == program {
+            return answer(
+                "200 OK",
+                "application/octet-stream",
+                &fs::read(fixture("symbols/sorting")).unwrap(),
+            );
+        }
+        answer("404 Not Found", "text/plain", b"not found")
+    });
+    let recording = fixture("symbols/sorting.perf.data").display().to_string();
+    let top = |servers: &str, more: &[&str]| {
+        let mut command = prof(here, &[&["top", &recording][..], more].concat());
+        command.env("HOME", here).env("XDG_CACHE_HOME", here.join("cache")).env("DEBUGINFOD_URLS", servers);
+        let output = command.output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        (text(&output.stdout).contains("sort_some"), text(&output.stderr))
+    };
+    let times = || server.paths().into_iter().filter(|asked| *asked == path).count();
+    assert!(!top("", &[]).0);
+    assert!(!top(&server.url(""), &["--symbolize", "never"]).0);
+    assert!(server.paths().is_empty());
+
+    // The first server does not answer. Headers are for servers of profiles.
+    let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let servers = format!("http://{closed} {}/", server.url(""));
+    let (named, said) = top(&servers, &["--header", "Authorization: Bearer token"]);
+    let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        named && said.contains(&format!("no debug information from http://{closed}: connection refused")),
+        "{said}"
+    );
+    assert!(said.contains(&format!("the debuginfo of build {id} is from")), "{said}");
+    assert!(server.asked().iter().all(|asked| !asked.headers.contains_key("authorization")));
+    assert_eq!(times(), 1);
+    let kept = here.join("cache/debuginfod_client").join(&id);
+    assert!(fs::read(kept.join("debuginfo")).unwrap() == debug);
+    assert_eq!(fs::read_dir(&kept).unwrap().count(), 2);
+    // From now on, it is in the cache.
+    assert!(top(&server.url(""), &[]).0);
+    assert_eq!(times(), 1);
+
+    // What belongs to another build is neither used nor kept.
+    fs::remove_dir_all(&kept).unwrap();
+    let other = Server::new(|_| {
+        answer("200 OK", "application/octet-stream", &fs::read(fixture("symbols/shapes")).unwrap())
+    });
+    let (named, said) = top(&other.url(""), &[]);
+    assert!(
+        !named
+            && said.split_whitespace().collect::<Vec<_>>().join(" ").contains("is not a file of that build"),
+        "{said}"
+    );
+    assert!(!kept.exists());
 }
 
 /// A command that must not outlive the test.

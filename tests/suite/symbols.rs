@@ -177,7 +177,11 @@ fn corrupt_binaries_do_not_panic_or_hang() {
 
 fn prof(arguments: &[&str], search: Option<&Path>) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_prof"));
-    command.args(arguments).env_remove("PROF_BINARY_PATH").env_remove("PROF_PROFILE");
+    command
+        .args(arguments)
+        .env_remove("PROF_BINARY_PATH")
+        .env_remove("PROF_PROFILE")
+        .env_remove("DEBUGINFOD_URLS");
     // perf keeps copies of what it recorded in the home folder.
     command.env("HOME", env!("CARGO_TARGET_TMPDIR"));
     if let Some(path) = search {
@@ -258,6 +262,12 @@ fn binaries_are_found_by_name_build_id_and_path() {
     let root = Folder::new("root");
     root.copy("sorting", "srv/sorting/sorting");
     root.copy("sorting.debug", "srv/sorting/.debug/sorting.debug");
+    // Debug information of macOS is in a bundle, which may be named itself.
+    let bundles = Folder::new("bundles");
+    bundles.copy("sorting.debug", "sorting.dSYM/Contents/Resources/DWARF/sorting");
+    for place in [bundles.0.clone(), bundles.0.join("sorting.dSYM")] {
+        assert!(found("sorting.perf.data", &["--binary", place.to_str().unwrap()], None));
+    }
     assert!(found("sorting.pb.gz", &["--binary", root.0.to_str().unwrap()], None));
 }
 

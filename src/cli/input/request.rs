@@ -13,7 +13,7 @@ use crate::cli::options::many::ManyArgs;
 use crate::cli::terminal::failure::{hinted, meant};
 use crate::cli::terminal::progress::Progress;
 use crate::format::{self, FORMATS, Format, LoadError};
-use crate::load::{Combine, Error, Loaded, Request, shown};
+use crate::load::{Combine, Error, Loaded, Request, Symbols, shown};
 use crate::parallel;
 use crate::profile::LoadOptions;
 use crate::source::FetchError;
@@ -41,14 +41,15 @@ impl InputArgs {
             parallel::limit(threads);
         }
         let needs = self.within_memory(needs);
+        let limit = needs.budget.limit();
         Ok(Request {
             inputs,
-            network: self.network.network(needs.budget.limit())?,
+            network: self.network.network(limit)?,
             needs,
             format: self.input_format.as_deref().map(format_named).transpose()?,
             skip_broken: self.skip_broken,
             all_frames,
-            symbols: self.symbols.symbols(),
+            symbols: Symbols { debuginfod: self.network.debuginfod(limit), ..self.symbols.symbols() },
             metrics: self.metrics.clone(),
             combine,
             observer: Arc::new(Progress::new(self.quiet, self.verbose)),

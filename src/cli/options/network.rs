@@ -9,10 +9,15 @@ use anyhow::Result;
 use clap::{Args, ValueHint};
 
 use crate::cli::terminal::failure::hinted;
-use crate::source::{Network, NetworkOptions, Tls};
+use crate::load::Debuginfod;
+use crate::source::{Network, NetworkOptions, Tls, is_url};
 
 /// Headers for each request, one per line.
 const HEADERS: &str = "PROF_HTTP_HEADER";
+/// Servers of debug information, separated by blanks; other programs read it, too.
+const DEBUGINFOD: &str = "DEBUGINFOD_URLS";
+/// How long such a server is waited for, as other programs do.
+const DEBUGINFOD_SECONDS: u64 = 90;
 
 /// Options for inputs that are addresses, such as `http://localhost:6060`.
 #[derive(Args, Clone, Debug)]
@@ -50,6 +55,36 @@ impl NetworkArgs {
         self.seconds.is_some()
     }
 
+    /// The servers of debug information in `$DEBUGINFOD_URLS`. Headers are not for them.
+    pub(crate) fn debuginfod(&self, most_bytes: Option<u64>) -> Option<Debuginfod> {
+        let servers = env::var(DEBUGINFOD).unwrap_or_default();
+        let servers: Vec<String> =
+            servers.split_whitespace().filter(|server| is_url(server)).map(str::to_string).collect();
+        if servers.is_empty() || !cfg!(feature = "http") {
+            return None;
+        }
+        let named = env::var_os("DEBUGINFOD_CACHE_PATH").map(PathBuf::from);
+        let cache =
+            named.filter(|path| path.is_absolute()).or_else(|| Some(caches()?.join("debuginfod_client")))?;
+        let network = Network::new(NetworkOptions {
+            timeout: Some(Duration::from_secs(self.timeout.unwrap_or(DEBUGINFOD_SECONDS))),
+            tls: self.tls(),
+            netrc: netrc(),
+            most_bytes,
+            ..NetworkOptions::default()
+        });
+        Some(Debuginfod::new(servers, cache, network))
+    }
+
+    fn tls(&self) -> Tls {
+        Tls {
+            ca: self.tls_ca.clone(),
+            cert: self.tls_cert.clone(),
+            key: self.tls_key.clone(),
+            insecure: self.tls_insecure,
+        }
+    }
+
     /// What fetches addresses. Everything that is loaded shares it, so that nothing is fetched twice.
     pub(crate) fn network(&self, most_bytes: Option<u64>) -> Result<Network> {
         static NETWORK: OnceLock<Network> = OnceLock::new();
@@ -65,14 +100,9 @@ impl NetworkArgs {
             seconds: self.seconds,
             headers: headers.collect::<Result<_>>()?,
             timeout: self.timeout.map(Duration::from_secs),
-            tls: Tls {
-                ca: self.tls_ca.clone(),
-                cert: self.tls_cert.clone(),
-                key: self.tls_key.clone(),
-                insecure: self.tls_insecure,
-            },
+            tls: self.tls(),
             netrc: netrc(),
-            save_in: if self.no_save { None } else { cache() },
+            save_in: if self.no_save { None } else { caches().map(|caches| caches.join("prof")) },
             most_bytes,
         });
         Ok(NETWORK.get_or_init(|| network).clone())
@@ -106,10 +136,10 @@ fn netrc() -> Option<PathBuf> {
     named.or_else(|| Some(home()?.join(if cfg!(windows) { "_netrc" } else { ".netrc" })))
 }
 
-/// The folder for what was fetched, where programs of this system keep such files.
-fn cache() -> Option<PathBuf> {
+/// The folder where programs of this system keep what they can fetch again.
+fn caches() -> Option<PathBuf> {
     let named = |name: &str| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    let caches = if let Some(folder) = named("XDG_CACHE_HOME") {
+    Some(if let Some(folder) = named("XDG_CACHE_HOME") {
         folder
     } else if cfg!(windows) {
         named("LOCALAPPDATA")?
@@ -117,8 +147,7 @@ fn cache() -> Option<PathBuf> {
         home()?.join("Library").join("Caches")
     } else {
         home()?.join(".cache")
-    };
-    Some(caches.join("prof"))
+    })
 }
 
 #[cfg(test)]

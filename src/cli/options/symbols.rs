@@ -47,6 +47,7 @@ impl SymbolArgs {
             wanted: self.symbolize == Symbolize::Auto,
             binaries: self.binary.clone(),
             folders: folders.collect(),
+            debuginfod: None,
             source_maps: SourceMaps { given: self.sourcemaps.clone(), automatic: !self.no_sourcemaps },
         }
     }

@@ -25,7 +25,7 @@ pub fn has_regression(comparison: &prof::stats::compare::Comparison) -> bool {
 /// `prof` in a folder, independent of the environment's `PROF_PROFILE`.
 pub fn prof(folder: &std::path::Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_prof"));
-    command.args(arguments).current_dir(folder).env_remove("PROF_PROFILE");
+    command.args(arguments).current_dir(folder).env_remove("PROF_PROFILE").env_remove("DEBUGINFOD_URLS");
     command
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use object::{Architecture, Object, ObjectSection, ReadRef};
 
-use crate::binary::DebugFiles;
+use crate::binary::debug_files::DebugFiles;
 use crate::binary::decode;
 use crate::binary::file::Binary;
 use crate::binary::instruction::{Instruction, InstructionSet};

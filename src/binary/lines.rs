@@ -13,7 +13,7 @@ use addr2line::{Context, Frame, LookupContinuation, LookupResult};
 use hashbrown::HashMap;
 use object::ReadRef;
 
-use crate::binary::DebugFiles;
+use crate::binary::debug_files::DebugFiles;
 use crate::binary::file::Binary;
 use crate::binary::place::CodePlace;
 use crate::binary::split::{self, SplitPart};

@@ -8,6 +8,7 @@
 
 mod build_id;
 mod code;
+mod debug_files;
 mod decode;
 mod file;
 mod instruction;
@@ -20,6 +21,7 @@ mod unwind;
 
 pub use build_id::{BuildId, same_build_id};
 pub use code::{Code, FunctionCode, NoCode, code};
+pub use debug_files::DebugFiles;
 pub use file::Binary;
 pub use instruction::Instruction;
 pub use kallsyms::{KernelSymbols, kernel_start};
@@ -34,23 +36,6 @@ use crate::binary::symbols::FunctionTable;
 
 /// The name for jumps to functions of other libraries, after the section of the procedure linkage table.
 const JUMP: &str = ".plt";
-
-/// The files that may have the debug information of a binary.
-pub struct DebugFiles<'b, 'data, R: ReadRef<'data>> {
-    /// The file that it was moved to.
-    pub debug: Option<&'b Binary<'data, R>>,
-    /// The file that has what several binaries share (`.gnu_debugaltlink`).
-    pub common: Option<&'b Binary<'data, R>>,
-    /// The package that has what the compiler left in files of their own (`.dwp`).
-    pub package: Option<&'b Binary<'data, R>>,
-    /// Reads such a file (`.dwo`), given its path.
-    pub part: &'b dyn Fn(&str) -> Option<SplitPart>,
-}
-
-impl<'data, R: ReadRef<'data>> DebugFiles<'_, 'data, R> {
-    /// No files: debug information is in the binary itself, or nowhere.
-    pub const NONE: Self = DebugFiles { debug: None, common: None, package: None, part: &|_| None };
-}
 
 /// Looks up the functions at each of `addresses`, innermost first: all but the last were inlined. Empty for
 /// unknown addresses.

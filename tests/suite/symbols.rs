@@ -263,10 +263,13 @@ fn binaries_are_found_by_name_build_id_and_path() {
     root.copy("sorting", "srv/sorting/sorting");
     root.copy("sorting.debug", "srv/sorting/.debug/sorting.debug");
     // Debug information of macOS is in a bundle, which may be named itself.
-    let bundles = Folder::new("bundles");
+    let (alone, bundles) = (Folder::new("alone"), Folder::new("bundles"));
+    let binary = alone.copy("sorting", "sorting");
     bundles.copy("sorting.debug", "sorting.dSYM/Contents/Resources/DWARF/sorting");
+    let binary = binary.to_str().unwrap();
+    assert!(!found("sorting.perf.data", &["--binary", binary], None));
     for place in [bundles.0.clone(), bundles.0.join("sorting.dSYM")] {
-        assert!(found("sorting.perf.data", &["--binary", place.to_str().unwrap()], None));
+        assert!(found("sorting.perf.data", &["--binary", binary, "--binary", place.to_str().unwrap()], None));
     }
     assert!(found("sorting.pb.gz", &["--binary", root.0.to_str().unwrap()], None));
 }

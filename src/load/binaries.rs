@@ -107,7 +107,7 @@ impl Binaries {
     }
 
     /// A file of a build, from a server.
-    fn from_server(&self, id: &str, kind: FileKind) -> Option<PathBuf> {
+    fn ask_server(&self, id: &str, kind: FileKind) -> Option<PathBuf> {
         self.debuginfod.as_ref()?.file(id, kind)
     }
 
@@ -136,7 +136,7 @@ impl Binaries {
         // A file of another build at the right place is not worth a warning if a server has the build that was recorded. Without
         // the program itself, debug information is of use only if the addresses are not offsets in the file.
         let is_wanted = is_proven && is_file_path(file);
-        let served = |kind: FileKind| if is_wanted { self.from_server(claimed, kind) } else { None };
+        let served = |kind: FileKind| if is_wanted { self.ask_server(claimed, kind) } else { None };
         if let Some(path) = served(FileKind::Executable)
             && let Some(about) = about(&path).filter(|about| about.has_code)
         {
@@ -227,7 +227,7 @@ impl Binaries {
             self::about(path)
                 .is_some_and(|debug| debug.has_lines && debug.id.is_some() && debug.id == about.id)
         };
-        let served = || self.from_server(&about.id.as_ref()?.to_string(), FileKind::DebugInformation);
+        let served = || self.ask_server(&about.id.as_ref()?.to_string(), FileKind::DebugInformation);
         let debug = paths.into_iter().find(belongs).or_else(|| served().filter(belongs));
         self.files(binary, debug)
     }

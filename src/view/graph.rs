@@ -21,6 +21,8 @@ pub struct GraphOptions {
     pub max_nodes: Option<usize>,
     /// Edges with a smaller share of the shown total are left out, in percent.
     pub min_edge: f64,
+    /// Whether nodes have the groups that give them their colours in a picture.
+    pub grouped: bool,
 }
 
 impl Default for GraphOptions {
@@ -34,7 +36,7 @@ impl GraphOptions {
     /// The whole graph.
     pub fn new(scope: Scope) -> Self {
         let sort = Sort::by(SortKey::Total);
-        GraphOptions { scope, sort, max_nodes: None, min_edge: 0.0 }
+        GraphOptions { scope, sort, max_nodes: None, min_edge: 0.0, grouped: true }
     }
 }
 
@@ -63,7 +65,11 @@ pub fn graph(profile: &Profile, options: &GraphOptions) -> Graph {
     let edges = without_detours(heavy, subject.keys.len());
 
     let package_of = packages(&subject);
-    let (groups, group_of) = all_groups(&subject);
+    let (groups, group_of) = if options.grouped {
+        all_groups(&subject)
+    } else {
+        (Vec::new(), Column::filled(0, subject.keys.len()))
+    };
     let node = |&key: &KeyId| GraphNode {
         file: subject.keys.get(key).file.clone(),
         package: package_of[key].clone(),

@@ -79,7 +79,9 @@ impl GraphCommand {
         };
         let report = show.report(|profile, scope, max_nodes| {
             one_metric(&scope, "graph")?;
-            Ok(graph(profile, &GraphOptions { scope, sort: sort.clone(), max_nodes, min_edge }).into())
+            let grouped = picture.is_some();
+            let options = GraphOptions { scope, sort: sort.clone(), max_nodes, min_edge, grouped };
+            Ok(graph(profile, &options).into())
         })?;
         match (&report, picture) {
             (Report::Graph(graph), Some(picture)) => self.draw(graph, picture, color_by, &output.target),

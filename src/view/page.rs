@@ -10,7 +10,7 @@ use crate::tree::{By, KeyId, Subject};
 use crate::view::facets::{Facets, facets};
 use crate::view::flame::packages;
 use crate::view::groups::{Owned, first_frames, groups};
-use crate::view::page_calls::{self, CallPaths, SMALL};
+use crate::view::page_calls::{self, CallPaths, PageStacks, SMALL};
 use crate::view::{BaseSide, Scope, approximate, metric_name, recording, stack_order};
 
 /// Options for the page.
@@ -347,14 +347,6 @@ impl PageTable {
         }
         (PageStacks { frames, ends, labels }, values)
     }
-}
-
-/// The distinct stacks with their labels.
-#[derive(Default)]
-pub(super) struct PageStacks {
-    pub(super) frames: Vec<u32>,
-    pub(super) ends: Vec<u32>,
-    pub(super) labels: Vec<u32>,
 }
 
 #[cfg(test)]

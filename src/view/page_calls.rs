@@ -6,7 +6,6 @@ use hashbrown::HashMap;
 use crate::profile::{FrameId, Id, Profile};
 use crate::report::{PageCalls, PageName};
 use crate::tree::{CallTree, KeyCalls, KeyId, NodeId, Shape, Subject, TreeNode, call_tree};
-use crate::view::page::PageStacks;
 
 /// Stands for the calls that are too cheap to follow.
 pub(super) const SMALL: &str = "(small calls)";
@@ -20,6 +19,14 @@ pub(super) fn frames(profile: &Profile) -> Vec<FrameId> {
         Some(calls) => calls.functions().map(|(_, frame)| frame).collect(),
         None => profile.stacks.all_frames().to_vec(),
     }
+}
+
+/// The distinct stacks with their labels.
+#[derive(Default)]
+pub(super) struct PageStacks {
+    pub(super) frames: Vec<u32>,
+    pub(super) ends: Vec<u32>,
+    pub(super) labels: Vec<u32>,
 }
 
 /// The approximated paths of a profile of calls.

@@ -70,13 +70,19 @@ fn read(picture: &str) -> (BTreeMap<String, Block>, Vec<String>) {
                 content.push_str(&quick_xml::escape::unescape(&text).unwrap());
             }
             Event::End(_) => match open.pop().unwrap().as_str() {
-                "title" if block.is_some() => drop(blocks.insert(content.clone(), block.take().unwrap())),
+                "title" if block.is_some() => drop(blocks.insert(joined(&content), block.take().unwrap())),
                 "text" => texts.push(content.clone()),
                 _ => {}
             },
             _ => {}
         }
     }
+}
+
+/// The lines of a tooltip in one line: `main (m.go, total 4 80.0%)`.
+fn joined(title: &str) -> String {
+    let (name, details) = title.split_once('\n').unwrap();
+    format!("{name} ({})", details.replace('\n', ", "))
 }
 
 #[test]

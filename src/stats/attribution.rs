@@ -5,6 +5,8 @@
 //! only one of the four rows is news. And after `parse` was renamed to `decode`, the "new" function
 //! `decode` did not make anything slower.
 
+use hashbrown::HashMap;
+
 use super::call_paths::{COVERS, column, nearest_caller};
 pub use super::call_paths::{Caller, ExcludedStacks, Side, StackSource};
 use super::compare::{Cause, Comparison, Hypothesis, RemovedCount};
@@ -54,7 +56,20 @@ pub fn attribute(comparison: &mut Comparison, stacks: &impl StackSource) {
             comparison.hypotheses[index].verdict = Verdict::Moved;
         }
     }
+    move_with_total(comparison);
     comparison.model = Some(model);
+}
+
+/// The own code of a function was where all of the function was: if its total, callees included, has moved, so has its self.
+fn move_with_total(comparison: &mut Comparison) {
+    let has_moved = |row: &&Hypothesis| row.measure == CountKind::Total && row.verdict == Verdict::Moved;
+    let moved = comparison.hypotheses.iter().filter(has_moved);
+    let causes: HashMap<usize, Option<Cause>> = moved.map(|row| (row.function, row.cause)).collect();
+    for row in comparison.hypotheses.iter_mut().filter(|row| row.verdict == Verdict::Regressed) {
+        if let Some(&cause) = causes.get(&row.function) {
+            (row.cause, row.verdict) = (cause, Verdict::Moved);
+        }
+    }
 }
 
 /// Whether the row is a significant increase or decrease, however small.

@@ -13,7 +13,8 @@ use super::model::Model;
 
 /// A remainder whose p-value is above this is not a change of its own.
 pub(super) const CHANCE: f64 = 0.05;
-/// A function whose decrease has a larger p-value than this may not have lost anything.
+/// A function whose decrease has a larger p-value than this may not have lost anything, and one whose increase has a smaller
+/// one certainly grew.
 pub(super) const SURE: f64 = 0.01;
 /// What has less than this fraction of its own code left is gone.
 const GONE: f64 = 0.1;
@@ -53,12 +54,15 @@ impl Trades {
             }
             let both = column(both, row.unit);
             if row.old <= 0.0 || new < GONE * old {
-                model.test(&both, CountKind::SelfCount).increase.0 > CHANCE
+                model.test(&both, CountKind::SelfCount).increase.0 > SURE
             } else {
                 max_growth(model, &both, CountKind::SelfCount) < row.points / 2.0
             }
         };
-        let is_extracted = |caller: usize| row.old <= 0.0 && has_lost_it(caller) && is_balanced(caller);
+        let is_extracted = |caller: usize| {
+            let lost = model.test(&column(own(caller), row.unit), CountKind::SelfCount).decrease.0;
+            row.old <= 0.0 && lost < CHANCE && has_lost_it(caller) && is_balanced(caller)
+        };
         let callers = stacks.callers(row.function, CountKind::SelfCount, Side::New);
         let is_neighbour = |other: &Hypothesis| {
             let above = stacks.callers(other.function, CountKind::SelfCount, Side::Old);

@@ -265,6 +265,37 @@ fn code_that_neighbours_trade_has_moved() {
 }
 
 #[test]
+fn extracted_code_that_costs_a_little_more_has_moved() {
+    // A call more: both together cost 5 % more, which is within the noise.
+    let drawing = Drawing::new(with_unchanged_work!("main;run;step 900 500\n main;run;step;helper 0 445"), 3);
+    let comparison = drawing.compare(&TestOptions::default());
+    assert_eq!(drawing.row(&comparison, "helper", CountKind::SelfCount).verdict, Verdict::Moved);
+    // A new function that its caller did not make room for.
+    let drawing = Drawing::new(with_unchanged_work!("main;run;step 900 895\n main;run;step;helper 0 445"), 3);
+    let comparison = drawing.compare(&TestOptions::default());
+    assert_eq!(drawing.row(&comparison, "helper", CountKind::SelfCount).verdict, Verdict::Regressed);
+}
+
+#[test]
+fn own_code_moves_with_the_callees_that_it_was_extracted_with() {
+    // `sum` and the calls of `at` were taken out of `blur`, whose own code lost less than `sum` has.
+    let drawing = Drawing::new(
+        with_unchanged_work!(
+            "main;blur 900 760
+             main;blur;at 800 0
+             main;blur;sum 0 400
+             main;blur;sum;at 0 540"
+        ),
+        5,
+    );
+    let comparison = drawing.compare(&TestOptions::default());
+    for measure in [CountKind::Total, CountKind::SelfCount] {
+        assert_eq!(drawing.row(&comparison, "sum", measure).verdict, Verdict::Moved, "{measure:?}");
+    }
+    assert!(!has_regression(&comparison));
+}
+
+#[test]
 fn what_one_function_lost_explains_only_as_much() {
     // Two new functions, each of which has what `step` lost.
     let drawing = Drawing::new(

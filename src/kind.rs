@@ -610,6 +610,21 @@ pub fn of_recorded(metric: &str, thread_time: bool) -> Option<&'static Kind> {
     if thread_time { Some(&THREAD_TIME) } else { of_metric(metric) }
 }
 
+/// Whether a metric says how much there is at a time, such as memory in use, instead of how much was done. What leaks is
+/// seen in such a metric.
+///
+/// ```
+/// use prof::kind::is_level;
+///
+/// assert!(is_level("inuse_space") && is_level("goroutine") && is_level("threads"));
+/// assert!(!is_level("alloc_space") && !is_level("cpu"));
+/// ```
+pub fn is_level(metric: &str) -> bool {
+    const LEVELS: [&str; 7] =
+        ["inuse_space", "inuse_objects", "old_space", "old_objects", "goroutine", "threads", "heap"];
+    of_metric(metric).is_some_and(|kind| LEVELS.contains(&kind.name))
+}
+
 /// Which part of a metric can be recognised as waiting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Idleness {

@@ -25,6 +25,7 @@ mod source;
 mod top;
 mod traces;
 mod tree;
+mod trend;
 mod types;
 mod values;
 
@@ -57,6 +58,7 @@ pub use source::{AnnotatedSource, Origin, SourceFunction, SourceLine};
 pub use top::{Top, TopRow};
 pub use traces::{Trace, Traces};
 pub use tree::{Direction, HiddenBy, Tree, TreeRow};
+pub use trend::{Trend, TrendPoint, TrendRise, TrendRow, TrendStep, TrendVerdict};
 pub use types::{TypeRow, Types};
 pub use values::{ByMetric, Pair, PairBySide, Values};
 
@@ -137,4 +139,6 @@ reports! {
     Budgets(BudgetReport) header,
     /// Several builds compared with the first.
     BySide(BySide) header,
+    /// A series of profiles.
+    Trend(Trend) header,
 }

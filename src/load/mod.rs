@@ -20,6 +20,7 @@ mod prepared;
 mod read;
 mod recorded_files;
 mod scripts;
+mod series;
 mod symbols;
 mod together;
 
@@ -34,6 +35,7 @@ pub use metrics::MetricKey;
 pub use observer::{Observer, Unobserved};
 pub use prepared::Prepared;
 pub use scripts::SourceMaps;
+pub use series::{LoadedSeries, SeriesError, SeriesOptions};
 pub use symbols::Symbols;
 pub use together::Loaded;
 

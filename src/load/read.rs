@@ -74,18 +74,80 @@ impl Request {
         self.symbols.apply(read.profiles())?;
         read.tell(&scripts);
         self.observer.step("symbols");
-        if !self.all_frames {
-            // Each profile has its own list of frames to drop, which matches names.
-            read.profiles().for_each(|profile| *profile = drop_frames(profile));
-        }
+        self.drop_frames(&mut read);
         let found = paths.len() - read.skipped.len();
-        // Other files in a folder are no reason to worry.
-        let broken = read.skipped.iter().filter(|(number, error)| !paths[*number].is_skipped(error, false));
-        let broken = broken.map(|(number, _)| paths[*number].name.clone()).collect();
-        let skipped = SkippedInputs { count: read.skipped.len(), broken };
+        let skipped = SkippedInputs::of(&read.skipped, &paths);
         let metas = read.metas.into_iter().map(|(number, meta)| (paths[number].name.clone(), meta));
         let parts = read.parts.into_iter().map(Part::into_profile);
         Ok(ReadInputs { metas: metas.collect(), skipped, found, parts: parts.collect() })
+    }
+}
+
+impl Request {
+    /// Reads the inputs in batches, the last ones first, and hands each batch on before the next is read, so that memory
+    /// holds only one. Profiles have names for their addresses, and lack the frames that they drop. The first batch is a
+    /// single input.
+    pub(super) fn read_backwards<E: From<Error>>(
+        &self,
+        mut take: impl FnMut(Vec<(String, Profile)>) -> Result<(), E>,
+    ) -> Result<SkippedInputs, E> {
+        let paths = self.paths()?;
+        self.observer.begin(&paths.iter().map(|path| &*path.name).collect::<Vec<&str>>());
+        let scripts = Scripts::new(&self.symbols.source_maps, self.symbols.wanted);
+        let reader = Reader { request: self, paths: &paths, scripts: &scripts, kept: Kept::Each };
+        let (mut skipped, mut rest, mut most, mut is_any) = (Vec::new(), paths.len(), 1, false);
+        let mut read_all = || -> Result<(), E> {
+            while rest > 0 {
+                let batch: Vec<usize> = (rest.saturating_sub(most)..rest).collect();
+                rest = batch[0];
+                let mut read = Progress::default();
+                let failed =
+                    |(number, error): Failed| Error::Input { name: paths[number].name.clone(), error };
+                reader.read(&batch, &mut read).map_err(failed)?;
+                read.sort(true);
+                skipped.append(&mut read.skipped);
+                self.symbols.apply(read.profiles())?;
+                self.drop_frames(&mut read);
+                let names = read.metas.into_iter().map(|(number, _)| paths[number].name.clone());
+                let profiles: Result<Vec<Profile>, _> =
+                    read.parts.into_iter().map(Part::into_profile).collect();
+                let mut batch: Vec<_> = names.zip(profiles.map_err(Error::from)?).collect();
+                batch.reverse();
+                is_any |= !batch.is_empty();
+                take(batch)?;
+                most = BATCH * parallel::processors();
+            }
+            Ok(())
+        };
+        let done = read_all();
+        self.observer.end();
+        done?;
+        for (number, error) in &skipped {
+            self.observer.skipped(&paths[*number].name, error);
+        }
+        if !is_any {
+            return Err(Error::NoProfile(self.names()).into());
+        }
+        Ok(SkippedInputs::of(&skipped, &paths))
+    }
+
+    /// Each profile has its own list of frames to drop, which matches names.
+    fn drop_frames(&self, read: &mut Progress) {
+        if !self.all_frames {
+            read.profiles().for_each(|profile| *profile = drop_frames(profile));
+        }
+    }
+}
+
+/// How many profiles of a series are read at once per processor.
+const BATCH: usize = 4;
+
+impl SkippedInputs {
+    fn of(skipped: &[Failed], paths: &[InputPath]) -> Self {
+        // Other files in a folder are no reason to worry.
+        let broken = skipped.iter().filter(|(number, error)| !paths[*number].is_skipped(error, false));
+        let broken = broken.map(|(number, _)| paths[*number].name.clone()).collect();
+        SkippedInputs { count: skipped.len(), broken }
     }
 }
 

@@ -32,7 +32,7 @@ pub use json::json;
 pub use markdown::markdown;
 pub use noise::noise_file;
 pub use style::{Explain, Glyphs, Style, TextColumn};
-pub use svg::{CLASSIC_PIXELS, SvgOptions, classic, svg};
+pub use svg::{CLASSIC_PIXELS, SvgOptions, classic, svg, trend_svg};
 pub use text::text;
 #[cfg(feature = "cli")]
 pub(crate) use width::wrap;

@@ -99,6 +99,8 @@ pub struct Glyphs {
     pub(super) focus: &'static str,
     pub(super) last: &'static str,
     pub(super) bar: &'static str,
+    /// From low to high.
+    pub(super) levels: &'static str,
 }
 
 impl Glyphs {
@@ -117,6 +119,7 @@ impl Glyphs {
         focus: "● ",
         last: "└ ",
         bar: "│ ",
+        levels: "▁▂▃▄▅▆▇█",
     };
     /// For terminals without UTF-8.
     pub const ASCII: Glyphs = Glyphs {
@@ -133,6 +136,7 @@ impl Glyphs {
         focus: "o  ",
         last: "`- ",
         bar: "|  ",
+        levels: "_.-=+*#",
     };
 
     /// A signed number with a minus sign that is as wide as the plus.

@@ -15,6 +15,9 @@
 //! 7. [`mix`]: more work of a kind, which makes no code dearer;
 //! 8. [`detect`]: what these profiles could not have detected.
 //!
+//! Series of many profiles are judged by [`steps`], where a level changed for good, and [`rise`], what rises and does not
+//! come back, with costs made comparable by [`scales`].
+//!
 //! Everything is deterministic, takes milliseconds and never panics; all results are finite.
 //!
 //! ```
@@ -46,6 +49,10 @@ mod majority;
 pub mod mix;
 pub mod model;
 pub mod multiplicity;
+pub mod random;
+pub mod rise;
+pub mod scales;
+pub mod steps;
 mod trades;
 
 use serde::Serialize;

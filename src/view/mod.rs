@@ -21,6 +21,7 @@ mod stack_order;
 mod top;
 mod traces;
 mod tree;
+mod trend;
 mod types;
 mod values;
 
@@ -44,6 +45,7 @@ pub use source::{SourceOptions, SourceText, source};
 pub use top::{TopOptions, top};
 pub use traces::{TracesOptions, traces};
 pub use tree::{TreeOptions, bottom_up, tree};
+pub use trend::{History, HistoryError, Snapshot, TrendOptions, TrendOrder, TrendValue, trend};
 pub use types::types;
 
 use self::activity::{Activity, nanoseconds};

@@ -61,6 +61,7 @@ fn csv_has_the_keys_and_values_of_json() {
         ("rows", vec!["tree", "-n", "30", "--bottom-up", cpu]),
         ("rows", vec!["tree", "-n", "30", "-m", "alloc_space", "-m", "inuse_space", heap]),
         ("rows", vec!["diff", old, cpu]),
+        ("rows", vec!["trend", "-m", "inuse_space", "fixtures/trend/heaps"]),
         ("metrics", vec!["info", heap]),
     ] {
         let csv = run(&[&arguments[..], &["-f", "csv"]].concat());

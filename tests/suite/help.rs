@@ -12,6 +12,8 @@ use quick_xml::Reader;
 use quick_xml::events::Event;
 use tempfile::TempDir;
 
+use crate::support::series::write_nightly;
+
 /// The minimum number of examples per command.
 const LEAST: usize = 2;
 
@@ -85,6 +87,11 @@ fn folder() -> TempDir {
         fs::create_dir_all(copy.parent().unwrap()).unwrap();
         fs::copy(fixtures.join("programs/shop").join(source), copy).unwrap();
     }
+    write_nightly(&folder.path().join("nightly"), 40);
+    fs::create_dir(folder.path().join("heaps")).unwrap();
+    for heap in fs::read_dir(fixtures.join("trend/heaps")).unwrap().map(Result::unwrap) {
+        fs::copy(heap.path(), folder.path().join("heaps").join(heap.file_name())).unwrap();
+    }
     folder
 }
 
@@ -125,8 +132,9 @@ fn run_example(folder: &Path, command: &str, example: &Example) -> String {
     let words = words(&example.line);
     let output = prof(folder, &words[1..]);
     let (code, stderr) = (output.status.code(), text(output.stderr));
-    // A comparison that finds a regression exits with 1.
-    let fine: &[Option<i32>] = if command == "diff" { &[Some(0), Some(1)] } else { &[Some(0)] };
+    // What finds a regression exits with 1.
+    let is_check = ["diff", "trend"].contains(&command);
+    let fine: &[Option<i32>] = if is_check { &[Some(0), Some(1)] } else { &[Some(0)] };
     assert!(fine.contains(&code), "{}: {code:?}: {stderr}", example.line);
     // Converting warns about what the format cannot hold.
     let is_expected =

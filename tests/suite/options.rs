@@ -11,6 +11,7 @@ use prof::format::writer_named;
 use prof::profile::from_notation;
 use tempfile::TempDir;
 
+use crate::support::series::write_nightly;
 use crate::support::{fixture, load_well, prof};
 
 /// How an option is tried: the value to add, and the words that are on the command line in both runs.
@@ -177,6 +178,17 @@ const OF_COMMANDS: &[(&str, &str, &str, &str)] = &[
     ("convert", "--output-format", "collapsed", "-o - cpu.pb.gz"),
     ("convert", "--all-frames", "", "-o - --to collapsed dropping.pb.gz"),
     ("convert", "--force", "", "-o copy.pb.gz cpu.pb.gz"),
+    ("trend", "--order", "name", "new.pb.gz cpu.pb.gz"),
+    ("trend", "--since", "2026-10-05", "nightly"),
+    ("trend", "--value", "total", "cpu.pb.gz"),
+    ("trend", "--limit", "1", "nightly"),
+    ("trend", "--alpha", "0.5", "nightly"),
+    ("trend", "--min-effect", "90", "nightly"),
+    ("trend", "--min-points", "90", "nightly"),
+    ("trend", "--min-tested", "9", "nightly"),
+    ("trend", "--normalize", "none", "nightly"),
+    ("trend", "--match", "exact", "before.folded after.folded"),
+    ("trend", "--fold", "Place", "cpu.pb.gz"),
     ("man", "--output", "pages", ""),
     ("man", "--force", "", "-o full"),
 ];
@@ -249,6 +261,11 @@ fn options_of_diff_do_something() {
     check(&["diff", "types", "man", "completions"]);
 }
 
+#[test]
+fn options_of_trend_do_something() {
+    check(&["trend"]);
+}
+
 /// The tests above cover all commands.
 #[test]
 fn every_command_is_tried() {
@@ -261,8 +278,7 @@ fn every_command_is_tried() {
         .filter_map(|line| line.split_whitespace().next())
         .filter(|name| *name != "help")
         .collect();
-    let tried =
-        "completions convert diff flame focus graph hot info labels man open source top traces tree types";
+    let tried = "completions convert diff flame focus graph hot info labels man open source top traces tree trend types";
     assert_eq!(named, tried.split(' ').collect());
 }
 
@@ -392,6 +408,7 @@ fn folder() -> TempDir {
         copy(from, to);
     }
     let write = |name: &str, bytes: &[u8]| fs::write(folder.path().join(name), bytes).unwrap();
+    write_nightly(&folder.path().join("nightly"), 30);
     // In the newer build one function has another name.
     write("before.folded", b"main;run;parse 400\nmain;print 600\n");
     write("after.folded", b"main;run;parseLine 410\nmain;print 590\n");

@@ -19,7 +19,7 @@ use crate::cli::commands::diff::given::given;
 use crate::cli::commands::diff::test::{NoiseSource, TestArgs};
 use crate::cli::commands::fit::{Attempt, fitted};
 use crate::cli::commands::init;
-use crate::cli::commands::outcome::Outcome;
+use crate::cli::commands::outcome::{FAILED, Outcome};
 use crate::cli::commands::requirement::Requirement;
 use crate::cli::commands::show::{needs, write_timed};
 use crate::cli::input::{budget, request};
@@ -138,8 +138,6 @@ fn every_format() -> impl TypedValueParser<Value = OutputFormat> {
 
 /// The default number of rows in text.
 const ROWS: usize = 20;
-/// The exit code if a check failed.
-const FAILED: u8 = 1;
 /// The exit code if there is too little evidence for a strict check.
 const UNDECIDED: u8 = 3;
 /// How many of these may be rows that are not significant, unless asked for more.

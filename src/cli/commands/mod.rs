@@ -20,6 +20,7 @@ pub(crate) mod source;
 pub(crate) mod top;
 pub(crate) mod traces;
 pub(crate) mod tree;
+pub(crate) mod trend;
 pub(crate) mod types;
 
 use std::ffi::OsString;
@@ -90,13 +91,14 @@ commands! {
     Types(types::TypesCommand),
     Info(info::InfoCommand),
     Diff(diff::DiffCommand),
+    Trend(trend::TrendCommand),
     Convert(convert::ConvertCommand),
     Completions(completions::CompletionsCommand),
     Man(man::ManCommand) with Prof::command(),
 }
 
 /// Names reserved for future commands. They stand for a file only if it exists.
-pub(crate) const RESERVED: &[&str] = &["trend", "lint", "whatif", "serve", "view"];
+pub(crate) const RESERVED: &[&str] = &["lint", "whatif", "serve", "view"];
 
 /// The names of all commands, aliases included. Listing them builds all commands, so ask for a name first.
 pub(crate) fn names() -> Vec<String> {

@@ -206,6 +206,18 @@ pub(crate) fn percent(text: &str) -> Result<f64, String> {
     }
 }
 
+/// Parses a probability: `0.01` or `1%`.
+pub(crate) fn fraction(text: &str) -> Result<f64, String> {
+    let value = match text.strip_suffix('%') {
+        Some(percent) => percent.trim().parse::<f64>().map(|percent| percent / 100.0),
+        None => text.parse(),
+    };
+    match value {
+        Ok(value) if value > 0.0 && value < 1.0 => Ok(value),
+        _ => Err("expected a number between 0 and 1, or a percentage".to_string()),
+    }
+}
+
 /// How many rows a view shows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RowLimit {

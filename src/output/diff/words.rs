@@ -154,12 +154,20 @@ pub(in crate::output) fn points(points: f64) -> String {
 /// Which functions were matched although their names or locations differ, so that a reader can check.
 /// Names are shortened by `name`.
 pub(in crate::output) fn matched(diff: &Diff, name: impl Fn(&str) -> String) -> Option<String> {
-    let named = |matched: &Matched| matched.spoken(name(&matched.old), name(&matched.new));
-    let mut parts: Vec<String> = diff.matched.iter().take(MOST_MATCHED).map(named).collect();
-    let more = diff.matched.len().saturating_sub(MOST_MATCHED);
-    parts.extend((more > 0).then(|| format!("{} more", group_thousands(more as i128))));
     let is_listed = diff.matched.iter().any(|matched| matched.how == "shifted");
-    let shifted = if is_listed { 0 } else { diff.shifted };
+    matched_text(&diff.matched, if is_listed { 0 } else { diff.shifted }, name)
+}
+
+/// The same for any matches, of which `shifted` more only moved to another line.
+pub(in crate::output) fn matched_text(
+    all: &[Matched],
+    shifted: usize,
+    name: impl Fn(&str) -> String,
+) -> Option<String> {
+    let named = |matched: &Matched| matched.spoken(name(&matched.old), name(&matched.new));
+    let mut parts: Vec<String> = all.iter().take(MOST_MATCHED).map(named).collect();
+    let more = all.len().saturating_sub(MOST_MATCHED);
+    parts.extend((more > 0).then(|| format!("{} more", group_thousands(more as i128))));
     parts.extend((shifted > 0).then(|| format!("{} moved to other lines", group_thousands(shifted as i128))));
     (!parts.is_empty()).then(|| format!("matched: {}", parts.join(" · ")))
 }

@@ -9,12 +9,14 @@ mod layout;
 mod legend;
 mod options;
 mod picture;
+mod trend;
 mod wording;
 
 use std::io::Write;
 
 pub use classic::{CLASSIC_PIXELS, classic};
 pub use options::SvgOptions;
+pub use trend::trend_svg;
 
 use crate::output::error::Error;
 use crate::output::svg::picture::Picture;

@@ -14,6 +14,7 @@ mod source;
 mod top;
 mod traces;
 mod tree;
+pub(super) mod trend;
 mod types;
 mod values;
 
@@ -36,6 +37,7 @@ pub(super) fn tables<'r>(
         Report::Labels(labels) => labels::table(labels, form, style)?,
         Report::Traces(traces) => traces::table(traces, form, style)?,
         Report::Types(types) => types::table(types, form, style),
+        Report::Trend(report) => trend::table(report, form, style)?,
         Report::Server(server) => server::table(server, form, style),
         Report::Diff(diff) => {
             let per_run = PerRun::new(diff, style.unit.as_ref())?;

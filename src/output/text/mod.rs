@@ -19,9 +19,10 @@ use crate::output::text::line::TextLine;
 use crate::report::{Header, Report};
 use crate::unit::IncompatibleUnits;
 
-/// The header to print above the tables. Those of several builds begin with one of the builds.
+/// The header to print above the tables. Those of several builds begin with one of the builds, and those of series of
+/// profiles with one of their own.
 pub(super) fn heading_of(report: &Report) -> Option<&Header> {
-    report.header().filter(|_| !matches!(report, Report::BySide(_)))
+    report.header().filter(|_| !matches!(report, Report::BySide(_) | Report::Trend(_)))
 }
 
 /// The header lines of a report.

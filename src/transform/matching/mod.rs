@@ -116,7 +116,7 @@ struct Replacements {
     table_of: Vec<usize>,
 }
 
-type Replaced = Vec<(FunctionId, FunctionText)>;
+type Replaced = Vec<(FunctionId, FunctionText, MatchMethod)>;
 
 impl Replacements {
     fn new(pool: &Pool<'_>) -> Self {
@@ -177,22 +177,39 @@ impl Matching {
     /// Old profile number `number` with the names and places that its functions have on the new side.
     #[must_use]
     pub fn apply_old(&self, number: usize, profile: &Profile) -> Profile {
-        with_names(profile, self.old.of_profile(number))
+        self.apply_old_by(number, profile, |_| true)
+    }
+
+    /// The same, but functions that were matched by other methods than these keep their names.
+    #[must_use]
+    pub fn apply_old_by(
+        &self,
+        number: usize,
+        profile: &Profile,
+        is_used: impl Fn(MatchMethod) -> bool,
+    ) -> Profile {
+        with_names(profile, self.old.of_profile(number), is_used)
     }
 
     /// New profile number `number`, with names from which parts that differ from run to run are removed.
     #[must_use]
     pub fn apply_new(&self, number: usize, profile: &Profile) -> Profile {
-        with_names(profile, self.new.of_profile(number))
+        with_names(profile, self.new.of_profile(number), |_| true)
     }
 }
 
-fn with_names(profile: &Profile, replaced: Option<&Replaced>) -> Profile {
-    let Some(replaced) = replaced.filter(|replaced| !replaced.is_empty()) else {
+fn with_names(
+    profile: &Profile,
+    replaced: Option<&Replaced>,
+    is_used: impl Fn(MatchMethod) -> bool,
+) -> Profile {
+    let replaced = replaced.into_iter().flatten().filter(|(.., how)| is_used(*how));
+    let mut replaced = replaced.peekable();
+    if replaced.peek().is_none() {
         return profile.clone();
-    };
+    }
     let mut symbols = (*profile.symbols).clone();
-    for (function, text) in replaced {
+    for (function, text, _) in replaced {
         let (name, file) = (symbols.strings.intern(&text.name), symbols.strings.intern(&text.file));
         let (line, column, by_place) = (text.line, text.column, text.by_place);
         symbols.functions[*function] = Function { name, file, line, column, by_place };
@@ -280,7 +297,7 @@ impl<'a> MatchingState<'a> {
             }
             let text = after.text();
             for &(table, function) in self.old.functions(old) {
-                replaced_old.of_table[table].push((function, text.clone()));
+                replaced_old.of_table[table].push((function, text.clone(), paired.how));
             }
             if paired.how != MatchMethod::Same {
                 let share = self.old.shares()[old].max(self.new.shares()[paired.new]);
@@ -304,7 +321,7 @@ impl<'a> MatchingState<'a> {
 fn rename_runs(pool: &Pool<'_>, entry: EntryId, replaced: &mut Replacements) {
     for &(table, function) in pool.functions(entry) {
         if !pool.get(entry).is_recorded_as(pool.recorded_name(table, function)) {
-            replaced.of_table[table].push((function, pool.get(entry).text()));
+            replaced.of_table[table].push((function, pool.get(entry).text(), MatchMethod::Same));
         }
     }
 }

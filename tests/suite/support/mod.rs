@@ -6,6 +6,7 @@ pub mod edges;
 pub mod imports;
 pub mod naive;
 pub mod needs;
+pub mod series;
 pub mod sides;
 pub mod sums;
 pub mod trial;

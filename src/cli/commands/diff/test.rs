@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueHint};
 use clap_complete::engine::ArgValueCompleter;
 
-use crate::cli::options::args::percent;
+use crate::cli::options::args::{fraction, percent};
 use crate::cli::options::base::normalize;
 use crate::cli::options::completion::functions;
 use crate::stats::{Noise, Normalization, TestOptions};
@@ -66,18 +66,6 @@ impl TestArgs {
             normalize: self.normalize.unwrap_or(usual.normalize),
             ..usual
         }
-    }
-}
-
-/// Parses a probability: `0.01` or `1%`.
-fn fraction(text: &str) -> Result<f64, String> {
-    let value = match text.strip_suffix('%') {
-        Some(percent) => percent.trim().parse::<f64>().map(|percent| percent / 100.0),
-        None => text.parse(),
-    };
-    match value {
-        Ok(value) if value > 0.0 && value < 1.0 => Ok(value),
-        _ => Err("expected a number between 0 and 1, or a percentage".to_string()),
     }
 }
 

@@ -202,8 +202,8 @@ pub(super) fn of_program(prof: &Command) -> String {
         let about = command.get_about().map(ToString::to_string).unwrap_or_default();
         cut(&format!("  {:<11}  {about}", command.get_name()))
     }));
-    lines.extend([String::new(), "Options and examples of a command: prof COMMAND -h".to_string()]);
-    lines.push("Everything, with aliases and exit codes: prof --help".to_string());
+    let more = "Options and examples: prof COMMAND -h. Aliases and exit codes: prof --help";
+    lines.extend([String::new(), more.to_string()]);
     lines.iter().map(|line| line.clone() + "\n").collect::<String>()
 }
 

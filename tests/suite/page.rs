@@ -868,8 +868,9 @@ fn the_picture_zooms_and_searches() {
 #[test]
 #[needs(Browser)]
 fn the_picture_is_read_with_keys_and_its_controls_stay_on_the_screen() {
-    let deep: String = (0..200).map(|depth| format!(";f{depth}")).collect();
-    let profile = from_notation(&format!("main;Ledger;b 6\nmain;Ledger;c 3\nmain{deep} 1"));
+    let deep: Vec<String> = (0..200).map(|depth| format!("f{depth}")).collect();
+    let deep = deep.join(";");
+    let profile = from_notation(&format!("main;Ledger;b 6\nmain;Ledger;c 3\nmain;{deep} 1"));
     let flame = view::flame(&profile, &FlameOptions::new(Scope::metric(0), String::new()));
     let check = format!(
         "{IN_PICTURE}

@@ -227,6 +227,7 @@ impl Compared {
     pub fn check_budgets(self, rules: &[BudgetRule]) -> BudgetReport {
         let mut report = check_budgets(&self.profile, self.sides.new, &self.by, rules);
         report.header.filters = self.filters;
+        report.folded = self.folded;
         report
     }
 }

@@ -17,7 +17,7 @@ use crate::report::Report;
 /// and the columns matter. Fails if the unit does not fit the metric.
 pub fn markdown(report: &Report, style: &Style, out: &mut dyn Write) -> Result<(), Error> {
     if let Report::Diff(diff) = report {
-        return Ok(comment(diff, out)?);
+        return Ok(comment(diff, style, out)?);
     }
     let style = Style { unit: style.unit.clone(), columns: style.columns.clone(), ..Style::plain() };
     let heading = heading_of(report).map(|header| heading(header, &style)).transpose()?;

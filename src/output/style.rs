@@ -26,6 +26,8 @@ pub struct Style {
     pub full_chains: bool,
     /// Which causes a comparison lists.
     pub explain: Explain,
+    /// Whether a comparison lists every match of functions whose names or places differ.
+    pub all_matches: bool,
     /// The exit code of the program, which the text of `diff` mentions; `None` if there is none.
     pub exit_code: Option<u8>,
 }
@@ -62,6 +64,7 @@ impl Style {
             columns: Vec::new(),
             full_chains: false,
             explain: Explain::default(),
+            all_matches: false,
             exit_code: None,
         }
     }

@@ -241,6 +241,8 @@ pub struct BudgetReport {
     pub header: Header,
     /// The profiles.
     pub new: DiffSide,
+    /// The self of functions that was added to their callers, as in a comparison.
+    pub folded: Vec<Folded>,
     /// The budgets.
     pub budgets: Vec<BudgetCheck>,
 }

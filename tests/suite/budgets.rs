@@ -41,7 +41,7 @@ fn budgets_are_checked_without_an_old_side() {
         [
             "budget exceeded: total of `^parse$` is 30.0%, limit 25% (owner: parsing)",
             "within budget: self of `draw` is 350, limit 350",
-            "1 of 2 budgets exceeded · values are those of 2 runs on average · exit 1",
+            "1 of 2 budgets exceeded · values are averages of 2 runs; the total above is their sum · exit 1",
         ]
     );
     let (code, text, _) = check(&folder, "--budget kept.toml --new 1.folded");
@@ -50,6 +50,40 @@ fn budgets_are_checked_without_an_old_side() {
     // The value and the verdict are those of a comparison.
     let (code, text, _) = check(&folder, "--budget budgets.toml --old 1.folded --new 1.folded 2.folded");
     assert!(code == 1 && text.contains(lines[1]) && text.contains(lines[2]), "{text}");
+}
+
+/// What a comparison folds is folded here, too, so `draw` has 400 samples: the report has to say so.
+#[test]
+fn the_report_says_what_was_folded() {
+    let folder = folder();
+    let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
+    write("go.folded", "main;parse 600\nmain;draw 300\nmain;draw;runtime.asyncPreempt 100\n");
+    write("draw.toml", "[[budget]]\nfunction = \"^draw$\"\nself = \"39 %\"\n");
+    let (code, text, _) = check(&folder, "--budget draw.toml --new go.folded");
+    assert_eq!(
+        (code, text.lines().skip(1).collect::<Vec<_>>()),
+        (
+            1,
+            vec![
+                "folded into the functions that call them: runtime.asyncPreempt (10.0%)",
+                "budget exceeded: self of `^draw$` is 40.0%, limit 39%",
+                "1 budget exceeded · exit 1",
+            ]
+        )
+    );
+    let (_, json, _) = check(&folder, "--budget draw.toml --new go.folded -f json");
+    let json: Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["folded"], serde_json::json!([{"name": "runtime.asyncPreempt", "old": 0, "new": 100}]));
+}
+
+#[test]
+fn one_profile_without_new_gets_a_hint_at_it() {
+    let (code, _, error) = check(&folder(), "--budget kept.toml 1.folded");
+    assert_eq!(code, 2, "{error}");
+    assert!(
+        error.contains("hint: to check only budgets: prof diff --budget kept.toml --new 1.folded"),
+        "{error}"
+    );
 }
 
 #[test]

@@ -49,6 +49,18 @@ fn own_code_that_costs_more() {
     );
 }
 
+/// `run` has no own code at all, so only the new functions that it calls cost more.
+#[test]
+fn several_new_callees_are_not_own_code_of_their_caller() {
+    check(
+        "main;run;old 500\n",
+        "main;run;old 500\nmain;run;first 900\nmain;run;second 700\n",
+        "dearer",
+        "run",
+        "it calls first, which is new",
+    );
+}
+
 #[test]
 fn a_function_that_costs_more_whoever_calls_it() {
     check(

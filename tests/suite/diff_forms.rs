@@ -83,7 +83,7 @@ fn a_comment_starts_with_the_regressions() {
 
     - 1 function regressed, 0 improved · 10 values tested · alpha 1%, thresholds 1.05× and 1.0pt
     - OLD and NEW are shares of each side's own total; COST and Δ compare the sides after the old one is multiplied by 1.001, so that unchanged code costs the same on both sides; Δ is in points of the old total
-    - REGRESSED: costs more than noise explains · inherits: changed only because of a function that it calls · \~: not significant · (self): own code only, other rows include callees
+    - REGRESSED: costs more than noise explains · inherits: its own code costs the same; a function that it calls changed, or is called more often · \~: not significant · (self): own code only, other rows include callees
 
     |               |  COST |    95% CI |    OLD |    NEW |       Δ |          q | FUNCTION                |
     |---------------|------:|----------:|-------:|-------:|--------:|-----------:|-------------------------|
@@ -107,7 +107,7 @@ fn a_comment_without_a_verdict_says_what_is_needed_for_one() {
     assert_snapshot!(markdown(undecided()), @r#"
     ### ⚠️ samples: no verdict
 
-    no verdict: too few samples. For a function with a 10% share, only changes above 15.6× are detectable. Detecting 1.2× takes about 7,890 samples per side, or 5 runs per side with about 1,950 samples each (more in all, because they also have to show how much runs differ); testing a single function (--function) takes fewer
+    no verdict: too few samples. For a function with a 10% share, only changes above 15.6× are detectable. Detecting 1.2× takes one run per side with about 7,890 samples, or 5 with about 1,950 each (more in all, because they also have to show how much runs differ); testing a single function (--function) takes fewer
 
     only one run per side, so run-to-run noise is unknown; to gate a build, give 3 or more profiles per side
 
@@ -144,7 +144,7 @@ fn annotations_are_placed_at_the_function() {
 fn annotations_without_a_verdict_warn() {
     assert_snapshot!(written(|out| output::github(&undecided(), out).unwrap()), @r#"
     ::warning title=prof diff::only one run per side, so run-to-run noise is unknown; to gate a build, give 3 or more profiles per side
-    ::warning title=prof diff::0 functions regressed, 0 improved · 3 values tested · alpha 1%25, thresholds 1.05× and 1.0pt%0Ano verdict: too few samples. For a function with a 10%25 share, only changes above 15.6× are detectable. Detecting 1.2× takes about 7,890 samples per side, or 5 runs per side with about 1,950 samples each (more in all, because they also have to show how much runs differ); testing a single function (--function) takes fewer
+    ::warning title=prof diff::0 functions regressed, 0 improved · 3 values tested · alpha 1%25, thresholds 1.05× and 1.0pt%0Ano verdict: too few samples. For a function with a 10%25 share, only changes above 15.6× are detectable. Detecting 1.2× takes one run per side with about 7,890 samples, or 5 with about 1,950 each (more in all, because they also have to show how much runs differ); testing a single function (--function) takes fewer
     "#);
 }
 

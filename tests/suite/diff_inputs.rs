@@ -297,9 +297,16 @@ fn a_file_of_matches_is_checked() {
     for (pairs, message) in [
         ("nosuch = parse\n", "--match pairs: nosuch: no function of the old side has this name"),
         ("parse = nosuch\n", "--match pairs: nosuch: no function of the new side has this name"),
-        ("parse = parse\nparse = sort\n", "parse: two pairs name this function of the old side"),
-        ("parse = sort\nplan = sort\n", "sort: two pairs name this function of the new side"),
+        ("parse = parse\nparse = sort\n", "parse: two lines name this function of the old side"),
+        ("parse = sort\nplan = sort\n", "sort: two lines name this function of the new side"),
         ("parse -> sort\n", "--match pairs: line 1 is not `old = new`"),
+        ("=\n", "--match pairs: line 1 is not `old = new`"),
+        ("parse = sort\nparse =\n", "parse: two lines name this function of the old side"),
+        ("= nosuch\n", "nosuch: no function of the new side has this name"),
+        (
+            "parse =\n",
+            "parse: the new side has a function with the same name and place, so the two share a row",
+        ),
     ] {
         file(pairs);
         refused(here, &with, message, "");

@@ -447,3 +447,19 @@ fn untested_changes_are_not_rescaled() {
     let points = |row: &serde_json::Value| row["points"].as_f64().unwrap();
     assert!(points(&f).abs() < 1e-9 && (points(&g) - 4000.0 / 101.0).abs() < 1e-9, "{f} {g}");
 }
+
+/// Six functions were renamed, of which the report names five.
+#[test]
+fn every_match_can_be_listed() {
+    let folder = TempDir::new().unwrap();
+    let side =
+        |word: &str| (1..=6).map(|number| format!("main;{word}{number} 30{number}\n")).collect::<String>();
+    let old = folded(&folder, "old.folded", &side("a"));
+    let new = folded(&folder, "new.folded", &side("b"));
+    let pairs: String = (1..=6).map(|number| format!("a{number} = b{number}\n")).collect();
+    let given = folded(&folder, "given", &pairs);
+    let shown = |option: &str| text_of(&run(&["diff", option, "--match", &given, &old, &new]).stdout);
+    let (short, all) = (shown("-q"), shown("-v"));
+    assert!(short.contains(" · 1 more (-v lists all)") && short.matches("(given)").count() == 5, "{short}");
+    assert!(!all.contains(" more (") && all.matches("(given)").count() == 6, "{all}");
+}

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 use std::fs;
+use std::path::Path;
 
 use serde_json::Value;
 use tempfile::tempdir;
@@ -173,4 +174,33 @@ fn functions_of_one_side_say_nothing_about_unchanged_code() {
     let text = diff(&half(1), &half(4), &["-f", "json"]);
     let report: Value = serde_json::from_str(&text).unwrap();
     assert!(report["normalize"]["reason"].as_str().unwrap().contains("only within a factor of"), "{report}");
+}
+
+/// As many values are counted as have rows that were tested, and only these have a q.
+#[test]
+fn the_values_tested_are_the_rows_that_were() {
+    let of = |format: &str| {
+        let arguments = format!(
+            "diff -q -n 0 --width 200 --normalize per=1000,1000 -f {format} fixtures/pprof/go-cpu-old.pb.gz fixtures/pprof/go-cpu-new.pb.gz"
+        );
+        let words: Vec<&str> = arguments.split(' ').collect();
+        let out = prof(Path::new(env!("CARGO_MANIFEST_DIR")), &words).output().unwrap();
+        String::from_utf8(out.stdout).unwrap()
+    };
+    let json: Value = serde_json::from_str(&of("json")).unwrap();
+    let is_tested = |row: &&Value| row["tested"] == true;
+    let rows = json["rows"].as_array().unwrap();
+    let tested = rows.iter().filter(is_tested).count();
+    assert_eq!(json["tested"], tested);
+    let text = of("text");
+    assert!(text.contains(&format!(" {tested} values tested ")), "{text}");
+    let shown = |row: &&Value| row["p"].is_number();
+    assert!(rows.iter().filter(shown).count() > tested, "no row without a test");
+    // An arrow is in the samples, and the q before it is a number or `<0.0001`.
+    let is_row = |line: &&str| line.contains(" → ");
+    let has_q = |line: &&str| {
+        let before = line.split(" → ").next().unwrap().split_whitespace().rev().nth(1).unwrap();
+        !before.ends_with("pt")
+    };
+    assert_eq!(text.lines().filter(is_row).filter(has_q).count(), tested, "{text}");
 }

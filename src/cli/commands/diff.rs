@@ -33,7 +33,7 @@ use crate::cli::terminal::failure::hinted;
 use crate::cli::terminal::target::Target;
 use crate::compare::{CompareError, CompareOptions, Compared, compare};
 use crate::filter::Stages;
-use crate::load::{Combine, Request, Sides, sides};
+use crate::load::{Combine, Error, Request, Sides, sides};
 use crate::output::{Explain, evidence_notes};
 use crate::profile::LoadOptions;
 use crate::report::{Diff, DiffOutcome, Message, Name, Report};
@@ -160,6 +160,7 @@ impl DiffCommand {
             (_, true) => Explain::Nothing,
             _ => Explain::Most,
         };
+        output.style.all_matches = self.input.verbose;
         if self.by_side {
             return by_side::run(&self, output);
         }
@@ -207,7 +208,7 @@ impl DiffCommand {
             let (old, both) = (old?, both?);
             let new = Request { inputs: new.to_vec(), ..old.clone() };
             let new = Some(&new).filter(|new| !new.inputs.is_empty());
-            let sides = sides(&old, new).map_err(|error| request::explain(error, &both))?;
+            let sides = sides(&old, new).map_err(|error| self.no_sides(error, &both))?;
             self.compared(sides, &old, false)
         };
         let mut needs = self.needs(&[old, new].concat());
@@ -219,6 +220,18 @@ impl DiffCommand {
         }
         needs.labels = true;
         self.report(compare(&needs)?, &testing)
+    }
+
+    /// Explains why there are no two sides. With budgets, the one profile that was named may be the new side.
+    fn no_sides(&self, error: Error, request: &Request) -> anyhow::Error {
+        match (&error, &self.test.budget) {
+            (Error::OneSide(_), Some(budget)) => {
+                let (budget, new) = (budget.display(), request.inputs.join(" "));
+                let hint = format!("to check only budgets: prof diff --budget {budget} --new {new}");
+                hinted(format!("diff: {error}"), hint)
+            }
+            _ => request::explain(error, request),
+        }
     }
 
     /// What is read of each input at first.

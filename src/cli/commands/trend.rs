@@ -146,6 +146,7 @@ impl TrendCommand {
         clock.step("test");
         let code = if found.has_failed() { FAILED } else { 0 };
         output.style.exit_code = Some(code);
+        output.style.all_matches = self.input.verbose;
         let most = RowLimit { given: self.limit, text: ROWS }.rows(output.format, None).unwrap_or(usize::MAX);
         let others = (output.format.is_for_people() && self.limit.is_none()).then_some(OTHER_ROWS);
         found.cut(most, others);

@@ -16,7 +16,7 @@ use crate::transform::{GivenError, MatchOptions};
 #[command(next_help_heading = "Comparison")]
 pub(crate) struct MatchArgs {
     /// How to match functions between the old and new profiles: auto, exact (same name and location), or
-    /// the path of a file with lines `old = new`
+    /// the path of a file with lines `old = new`; `old =` and `= new` for functions without a match
     #[arg(long = "match", value_name = "HOW", default_value = "auto")]
     how: String,
 }
@@ -54,9 +54,15 @@ pub(crate) fn matched_note(matched: &[Matched]) -> Option<String> {
 /// The maximum number of matches listed in a note.
 const MAX_LISTED: usize = 3;
 
+/// The names of a line: `old = new`, or only one of them for a function without a match, `old =` or `= new`.
+fn pair(line: &str) -> Option<(&str, &str)> {
+    let alone = || line.strip_suffix(" =").map(|old| (old, ""));
+    line.split_once(" = ").or_else(alone).or_else(|| line.strip_prefix("= ").map(|new| ("", new)))
+}
+
 /// Reads a file of lines `old = new`; empty lines and lines that start with `#` are skipped.
 fn read_pairs(path: &Path) -> Result<Vec<(String, String)>> {
-    let form = "the name on the old side, ` = `, and the name on the new side";
+    let form = "the name on the old side, ` = `, and the name on the new side; `old =` or `= new` for a function without a match";
     let text = match fs::read_to_string(path) {
         Ok(text) => text,
         Err(error) if error.kind() == ErrorKind::NotFound => {
@@ -78,7 +84,7 @@ fn read_pairs(path: &Path) -> Result<Vec<(String, String)>> {
         if line.is_empty() || line.starts_with('#') {
             continue;
         }
-        let Some((old, new)) = line.split_once(" = ") else {
+        let Some((old, new)) = pair(line) else {
             let message = format!("--match {}: line {} is not `old = new`", path.display(), number + 1);
             return Err(hinted(message, form));
         };

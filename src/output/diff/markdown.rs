@@ -14,7 +14,7 @@ use crate::unit::{Unit, human};
 
 /// Writes the verdict, the rows that have one, what was detectable, and a collapsed section with the
 /// rest.
-pub(in crate::output) fn comment(diff: &Diff, out: &mut dyn Write) -> io::Result<()> {
+pub(in crate::output) fn comment(diff: &Diff, style: &Style, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "### {}\n", escape(&headline(diff)))?;
     for budget in diff.exceeded() {
         writeln!(out, "- **{}**", escape(&words::budget(&diff.header, budget)))?;
@@ -39,7 +39,7 @@ pub(in crate::output) fn comment(diff: &Diff, out: &mut dyn Write) -> io::Result
     writeln!(out, "<details><summary>What was compared</summary>\n")?;
     sides(diff, out)?;
     writeln!(out)?;
-    for note in notes(diff) {
+    for note in notes(diff, style) {
         writeln!(out, "- {}", escape(&note))?;
     }
     let listed = if is_explained { [with_verdict, others].concat() } else { others };
@@ -135,13 +135,13 @@ fn sides(diff: &Diff, out: &mut dyn Write) -> io::Result<()> {
     table(&titles, &cells, &[], out)
 }
 
-fn notes(diff: &Diff) -> Vec<String> {
+fn notes(diff: &Diff, style: &Style) -> Vec<String> {
     let mut notes = vec![words::summary(diff)];
     notes.extend(words::folded(diff));
     notes.extend(words::filters(diff));
     notes.push(words::scales(diff));
     notes.extend(words::learned(diff));
-    notes.extend(words::matched(diff, |name| clean(name).into_owned()));
+    notes.extend(words::matched(diff, style.all_matches, |name| clean(name).into_owned()));
     notes.extend(words::legend(&diff.rows.iter()));
     notes.extend(words::on_one_side(diff));
     notes.extend(diff.budgets.iter().map(|budget| words::budget(&diff.header, budget)));

@@ -5,8 +5,8 @@ use std::collections::HashSet;
 use crate::name::clean;
 use crate::output::headline;
 use crate::report::{
-    BudgetCheck, CauseKind, Diff, DiffCause, DiffOutcome, DiffRow, DiffSide, DiffVerdict, DoubtfulCore,
-    Folded, Header, Matched, Moved, RowTest, RowVerdict,
+    BudgetCheck, BudgetReport, CauseKind, Diff, DiffCause, DiffOutcome, DiffRow, DiffSide, DiffVerdict,
+    DoubtfulCore, Folded, Header, Matched, Moved, RowTest, RowVerdict,
 };
 use crate::unit::{self, IncompatibleUnits, Scale, Unit, group_thousands, human};
 
@@ -152,27 +152,29 @@ pub(in crate::output) fn points(points: f64) -> String {
 }
 
 /// Which functions were matched although their names or locations differ, so that a reader can check.
-/// Names are shortened by `name`.
-pub(in crate::output) fn matched(diff: &Diff, name: impl Fn(&str) -> String) -> Option<String> {
+/// Names are shortened by `name`; `all` lists every match.
+pub(in crate::output) fn matched(diff: &Diff, all: bool, name: impl Fn(&str) -> String) -> Option<String> {
     let is_listed = diff.matched.iter().any(|matched| matched.how == "shifted");
-    matched_text(&diff.matched, if is_listed { 0 } else { diff.shifted }, name)
+    matched_text(&diff.matched, if is_listed { 0 } else { diff.shifted }, all, name)
 }
 
 /// The same for any matches, of which `shifted` more only moved to another line.
 pub(in crate::output) fn matched_text(
-    all: &[Matched],
+    matched: &[Matched],
     shifted: usize,
+    all: bool,
     name: impl Fn(&str) -> String,
 ) -> Option<String> {
+    let most = if all { matched.len() } else { MOST_MATCHED };
     let named = |matched: &Matched| matched.spoken(name(&matched.old), name(&matched.new));
-    let mut parts: Vec<String> = all.iter().take(MOST_MATCHED).map(named).collect();
-    let more = all.len().saturating_sub(MOST_MATCHED);
-    parts.extend((more > 0).then(|| format!("{} more", group_thousands(more as i128))));
+    let mut parts: Vec<String> = matched.iter().take(most).map(named).collect();
+    let more = matched.len().saturating_sub(most);
+    parts.extend((more > 0).then(|| format!("{} more (-v lists all)", group_thousands(more as i128))));
     parts.extend((shifted > 0).then(|| format!("{} moved to other lines", group_thousands(shifted as i128))));
     (!parts.is_empty()).then(|| format!("matched: {}", parts.join(" · ")))
 }
 
-/// How many matches are listed by name.
+/// How many matches are listed by name, unless all are asked for.
 const MOST_MATCHED: usize = 5;
 
 /// The share of a row on the old side, relative to what that side recorded: `13.7%`. Empty for a side
@@ -195,6 +197,11 @@ pub(in crate::output) fn probability(q: f64) -> String {
         q if q >= 0.00005 => format!("{q:.4}"),
         _ => "<0.0001".to_string(),
     }
+}
+
+/// The q of a row; empty if the row was not tested, since it is 1 then, whatever the values.
+pub(in crate::output) fn q(row: &DiffRow) -> Option<String> {
+    row.q.filter(|_| row.tested).map(probability)
 }
 
 /// The word before a row.
@@ -264,7 +271,17 @@ pub(in crate::output) fn folded(diff: &Diff) -> Option<String> {
         let (old, new) = (side(folded.old, diff.old.total), side(folded.new, diff.new.total));
         format!("{} ({old} of old, {new} of new)", clean(&folded.name))
     };
-    let parts: Vec<String> = diff.folded.iter().map(part).collect();
+    folded_text(diff.folded.iter().map(part).collect())
+}
+
+/// The same for budgets that were checked without an old side: `runtime.asyncPreempt (0.8%)`.
+pub(in crate::output) fn folded_of_one_side(report: &BudgetReport) -> Option<String> {
+    let share = |folded: &Folded| unit::share(folded.new, report.new.total);
+    let part = |folded: &Folded| format!("{} ({})", clean(&folded.name), share(folded));
+    folded_text(report.folded.iter().map(part).collect())
+}
+
+fn folded_text(parts: Vec<String>) -> Option<String> {
     (!parts.is_empty()).then(|| format!("folded into the functions that call them: {}", parts.join(", ")))
 }
 
@@ -388,7 +405,10 @@ pub(in crate::output) fn legend<'r>(rows: &(impl Iterator<Item = &'r DiffRow> + 
     let words = [
         (has(RowVerdict::Regressed), "REGRESSED: costs more than noise explains"),
         (has(RowVerdict::Improved), "improved: costs less than noise explains"),
-        (has(RowVerdict::Inherits), "inherits: changed only because of a function that it calls"),
+        (
+            has(RowVerdict::Inherits),
+            "inherits: its own code costs the same; a function that it calls changed, or is called more often",
+        ),
         (has(RowVerdict::Moved), "moved: the same cost, but in other code than before"),
         (has(RowVerdict::Mix), "mix: changed only because the mix of work did"),
         (has(RowVerdict::Small), "small: significant, but below the thresholds"),
@@ -473,16 +493,17 @@ fn no_verdict(diff: &Diff, seen: Option<f64>) -> String {
     };
     if let (Some(samples), Some(per_run)) = (needed, diff.samples_needed_per_run) {
         // If runs differ from each other, more runs help, but not more samples.
-        let longer =
-            if enough { String::new() } else { format!("about {} samples per side, or ", about(samples)) };
         let wanted = times(diff.strictness.detect);
         // Several runs take more samples, because what runs differ has to be estimated, too.
         let noise =
             if enough { "" } else { " (more in all, because they also have to show how much runs differ)" };
         let per_run = about(per_run);
-        text.push_str(&format!(
-            " Detecting {wanted} takes {longer}5 runs per side with about {per_run} samples each{noise}"
-        ));
+        let runs = if enough {
+            format!("5 runs per side with about {per_run} samples each")
+        } else {
+            format!("one run per side with about {} samples, or 5 with about {per_run} each", about(samples))
+        };
+        text.push_str(&format!(" Detecting {wanted} takes {runs}{noise}"));
         text.push_str(if diff.strictness.named {
             ""
         } else {

@@ -32,10 +32,14 @@ fn notes(report: &BudgetReport, style: &Style) -> Vec<Note> {
         text: words::budget(&report.header, budget),
         emphasis: if budget.exceeded { Emphasis::Strong } else { Emphasis::None },
     };
-    let mut notes: Vec<Note> = report.budgets.iter().map(sentence).collect();
+    let mut notes: Vec<Note> = words::folded_of_one_side(report).map(Note::faint).into_iter().collect();
+    notes.extend(report.budgets.iter().map(sentence));
     let mut result = words::budgets(&report.budgets).unwrap_or_else(|| "no budget was checked".to_string());
     if report.new.profiles > 1 {
-        result.push_str(&format!(" · values are those of {} runs on average", report.new.profiles));
+        result.push_str(&format!(
+            " · values are averages of {} runs; the total above is their sum",
+            report.new.profiles
+        ));
     }
     result.extend(style.exit_code.map(|code| format!(" · exit {code}")));
     notes.push(Note::plain(style.glyphs.plain(&result)));

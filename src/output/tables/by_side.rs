@@ -6,7 +6,7 @@ use crate::output::diff::words::{self, PerRun};
 use crate::output::label::Label;
 use crate::output::names::DisplayNames;
 use crate::output::scale;
-use crate::output::style::{Explain, Style};
+use crate::output::style::Style;
 use crate::output::table::{Columns, Emphasis, Form, Kind, Note, Rank, Table};
 use crate::output::tables::diff::add_keys;
 use crate::output::width::wrap;
@@ -229,7 +229,7 @@ fn notes(all: &BySide, form: Form, style: &Style) -> Vec<Note> {
     notes.extend(cut.map(|cut| Note::faint(format!("{} {cut}", style.glyphs.ellipsis))));
     notes.push(Note::default());
     for (label, diff) in labels.builds.iter().zip(&all.builds) {
-        notes.extend(of_build(diff, style.explain).map(|mut note| {
+        notes.extend(of_build(diff, style).map(|mut note| {
             note.text = format!("{label}: {}", note.text);
             note
         }));
@@ -250,7 +250,8 @@ fn notes(all: &BySide, form: Form, style: &Style) -> Vec<Note> {
 }
 
 /// What there is to say about one build.
-fn of_build(diff: &Diff, explain: Explain) -> impl Iterator<Item = Note> {
+fn of_build(diff: &Diff, style: &Style) -> impl Iterator<Item = Note> + use<> {
+    let explain = style.explain;
     let name = |name: &str| clean(name).into_owned();
     let shown = Shown::of(diff, explain).map(|shown| {
         let cause = |cause: &&DiffCause| format!("{} {}", name(&cause.function), causes::change(cause));
@@ -262,7 +263,7 @@ fn of_build(diff: &Diff, explain: Explain) -> impl Iterator<Item = Note> {
         Note { text: words::budget(&diff.header, budget), emphasis }
     });
     let moved = causes::moves(diff, explain, name).map(Note::plain);
-    let matched = words::matched(diff, name).map(Note::faint);
+    let matched = words::matched(diff, style.all_matches, name).map(Note::faint);
     let noisy = words::doubts(diff).map(Note::plain);
     let strict = words::strict(diff).map(Note::plain);
     let notes = shown.into_iter().chain(moved).chain(matched).chain(budgets).chain(noisy);

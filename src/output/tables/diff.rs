@@ -40,7 +40,7 @@ pub(in crate::output) fn table<'r>(
         columns.show(values[1], Kind::Word, move |row| new.new_side(row)).rank(rank(is_per_run));
     }
     columns.show("Δ", Kind::Word, move |row| per_run.change(row.points)).rank(Rank::Points);
-    columns.show("q", Kind::Word, |row| row.q.map(words::probability)).rank(Rank::Probability);
+    columns.show("q", Kind::Word, |row| words::q(row)).rank(Rank::Probability);
     if form == Form::Text && rows.iter().any(|row| row.samples.is_some()) {
         columns.show("SAMPLES", Kind::Word, |row| samples(row)).rank(Rank::Samples);
     }

@@ -219,7 +219,9 @@ fn notes(trend: &Trend, style: &Style) -> Vec<Note> {
         )));
     }
     notes.push(Note::default());
-    notes.extend(matched_text(&trend.matched, 0, |name| clean(name).into_owned()).map(Note::faint));
+    notes.extend(
+        matched_text(&trend.matched, 0, style.all_matches, |name| clean(name).into_owned()).map(Note::faint),
+    );
     let rescaled = match trend.relative_to {
         "core" => "values are rescaled so that unchanged code costs the same in every profile",
         "total" => "values are rescaled so that every profile has the same total",

@@ -35,7 +35,7 @@ pub(super) fn lines(diff: &Diff, style: &Style) -> Result<Vec<TextLine>, Incompa
     let mut notes: Vec<(String, Emphasis)> = Vec::new();
     let faint = |text: String| (text, Emphasis::Faint);
     notes.extend(words::legend(&diff.rows.iter()).map(faint));
-    notes.extend(words::matched(diff, name).map(faint));
+    notes.extend(words::matched(diff, style.all_matches, name).map(faint));
     notes.extend(words::on_one_side(diff).map(faint));
     notes.push(faint(words::scales(diff)));
     notes.extend(words::learned(diff).map(faint));

@@ -18,11 +18,19 @@ pub enum GivenError {
         side: &'static str,
     },
     /// A function occurs in two pairs.
-    #[error("{name}: two pairs name this function of the {side} side, and each can have only one match")]
+    #[error("{name}: two lines name this function of the {side} side, and each can have only one match")]
     Twice {
         /// The name as given.
         name: String,
         /// Its side: `old` or `new`.
+        side: &'static str,
+    },
+    /// A function is to have no match, but the other side has the same one.
+    #[error("{name}: the {side} side has a function with the same name and place, so the two share a row")]
+    OneRow {
+        /// The name as given.
+        name: String,
+        /// The other side: `old` or `new`.
         side: &'static str,
     },
 }
@@ -34,6 +42,7 @@ impl GivenError {
         match self {
             GivenError::Unknown { name, side } => GivenError::Unknown { name, side: other(side) },
             GivenError::Twice { name, side } => GivenError::Twice { name, side: other(side) },
+            GivenError::OneRow { name, side } => GivenError::OneRow { name, side: other(side) },
         }
     }
 }
@@ -45,17 +54,34 @@ pub(super) fn pair(pairs: &mut MatchingState<'_>, given: &[(String, String)]) ->
     }
     let (old_names, new_names) = (Names::new(pairs.old), Names::new(pairs.new));
     for (old, new) in given {
-        let old_entry = old_names.named(old, "old")?;
-        let new_entry = new_names.named(new, "new")?;
-        if pairs.of_old[old_entry].is_some() {
+        let old_entry = named(&old_names, old, "old")?;
+        let new_entry = named(&new_names, new, "new")?;
+        if old_entry.is_some_and(|entry| pairs.of_old[entry].is_some() || pairs.alone[0].contains(&entry)) {
             return Err(GivenError::Twice { name: old.clone(), side: "old" });
         }
-        if pairs.of_new[new_entry].is_some() {
+        if new_entry.is_some_and(|entry| pairs.of_new[entry].is_some() || pairs.alone[1].contains(&entry)) {
             return Err(GivenError::Twice { name: new.clone(), side: "new" });
         }
-        pairs.pair(old_entry, new_entry, MatchMethod::Given, 1.0);
+        match (old_entry, new_entry) {
+            (Some(old), Some(new)) => pairs.pair(old, new, MatchMethod::Given, 1.0),
+            (Some(entry), None) if pairs.new.same_as(pairs.old.get(entry)).is_some() => {
+                return Err(GivenError::OneRow { name: old.clone(), side: "new" });
+            }
+            (None, Some(entry)) if pairs.old.same_as(pairs.new.get(entry)).is_some() => {
+                return Err(GivenError::OneRow { name: new.clone(), side: "old" });
+            }
+            (old, new) => {
+                pairs.alone[0].extend(old);
+                pairs.alone[1].extend(new);
+            }
+        }
     }
     Ok(())
+}
+
+/// The function with this name; `None` if the name is empty, which stands for no function.
+fn named(names: &Names<'_>, name: &str, side: &'static str) -> Result<Option<EntryId>, GivenError> {
+    if name.is_empty() { Ok(None) } else { names.named(name, side).map(Some) }
 }
 
 /// The functions of a side by their names.

@@ -22,6 +22,7 @@ mod renames;
 mod same;
 
 use std::cell::OnceCell;
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use crate::parallel;
@@ -39,7 +40,8 @@ pub struct MatchOptions {
     pub least_share: f64,
     /// Whether names and places must be identical.
     pub exact: bool,
-    /// Known pairs: the name on the old side and the name on the new side.
+    /// Known pairs: the name on the old side and the name on the new side. An empty name stands for no function: the other
+    /// one has no match.
     pub given: Vec<(String, String)>,
 }
 
@@ -155,7 +157,7 @@ impl Matching {
     /// assert_eq!(to_notation(&matching.apply_old(0, &old)), "main;read;parseNumber 30\nmain;write 70");
     /// ```
     ///
-    /// Fails if the given pairs contain an unknown function, or a function twice.
+    /// Fails if the given pairs contain an unknown function, or a function twice, or separate what has one name on both sides.
     pub fn find(
         old: &[SideProfile<'_>],
         new: &[SideProfile<'_>],
@@ -225,6 +227,8 @@ struct MatchingState<'a> {
     of_old: Vec<Option<Paired>>,
     /// The old function of each new one.
     of_new: Vec<Option<EntryId>>,
+    /// The old and the new functions that are known to have no match.
+    alone: [HashSet<EntryId>; 2],
     /// Callers and callees on both sides, counted on first use.
     neighbours: OnceCell<(NeighbourShares, NeighbourShares)>,
 }
@@ -246,6 +250,7 @@ impl<'a> MatchingState<'a> {
             new,
             of_old: vec![None; old.len()],
             of_new: vec![None; new.len()],
+            alone: [HashSet::new(), HashSet::new()],
             neighbours: OnceCell::new(),
         }
     }
@@ -273,12 +278,14 @@ impl<'a> MatchingState<'a> {
 
     /// The old functions that are not matched yet.
     fn old_left(&self) -> Vec<EntryId> {
-        (0..self.old.len()).filter(|&entry| self.of_old[entry].is_none()).collect()
+        let is_left = |entry: &EntryId| self.of_old[*entry].is_none() && !self.alone[0].contains(entry);
+        (0..self.old.len()).filter(is_left).collect()
     }
 
     /// The new functions that are not matched yet.
     fn new_left(&self) -> Vec<EntryId> {
-        (0..self.new.len()).filter(|&entry| self.of_new[entry].is_none()).collect()
+        let is_left = |entry: &EntryId| self.of_new[*entry].is_none() && !self.alone[1].contains(entry);
+        (0..self.new.len()).filter(is_left).collect()
     }
 
     fn finish(self) -> Matching {

@@ -207,6 +207,24 @@ fn pairs_that_are_given_come_first() {
     assert!(find(&exact).unwrap().matches.is_empty());
 }
 
+/// `parseNum` and `parseNumber` have the same callers and the same cost, so they would be matched.
+#[test]
+fn a_function_can_be_said_to_have_no_match() {
+    let old = from_notation("main;read;parseNum 30\nmain;write 70");
+    let new = from_notation("main;read;parseNumber 31\nmain;write 69");
+    let found = |old_name: &str, new_name: &str| {
+        let given = vec![(old_name.to_string(), new_name.to_string())];
+        let options = MatchOptions { given, ..MatchOptions::default() };
+        Matching::find(&[(&old, 0)], &[(&new, 0)], &options).map(|matching| matching.matches)
+    };
+    assert_eq!(found("parseNum", "parseNumber").unwrap().len(), 1);
+    assert_eq!(found("parseNum", ""), Ok(Vec::new()));
+    assert_eq!(found("", "parseNumber"), Ok(Vec::new()));
+    let one_row = |side: &'static str| Err(GivenError::OneRow { name: "write".to_string(), side });
+    assert_eq!(found("write", ""), one_row("new"));
+    assert_eq!(found("", "write"), one_row("old"));
+}
+
 /// A program: each function calls some of those after it, and stacks are walks through it.
 fn program() -> impl Strategy<Value = Vec<(Vec<usize>, i64)>> {
     prop::collection::vec((prop::collection::vec(1..4_usize, 1..8), 1..500_i64), 20..80).prop_map(|walks| {

@@ -52,6 +52,7 @@ pub fn check_budgets(profile: &Profile, side: DiffSide, by: &By, rules: &[Budget
             ..Header::default()
         },
         new: DiffSide { total, ..side },
+        folded: Vec::new(),
         budgets,
     }
 }

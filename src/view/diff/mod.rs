@@ -142,7 +142,7 @@ pub fn diff(profile: &Profile, sides: DiffSides, options: &DiffOptions) -> Resul
         noise: comparison.as_ref().and_then(estimated_noise),
         learned_runs: options.history.as_ref().map(|history| history.runs),
         samples_estimated: !matches!(sides.size, SampleSize::Known(_)),
-        tested: comparison.as_ref().map_or(0, |comparison| comparison.tested),
+        tested: made.tested,
         verdict,
         regressed: made.regressed,
         improved: made.improved,

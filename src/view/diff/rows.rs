@@ -39,6 +39,8 @@ pub(super) struct RowBuilder<'r, 'p> {
 #[derive(Default)]
 pub(super) struct DiffRows {
     pub(super) rows: Vec<DiffRow>,
+    /// How many of them were tested.
+    pub(super) tested: usize,
     /// How many functions became more expensive, and cheaper.
     pub(super) regressed: usize,
     pub(super) improved: usize,
@@ -97,6 +99,7 @@ impl RowBuilder<'_, '_> {
         if let Some(sort) = self.sort {
             sort_rows(&mut rows, sort);
         }
+        made.tested = rows.iter().filter(|row| row.tested).count();
         made.rows = rows;
         made
     }
@@ -192,7 +195,7 @@ impl RowBuilder<'_, '_> {
             samples: (row.old.max(row.new) < COUNTLESS
                 && self.comparison.is_some_and(Comparison::counts_samples))
             .then_some(EffectiveSamples { old: row.old, new: row.new }),
-            tested: row.increase.reachable,
+            tested: row.increase.reachable || row.decrease.reachable,
             ..self.plain(key)
         }
     }

@@ -127,8 +127,12 @@ pub(super) fn merge_parts(flow: &Flow<'_, '_>, causes: &mut Vec<DiffCause>) {
         let path = if whole.path.is_empty() { &cause.path } else { &whole.path }.clone();
         let points = whole.points + cause.points;
         let calls = whole.calls.or(cause.calls);
+        // If all of it is in what the function calls, its own code did not change.
+        let is_called = |growth: Growth| matches!(growth, Growth::NewCallee | Growth::OneCallee);
+        let is_all_called = is_called(whole.growth) && is_called(cause.growth);
+        let growth = if is_all_called { whole.growth } else { Growth::Itself };
         let found = made(flow, CauseKind::Dearer, origin, flow.total(function));
-        *whole = DiffCause { points, path, calls, ..found };
+        *whole = DiffCause { points, path, calls, growth, ..found };
     }
     *causes = merged;
 }

@@ -73,7 +73,7 @@ fn a_file_says_what_is_the_same() {
     assert_eq!((given.len(), &given[0]["old"], &given[0]["new"]), (1, &"a".into(), &"y".into()));
     for (text, message) in [
         ("a = nowhere", "nowhere: no function of the new side has this name"),
-        ("a = x\nb = x", "x: two pairs name this function of the new side"),
+        ("a = x\nb = x", "x: two lines name this function of the new side"),
         ("a x", "line 1 is not `old = new`"),
     ] {
         let (_, code, errors) = diff(old, new, &["--match", &file(text)]);

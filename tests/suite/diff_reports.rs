@@ -452,11 +452,11 @@ fn untested_changes_are_not_rescaled() {
 #[test]
 fn every_match_can_be_listed() {
     let folder = TempDir::new().unwrap();
-    let side =
-        |word: &str| (1..=6).map(|number| format!("main;{word}{number} 30{number}\n")).collect::<String>();
+    let lines = |line: &dyn Fn(u8) -> String| (1..=6).map(line).collect::<String>();
+    let side = |word: &str| lines(&|number| format!("main;{word}{number} 30{number}\n"));
     let old = folded(&folder, "old.folded", &side("a"));
     let new = folded(&folder, "new.folded", &side("b"));
-    let pairs: String = (1..=6).map(|number| format!("a{number} = b{number}\n")).collect();
+    let pairs = lines(&|number| format!("a{number} = b{number}\n"));
     let given = folded(&folder, "given", &pairs);
     let shown = |option: &str| text_of(&run(&["diff", option, "--match", &given, &old, &new]).stdout);
     let (short, all) = (shown("-q"), shown("-v"));

@@ -271,17 +271,18 @@ pub(in crate::output) fn folded(diff: &Diff) -> Option<String> {
         let (old, new) = (side(folded.old, diff.old.total), side(folded.new, diff.new.total));
         format!("{} ({old} of old, {new} of new)", clean(&folded.name))
     };
-    folded_text(diff.folded.iter().map(part).collect())
+    folded_text(diff.folded.iter().map(part))
 }
 
 /// The same for budgets that were checked without an old side: `runtime.asyncPreempt (0.8%)`.
 pub(in crate::output) fn folded_of_one_side(report: &BudgetReport) -> Option<String> {
     let share = |folded: &Folded| unit::share(folded.new, report.new.total);
     let part = |folded: &Folded| format!("{} ({})", clean(&folded.name), share(folded));
-    folded_text(report.folded.iter().map(part).collect())
+    folded_text(report.folded.iter().map(part))
 }
 
-fn folded_text(parts: Vec<String>) -> Option<String> {
+fn folded_text(parts: impl Iterator<Item = String>) -> Option<String> {
+    let parts: Vec<String> = parts.collect();
     (!parts.is_empty()).then(|| format!("folded into the functions that call them: {}", parts.join(", ")))
 }
 

@@ -132,7 +132,7 @@ pub(super) fn merge_parts(flow: &Flow<'_, '_>, causes: &mut Vec<DiffCause>) {
         let is_all_called = is_called(whole.growth) && is_called(cause.growth);
         let growth = if is_all_called { whole.growth } else { Growth::Itself };
         let found = made(flow, CauseKind::Dearer, origin, flow.total(function));
-        *whole = DiffCause { points, path, calls, growth, ..found };
+        *whole = DiffCause { points, growth, path, calls, ..found };
     }
     *causes = merged;
 }

@@ -54,7 +54,7 @@ pub use message::{Message, MessageKind};
 pub use noise::{CountNoise, FunctionNoise, NOISE_VERSION, NoiseHistory};
 pub use page::{Page, PageCalls, PageFacet, PageMetric, PageName, PagePlace};
 pub use server::{ServerInfo, ServerProfile};
-pub use source::{AnnotatedSource, Origin, SourceFunction, SourceLine};
+pub use source::{AnnotatedSource, Origin, OtherFile, SourceFunction, SourceLine};
 pub use top::{Top, TopRow};
 pub use traces::{Trace, Traces};
 pub use tree::{Direction, HiddenBy, Tree, TreeRow};

@@ -63,7 +63,10 @@ pub(super) fn describe(error: &clap::Error, words: &[OsString]) -> anyhow::Error
         }
         ErrorKind::InvalidSubcommand => {
             let word = text(error, ContextKind::InvalidSubcommand).unwrap_or_default();
-            return hinted(format!("{word}: no such command or topic"), "prof -h lists the commands");
+            return hinted(
+                format!("{word}: no such command or topic"),
+                "prof --help lists the commands and topics",
+            );
         }
         _ => {}
     }
@@ -286,7 +289,11 @@ mod tests {
                 "--no-inlines takes no value, but was given 3",
                 "prof top --help explains --no-inlines",
             ),
-            ("prof help nonsense", "nonsense: no such command or topic", "prof -h lists the commands"),
+            (
+                "prof help nonsense",
+                "nonsense: no such command or topic",
+                "prof --help lists the commands and topics",
+            ),
         ] {
             let said = said(line);
             assert!(said.starts_with(&format!("error: {message}\nhint: {hint}")), "{line}\n{said}");

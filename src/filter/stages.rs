@@ -58,6 +58,9 @@ impl Stages {
             FilterKind::ShowFrom => self.show(option, texts, show_from),
             FilterKind::PruneFrom => self.hide(option, texts, prune_from),
             FilterKind::NoInlines => {
+                if !self.profile.symbols.frames.iter().any(|frame| frame.inlined) {
+                    self.notes.push(format!("{option}: no frame of this profile is marked as inlined"));
+                }
                 self.profile = without_inlines(&self.profile);
                 Ok(())
             }

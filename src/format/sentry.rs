@@ -164,12 +164,17 @@ impl Tables {
             *lasts = next.saturating_sub(sample.time);
         }
         let labels = self.labels(builder, self.samples.iter().map(|sample| &*sample.thread));
+        if start > YEAR_2000 {
+            builder.meta.time_ns = Some(start);
+        }
+        // The times of samples count from 1970 if the start of the recording is known.
+        let origin = builder.meta.time_ns.unwrap_or(0);
         let (mut lost, empty) = (0, builder.stack(&[]));
         for (sample, lasts) in self.samples.iter().zip(lasting) {
             let stack = stacks.get(sample.stack).copied();
             lost += u64::from(stack.is_none());
             let labels = labels.get(&*sample.thread).copied().unwrap_or_default();
-            let time = Some(sample.time.saturating_sub(start));
+            let time = Some(origin.saturating_add(sample.time.saturating_sub(start)));
             builder.sample(stack.unwrap_or(empty), labels, time, &[1, lasts]);
         }
         if missing > 0 {
@@ -182,9 +187,6 @@ impl Tables {
                 plural(lost, "sample has", "samples have")
             ));
         }
-        if start > YEAR_2000 {
-            builder.meta.time_ns = Some(start);
-        }
         builder.meta.duration_ns.get_or_insert(end.saturating_sub(start));
     }
 
@@ -192,6 +194,7 @@ impl Tables {
     fn add_calls(self, builder: &mut ProfileBuilder) {
         builder.metric("wall", "nanoseconds");
         let labels = self.labels(builder, self.events.iter().map(|event| &*event.thread));
+        let origin = builder.meta.time_ns.unwrap_or(0);
         // What each thread runs, and since when: the methods, with their frames.
         let mut running: HashMap<&str, (Vec<Call>, i64)> = HashMap::new();
         let mut unknown = 0;
@@ -202,7 +205,7 @@ impl Tables {
                 let frames: Vec<FrameId> = stack.iter().map(|(_, frame)| *frame).collect();
                 let id = builder.stack(&frames);
                 let labels = labels.get(&*event.thread).copied().unwrap_or_default();
-                builder.sample(id, labels, Some(*since), &[lasted]);
+                builder.sample(id, labels, Some(origin.saturating_add(*since)), &[lasted]);
             }
             *since = event.time;
             if event.is_enter {
@@ -397,8 +400,11 @@ mod tests {
     use crate::profile::to_notation;
 
     fn load(text: &str) -> Profile {
+        load_with(text, LoadOptions { times: false, ..LoadOptions::ALL })
+    }
+
+    fn load_with(text: &str, options: LoadOptions) -> Profile {
         assert_eq!(sniff(text.as_bytes()), Confidence::Certain);
-        let options = LoadOptions { times: false, ..LoadOptions::ALL };
         read(&mut Source::from_bytes(text.into()), options).unwrap()
     }
 
@@ -416,6 +422,9 @@ mod tests {
         );
         assert_eq!(profile.meta.time_ns, Some(1_708_972_837_000_000_000));
         assert_eq!(profile.meta.duration_ns, Some(800));
+        let day = 1_708_972_837_000_000_000;
+        let timed = load_with(text, LoadOptions::ALL);
+        assert_eq!(timed.samples.time.as_deref().unwrap(), [0, 50, 300, 800].map(|after| day + after));
     }
 
     #[test]

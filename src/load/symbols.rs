@@ -298,11 +298,9 @@ fn describe(found: &Unresolved, metric: &str) -> Option<String> {
     let [own, total] = [found.self_value, found.total].map(percent);
     let heaviest = heaviest.join(", ");
     let mut text = if own == total {
-        format!("functions without names have {own} of {metric}: {heaviest}")
+        format!("functions without names have {own} of {metric} in the whole profile: {heaviest}")
     } else {
-        format!(
-            "functions without names have {own} of {metric} themselves ({heaviest}) and are on stacks with {total} of it"
-        )
+        format!("code without names: self {own}, total {total} of {metric} in the whole profile ({heaviest})")
     };
     if found.binaries.iter().any(|binary| is_file_path(&binary.file)) {
         text.push_str("; name the binaries, or a folder of them, with --binary PATH");
@@ -331,9 +329,10 @@ mod tests {
             let binaries = vec![UnresolvedBinary { file: file.into(), self_value, total }];
             describe(&Unresolved { whole: 1000, self_value, total, binaries }, "cpu")
         };
-        let expected = "functions without names have 0.0% of cpu themselves (unknown binaries) and are on stacks with 100.0% of it";
+        let expected =
+            "code without names: self 0.0%, total 100.0% of cpu in the whole profile (unknown binaries)";
         assert_eq!(text(0, 1000, "").unwrap(), expected);
-        let expected = "functions without names have 20.0% of cpu: x.so 20.0%; name the binaries, or a folder of them, with --binary PATH";
+        let expected = "functions without names have 20.0% of cpu in the whole profile: x.so 20.0%; name the binaries, or a folder of them, with --binary PATH";
         assert_eq!(text(200, 200, "/srv/x.so").unwrap(), expected);
         assert_eq!(text(2, 2, ""), None);
     }

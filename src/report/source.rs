@@ -30,6 +30,19 @@ pub struct SourceFunction {
     pub lines: Vec<SourceLine>,
     /// The file that was read, or the paths that were tried.
     pub origin: Origin,
+    /// A file that has the name, but not all lines.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub another: Option<OtherFile>,
+}
+
+/// A file that is not the recorded one, although it has the name.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct OtherFile {
+    /// Its path.
+    pub path: String,
+    /// The line that it lacks.
+    pub lacks_line: u32,
 }
 
 /// Where the text of a function's lines came from.

@@ -46,12 +46,13 @@ const NAMED: usize = 3;
 /// Self and total of every instruction of the matching functions.
 ///
 /// A sample counts for the instruction at the address that it has in the function: as self if that is where it was taken, and
-/// once as total. `code_of` returns the code at some spots of one binary, `text_of` the source of a file.
+/// once as total. `code_of` returns the code at some spots of one binary, `text_of` the source of a file that has at
+/// least so many lines.
 pub fn assembly<E: Display>(
     profile: &Profile,
     options: &SourceOptions,
     code_of: &dyn Fn(&[CodeSpot]) -> Result<BinaryCode, E>,
-    text_of: &dyn Fn(&str) -> SourceText,
+    text_of: &dyn Fn(&str, u32) -> SourceText,
 ) -> Result<Assembly, NoAssembly<E>> {
     let scope = Scope { by: By::Function, ..options.scope.clone() };
     let subject = scope.subject(profile);
@@ -209,12 +210,19 @@ impl Listing {
         }
     }
 
-    fn functions(self, text_of: &dyn Fn(&str) -> SourceText) -> Vec<AssemblyFunction> {
+    fn functions(self, text_of: &dyn Fn(&str, u32) -> SourceText) -> Vec<AssemblyFunction> {
         let mut sources: HashMap<Name, Vec<Name>> = HashMap::new();
+        let mut last_lines: HashMap<Name, u32> = HashMap::new();
+        let instructions = self.functions.iter().flat_map(|listed| &listed.code.instructions);
+        for (file, line) in instructions.filter_map(|instruction| instruction.place.as_ref()) {
+            let last = last_lines.entry(file.clone()).or_default();
+            *last = (*last).max(*line);
+        }
         let mut text = |file: &Name, line: u32| {
-            let lines = sources.entry(file.clone()).or_insert_with(|| match text_of(file) {
+            let last_line = last_lines.get(file).copied().unwrap_or_default();
+            let lines = sources.entry(file.clone()).or_insert_with(|| match text_of(file, last_line) {
                 SourceText::Found(_, lines) => lines.into_iter().map(Arc::from).collect(),
-                SourceText::Missing(_) => Vec::new(),
+                SourceText::Missing(_) | SourceText::Another(..) => Vec::new(),
             });
             lines.get((line as usize).checked_sub(1)?).cloned()
         };

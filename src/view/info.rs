@@ -4,7 +4,8 @@ use std::hash::{BuildHasher, Hash, Hasher};
 
 use hashbrown::{DefaultHashBuilder, HashMap, HashSet, HashTable};
 
-use crate::profile::{Column, LabelSetId, LabelValue, Profile, StackId};
+use crate::name::base_name;
+use crate::profile::{Column, LabelSetId, LabelValue, MappingId, Profile, StackId};
 use crate::report::{Combined, Depth, Info, InfoInput, InfoLabel, InfoMetric, InfoPeriod, Pair};
 use crate::transform::unresolved;
 use crate::tree::{By, KeyId, Keys, Subject, flat};
@@ -48,7 +49,7 @@ pub fn info(profile: &Profile, metric: usize, inputs: Vec<InfoSource>, combined:
         warnings: meta.warnings.iter().chain(&meta.notes).cloned().chain(activity.warning).collect(),
         combined,
         encoding: meta.encoding.clone(),
-        program: program(profile),
+        program: program(profile, metric),
         rows: meta.rows,
         labelled_rows: meta.labelled_rows,
         no_stack: profile.no_stack(metric),
@@ -79,21 +80,49 @@ fn functions(profile: &Profile, metric: usize) -> [u64; 2] {
     [of_any, of_metric].map(|count| count as u64)
 }
 
-/// The recorded program and its language, inferred from the first mapping and the source files:
-/// `gpq.test (Go)`.
-fn program(profile: &Profile) -> Option<String> {
-    let symbols = &profile.symbols;
-    let main = symbols
-        .mappings
-        .iter()
-        .map(|mapping| symbols.strings.get(mapping.file))
-        .find(|file| !file.is_empty() && !file.starts_with('['));
-    let name = main.and_then(|file| file.rsplit(['/', '\\']).next()).filter(|name| !name.is_empty());
+/// The recorded program and its language, inferred from the mappings and the source files: `gpq.test (Go)`.
+fn program(profile: &Profile, metric: usize) -> Option<String> {
+    let name = executable(profile, metric);
     match (name, language(profile)) {
         (Some(name), Some(language)) => Some(format!("{name} ({language})")),
         (Some(name), None) => Some(name.to_string()),
         (None, language) => language.map(str::to_string),
     }
+}
+
+/// The file of the program that was recorded. Recordings of the kernel's events begin with its modules, and those of several
+/// programs with any of these, so it is the program that is on most stacks, among equal ones the first.
+fn executable(profile: &Profile, metric: usize) -> Option<&str> {
+    let symbols = &profile.symbols;
+    let file = |mapping: MappingId| base_name(symbols.strings.get(symbols.mappings[mapping].file));
+    let subject = Subject::new(profile, &By::Function, &[metric]);
+    let mut totals: HashMap<&str, u128> = HashMap::new();
+    let mut on_stack: Vec<MappingId> = Vec::new();
+    for stack in subject.stacks() {
+        on_stack.clear();
+        on_stack.extend(profile.stacks.frames(stack).iter().map(|&frame| symbols.frames[frame].mapping));
+        on_stack.sort_unstable();
+        on_stack.dedup();
+        let value = subject.values(stack).next().unwrap_or_default();
+        for &mapping in &on_stack {
+            *totals.entry(file(mapping)).or_default() += u128::from(value.unsigned_abs());
+        }
+    }
+    let programs = symbols.mappings.ids().map(file).filter(|name| is_program(name));
+    if totals.is_empty() {
+        return programs.into_iter().next();
+    }
+    let on_stacks = programs.filter(|name| totals.contains_key(name));
+    on_stacks.reduce(|first, name| if totals[name] > totals[first] { name } else { first })
+}
+
+/// Whether the file of a mapping may be a program rather than a library, a kernel module, or memory without a file.
+fn is_program(name: &str) -> bool {
+    let is_library = [".so", ".ko", ".dylib", ".dll"].iter().any(|ending| {
+        let after = name.split_once(ending).map(|(_, after)| after);
+        after.is_some_and(|after| after.is_empty() || after.starts_with('.'))
+    });
+    !name.is_empty() && name != "anon" && !name.starts_with(['[', '/']) && !is_library
 }
 
 /// The language of most source files, judged by their extensions.
@@ -218,4 +247,22 @@ fn threads(profile: &Profile) -> Vec<String> {
     let mut threads: Vec<String> = threads.into_iter().collect();
     threads.sort();
     threads
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile::from_notation;
+
+    #[test]
+    fn the_program_is_no_library_and_on_most_stacks() {
+        for (stacks, expected) in [
+            ("!/lib/xhci-hcd.ko.xz+0x1;!/usr/bin/fork+0x2 1", Some("fork")),
+            ("!/usr/bin/perf+0x1 1\n!/srv/words+0x2;!/lib/libc.so.6+0x2 5\n!/srv/other+0x1 4", Some("words")),
+            ("!/jre/libjvm.so+0x1 7\n!//anon+0x1 3\n![vdso]+0x3 1", None),
+            ("!C:\\Windows\\ntdll.dll+0x1;!C:\\a\\shop.exe+0x2 3", Some("shop.exe")),
+        ] {
+            assert_eq!(executable(&from_notation(stacks), 0), expected, "{stacks}");
+        }
+    }
 }

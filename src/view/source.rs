@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use hashbrown::HashMap;
 
 use crate::profile::{CallTable, FrameId, FunctionId, Profile};
-use crate::report::{AnnotatedSource, Message, Name, Origin, Pair, PairBySide, SourceFunction, SourceLine};
+use crate::report::{
+    AnnotatedSource, Message, Name, Origin, OtherFile, Pair, PairBySide, SourceFunction, SourceLine,
+};
 use crate::tree::{By, KeyId, Subject};
 use crate::view::find::find;
 use crate::view::values::{CountedKeys, RowValues};
@@ -31,6 +33,8 @@ pub enum SourceText {
     Found(String, Vec<String>),
     /// The first paths that were tried without success.
     Missing(Vec<String>),
+    /// The same, and a file that has the name, but not all lines.
+    Another(Vec<String>, String),
 }
 
 /// The number of lines shown before the first and after the last line with a value.
@@ -41,13 +45,13 @@ const START_LINES: u32 = 10;
 
 /// Self and total of every line of the matching functions.
 ///
-/// A line's total counts a sample once, however often the line recurs on its stack. `text_of` returns
-/// the source of a file, given its name in the profile. Fails if no function matches, or if no matching
-/// function has a value.
+/// A line's total counts a sample once, however often the line recurs on its stack. `text_of` returns the source of a
+/// file, given its name in the profile and its last line there: a shorter file is not the recorded one. Fails if no
+/// function matches, or if no matching function has a value.
 pub fn source(
     profile: &Profile,
     options: &SourceOptions,
-    text_of: &dyn Fn(&str) -> SourceText,
+    text_of: &dyn Fn(&str, u32) -> SourceText,
 ) -> Result<AnnotatedSource, NotFound> {
     let scope = Scope { by: By::Function, ..options.scope.clone() };
     let subject = scope.subject(profile);
@@ -65,6 +69,7 @@ pub fn source(
             Some(calls) => lines_of_calls(&subject, calls, &metrics, &wanted),
             None => count_lines(&subject, &wanted),
         },
+        last_lines: last_lines(profile),
         text_of,
     };
     let sort = Sort::by(if scope.base.is_some() { SortKey::Delta } else { SortKey::Total });
@@ -88,6 +93,21 @@ struct LineValues {
 /// The lines of functions, by function and then by file, because functions of the same name can be in several
 /// files.
 type LinesByFile<'s> = HashMap<KeyId, BTreeMap<&'s str, LineValues>>;
+
+/// The last line of each file that a profile mentions. Kotlin's compiler numbers lines of inlined functions from the end of
+/// the file on, so nothing is known about its files.
+fn last_lines(profile: &Profile) -> HashMap<&str, u32> {
+    let symbols = &profile.symbols;
+    let mut last = HashMap::new();
+    for frame in symbols.frames.iter() {
+        let file = symbols.function_file(frame.function);
+        if !file.ends_with(".kt") {
+            let line: &mut u32 = last.entry(file).or_default();
+            *line = frame.line.max(*line);
+        }
+    }
+    last
+}
 
 /// The lines of the wanted functions.
 fn count_lines<'s>(subject: &'s Subject<'_>, wanted: &dyn Fn(KeyId) -> bool) -> LinesByFile<'s> {
@@ -166,7 +186,9 @@ fn lines_of_calls<'s>(
 struct SourceView<'s, 'p> {
     counted: CountedKeys<'s, 'p>,
     lines: LinesByFile<'s>,
-    text_of: &'s dyn Fn(&str) -> SourceText,
+    /// The last line of each file that the profile mentions.
+    last_lines: HashMap<&'s str, u32>,
+    text_of: &'s dyn Fn(&str, u32) -> SourceText,
 }
 
 impl SourceView<'_, '_> {
@@ -183,13 +205,19 @@ impl SourceView<'_, '_> {
     }
 
     fn function(&self, key: KeyId, file: &str, values: &LineValues) -> SourceFunction {
-        let found = if file.is_empty() { SourceText::Missing(Vec::new()) } else { (self.text_of)(file) };
+        let last_line = self.last_lines.get(file).copied().unwrap_or_default();
+        let found =
+            if file.is_empty() { SourceText::Missing(Vec::new()) } else { (self.text_of)(file, last_line) };
         let line = |number: u32, text: Option<String>| {
             self.line(number, values.lines.get(&number).copied().unwrap_or_default(), text)
         };
+        let without_text = || values.lines.keys().map(|&n| line(n, None)).collect();
+        let mut another = None;
         let (lines, origin) = match found {
-            SourceText::Missing(places) => {
-                (values.lines.keys().map(|&n| line(n, None)).collect(), Origin::Missing(places))
+            SourceText::Missing(places) => (without_text(), Origin::Missing(places)),
+            SourceText::Another(places, path) => {
+                another = Some(OtherFile { path, lacks_line: last_line });
+                (without_text(), Origin::Missing(places))
             }
             SourceText::Found(path, text) => {
                 let known = || values.lines.keys().copied().filter(|&number| number > 0);
@@ -204,7 +232,7 @@ impl SourceView<'_, '_> {
                 let mut lines: Vec<SourceLine> =
                     values.lines.keys().filter(|&&n| n == 0).map(|&n| line(n, None)).collect();
                 lines.extend((first..=last).map(|n| line(n, text.get(n as usize - 1).cloned())));
-                // A file with fewer lines than the profile mentions is not the version that was profiled.
+                // The copy of a file in a source map may be shorter.
                 lines.extend(known().filter(|&n| n > last).map(|n| line(n, None)));
                 (lines, Origin::Found(path))
             }
@@ -215,6 +243,7 @@ impl SourceView<'_, '_> {
             values: self.counted.pairs(key),
             lines,
             origin,
+            another,
         }
     }
 }
@@ -231,7 +260,8 @@ mod tests {
         );
         let options =
             SourceOptions { scope: Scope::metric(0), function: "f".into(), fixed: false, limit: None };
-        let text = |_: &str| SourceText::Found("f.go".into(), ["a", "b", "c"].map(String::from).to_vec());
+        let text =
+            |_: &str, _: u32| SourceText::Found("f.go".into(), ["a", "b", "c"].map(String::from).to_vec());
         let source = source(&profile, &options, &text).unwrap();
         let drawn: Vec<String> = source.functions[0]
             .lines
@@ -255,7 +285,8 @@ mod tests {
         let profile = from_notation("main@m.go:0;f@f.go:0 4\nmain@m.go:3 1");
         let options =
             SourceOptions { scope: Scope::metric(0), function: "f".into(), fixed: false, limit: None };
-        let text = |_: &str| SourceText::Found("f.go".into(), ["a", "b", "c"].map(String::from).to_vec());
+        let text =
+            |_: &str, _: u32| SourceText::Found("f.go".into(), ["a", "b", "c"].map(String::from).to_vec());
         let source = source(&profile, &options, &text).unwrap();
         let lines: Vec<_> =
             source.functions[0].lines.iter().map(|line| (line.line, line.values.new.total)).collect();
@@ -269,7 +300,7 @@ mod tests {
         );
         let function = "^f".to_string();
         let options = SourceOptions { scope: Scope::compared(), function, fixed: false, limit: None };
-        let source = source(&profile, &options, &|_: &str| SourceText::Missing(Vec::new())).unwrap();
+        let source = source(&profile, &options, &|_: &str, _: u32| SourceText::Missing(Vec::new())).unwrap();
         let pair = |pair: Option<Pair>| pair.map(|pair| (pair.self_value, pair.total)).unwrap();
         let drawn: Vec<_> = source
             .functions
@@ -296,7 +327,7 @@ mod tests {
         let profile = from_notation("main@m.go:9;f@f.go:2 0 3\nmain@m.go:9 1 1");
         let options =
             SourceOptions { scope: Scope::compared(), function: "f".into(), fixed: false, limit: None };
-        let source = source(&profile, &options, &|_: &str| SourceText::Missing(Vec::new())).unwrap();
+        let source = source(&profile, &options, &|_: &str, _: u32| SourceText::Missing(Vec::new())).unwrap();
         assert_eq!(
             (source.functions[0].values.new.total, source.functions[0].values.old.unwrap().total),
             (0, 3)

@@ -164,6 +164,35 @@ fn invalid_regular_expressions_are_matched_literally() {
 }
 
 #[test]
+fn no_inlines_without_inlined_frames_is_noted() {
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/pprof");
+    for (file, expected) in [
+        ("rust-cpu.pb.gz", "note: --no-inlines: no frame of this profile is marked as inlined\n"),
+        ("go-cpu.pb.gz", ""),
+    ] {
+        let path = fixtures.join(file);
+        let output = stacks().run(&["top", "--no-inlines", path.to_str().unwrap()]);
+        assert_eq!(String::from_utf8(output.stderr).unwrap(), expected, "{file}");
+    }
+}
+
+/// The profile mentions lines of `/srv/words/src/main.rs` up to 105.
+#[test]
+fn a_shorter_file_is_not_the_recorded_source() {
+    let profile = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/pprof/rust-cpu.pb.gz");
+    let shown = |lines: usize| {
+        let folder = Folder::new(&[("main.rs", &"fn unrelated() {}\n".repeat(lines))]);
+        folder.stdout(&["source", "words::count", profile.to_str().unwrap()])
+    };
+    let other = shown(104);
+    assert!(!other.contains("unrelated"), "{other}");
+    let said = "./main.rs has no line 105, so it is another file or version; recorded as /srv/words/src/main.rs; \
+                use --source-path DIR to say where the sources are\n";
+    assert!(other.contains(said), "{other}");
+    assert!(shown(105).contains("fn unrelated()"));
+}
+
+#[test]
 fn focus_in_trees() {
     let folder = stacks();
     let (rows, shown) = folder.rows(&["tree", "a.folded", "--focus", "sort"]);

@@ -42,7 +42,7 @@ pub(crate) struct ConvertCommand {
     /// Write to this file, in the format of its extension; - is standard output
     #[arg(short, long, value_name = "OUT", help_heading = "Output", value_hint = ValueHint::FilePath)]
     output: Option<PathBuf>,
-    /// Format to write: a name or a file extension; `--to F` means the same; with a time, `--to` is a filter
+    /// Format to write: a name or a file extension; `--to F` also works, unless F is a time: then `--to` filters
     #[arg(long, value_name = "F", help_heading = "Output", add = ArgValueCompleter::new(written_formats))]
     output_format: Option<String>,
     /// Overwrite the output file even if it is a profile. Other files are replaced without --force, inputs never

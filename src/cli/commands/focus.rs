@@ -29,8 +29,8 @@ use crate::view::{FocusOptions, NotFound, SortKey, focus};
 pub(crate) struct FocusCommand {
     /// Function name or pattern; if several functions match, they count as one
     ///
-    /// If a function has exactly this name, only that one is meant, although the pattern may match others: `init$`
-    /// matches all whose name ends in init.
+    /// If a function has exactly this name, only that one is meant, although the pattern may match others. To
+    /// match all whose name ends in init, write `init$`.
     #[arg(value_name = "FUNC", add = ArgValueCompleter::new(functions))]
     function: String,
     #[command(flatten)]

@@ -32,7 +32,7 @@ pub(crate) struct HotCommand {
     /// Hide sequences that depend on few contexts
     ///
     /// A sequence is hidden if less than this percentage of its total remains without its N-1 heaviest contexts, where N is the
-    /// value of --contexts.
+    /// value of --contexts. By default: if one context alone has more than 95 %.
     #[arg(long, value_name = "P", default_value = "5", value_parser = percent)]
     context_share: f64,
     /// Hide sequences that a longer one replaces

@@ -31,8 +31,8 @@ use crate::view::{CodeSpot, NoAssembly, SourceOptions, assembly, source};
 pub(crate) struct SourceCommand {
     /// Function name or pattern; each matching function is shown
     ///
-    /// If a function has exactly this name, only that one is meant, although the pattern may match others: `init$`
-    /// matches all whose name ends in init.
+    /// If a function has exactly this name, only that one is meant, although the pattern may match others. To
+    /// match all whose name ends in init, write `init$`.
     #[arg(value_name = "FUNC", add = ArgValueCompleter::new(functions))]
     function: String,
     #[command(flatten)]
@@ -69,9 +69,9 @@ impl SourceCommand {
             one_metric(&scope, "source")?;
             let (function, fixed) = (self.function.clone(), self.view.stacks.filters.fixed_strings);
             let options = SourceOptions { scope, function, fixed, limit };
-            let found = source(profile, &options, &|file| {
+            let found = source(profile, &options, &|file, last_line| {
                 let copy = profile.meta.sources.get(file);
-                sources.text_or_copy(file, copy.map(|copy| &**copy))
+                sources.text_or_copy(file, last_line, copy.map(|copy| &**copy))
             });
             let found = found.map_err(|error| explain(&self.function, error))?;
             // Source files are inputs too, but are known only now.
@@ -96,7 +96,8 @@ impl SourceCommand {
             let (function, fixed) = (self.function.clone(), self.view.stacks.filters.fixed_strings);
             let options = SourceOptions { scope, function, fixed, limit };
             let code_of = |spots: &[CodeSpot]| code(profile, &symbols, spots);
-            let found = assembly(profile, &options, &code_of, &|file| sources.text_of(file));
+            let found =
+                assembly(profile, &options, &code_of, &|file, last_line| sources.text_of(file, last_line));
             Ok(found.map_err(|error| self.explain_assembly(error, profile.meta.format))?.into())
         })
     }

@@ -14,6 +14,8 @@ use crate::view::SourceText;
 pub(crate) struct Sources {
     /// Folders in which the path, or any end of it, is looked up.
     roots: Vec<PathBuf>,
+    /// Whether the current folder is looked up only after them, because other folders were given.
+    here_last: bool,
     /// Prefixes that are removed from paths first.
     trimmed: Vec<String>,
 }
@@ -28,32 +30,44 @@ impl Sources {
     /// Looks in the folders given, then in those where toolchains keep sources.
     pub(crate) fn new(given: &SourcePathArgs) -> Self {
         let mut roots = given.source_path.clone();
-        roots.push(PathBuf::from("."));
+        let here_last = !roots.is_empty();
+        roots.extend((!here_last).then(|| PathBuf::from(".")));
         roots.extend(toolchain_roots());
-        Sources { roots, trimmed: given.trim_path.clone() }
+        Sources { roots, here_last, trimmed: given.trim_path.clone() }
     }
 
-    /// The text of the file that a profile calls `file`.
-    pub(crate) fn text_of(&self, file: &str) -> SourceText {
-        let mut looked = Vec::new();
+    /// The text of the file that a profile calls `file`. A file that does not have the last line in the profile is another one.
+    pub(crate) fn text_of(&self, file: &str, last_line: u32) -> SourceText {
+        let (mut looked, mut another) = (Vec::new(), None);
         for path in self.candidates(file) {
             let is_readable = fs::metadata(&path).is_ok_and(|m| m.is_file() && m.len() <= MOST_BYTES);
             if is_readable && let Ok(bytes) = fs::read(&path) {
                 let text = String::from_utf8_lossy(&bytes);
-                let lines = text.lines().map(str::to_string).collect();
-                return SourceText::Found(path.display().to_string(), lines);
+                let lines: Vec<String> = text.lines().map(str::to_string).collect();
+                if lines.len() >= last_line as usize {
+                    return SourceText::Found(path.display().to_string(), lines);
+                }
+                another.get_or_insert_with(|| path.display().to_string());
             }
             if looked.len() < LISTED {
                 looked.push(path.display().to_string());
             }
         }
-        SourceText::Missing(looked)
+        match another {
+            Some(path) => SourceText::Another(looked, path),
+            None => SourceText::Missing(looked),
+        }
     }
 
     /// The text of a file of which a source map may have a copy. Unlike the file itself, the copy is certain to be the version
     /// that was built.
-    pub(crate) fn text_or_copy(&self, file: &str, copy: Option<&EmbeddedSource>) -> SourceText {
-        let found = self.text_of(file);
+    pub(crate) fn text_or_copy(
+        &self,
+        file: &str,
+        last_line: u32,
+        copy: Option<&EmbeddedSource>,
+    ) -> SourceText {
+        let found = self.text_of(file, last_line);
         let Some(EmbeddedSource { from, text }) = copy else { return found };
         match &found {
             SourceText::Found(_, lines) if text.lines().eq(lines.iter().map(String::as_str)) => found,
@@ -61,8 +75,8 @@ impl Sources {
         }
     }
 
-    /// The paths to try, the most likely first: the path itself, unless a prefix was removed, then its ends
-    /// below each root, the longest first. `/build/shop/orders/ledger.go` becomes
+    /// The paths to try, the most likely first: the path itself, unless a prefix was removed or it is relative to some folder
+    /// and folders were given, then its ends below each root, the longest first. `/build/shop/orders/ledger.go` becomes
     /// `ROOT/build/shop/orders/ledger.go`, `ROOT/shop/orders/ledger.go`, and so on. Node.js names scripts by their URL,
     /// `file:///srv/app.mjs`.
     fn candidates<'s>(&'s self, file: &str) -> impl Iterator<Item = PathBuf> + use<'s> {
@@ -74,12 +88,13 @@ impl Sources {
         let relative = trimmed.as_deref().unwrap_or(&path).trim_start_matches(['/', '\\']);
         let parts: Vec<String> =
             relative.split(['/', '\\']).filter(|part| is_plain(part)).map(String::from).collect();
-        let as_it_is = trimmed.is_none().then(|| PathBuf::from(&*path)).into_iter();
-        let under_roots = (0..parts.len()).flat_map(move |start| {
-            let end: PathBuf = parts[start..].iter().collect();
-            self.roots.iter().map(move |root| root.join(&end))
-        });
-        as_it_is.chain(under_roots)
+        let as_it_is = PathBuf::from(&*path);
+        let is_tried = trimmed.is_none() && (as_it_is.is_absolute() || !self.here_last);
+        let ends: Vec<PathBuf> = (0..parts.len()).map(|start| parts[start..].iter().collect()).collect();
+        let here: Vec<PathBuf> =
+            ends.iter().filter(|_| self.here_last).map(|end| Path::new(".").join(end)).collect();
+        let under_roots = ends.into_iter().flat_map(|end| self.roots.iter().map(move |root| root.join(&end)));
+        is_tried.then_some(as_it_is).into_iter().chain(under_roots).chain(here)
     }
 }
 
@@ -141,13 +156,50 @@ mod tests {
         fs::create_dir_all(folder.path().join("orders")).unwrap();
         fs::write(folder.path().join("orders/ledger.go"), "package orders\n\nfunc f() {}\n").unwrap();
         let sources = in_folder(&[folder.path()], NO_PREFIX);
-        match sources.text_of("/build/shop/orders/ledger.go") {
+        match sources.text_of("/build/shop/orders/ledger.go", 1) {
             SourceText::Found(_, lines) => assert_eq!(lines, ["package orders", "", "func f() {}"]),
-            SourceText::Missing(places) => panic!("looked for {places:?}"),
+            other => panic!("{other:?}"),
         }
-        match sources.text_of("/build/shop/orders/none.go") {
+        match sources.text_of("/build/shop/orders/none.go", 1) {
             SourceText::Missing(places) => assert_eq!(places[0], "/build/shop/orders/none.go"),
-            SourceText::Found(path, _) => panic!("found {path}"),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_file_without_the_last_line_is_another_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let [near, far] = ["near", "far"].map(|name| folder.path().join(name));
+        for (root, text) in [(&near, "one\n"), (&far, "one\ntwo\n")] {
+            fs::create_dir_all(root).unwrap();
+            fs::write(root.join("main.rs"), text).unwrap();
+        }
+        let text = |roots: &[&Path], line| in_folder(roots, NO_PREFIX).text_of("/nowhere/main.rs", line);
+        let path = |root: &Path| root.join("main.rs").display().to_string();
+        match text(&[&near, &far], 2) {
+            SourceText::Found(found, lines) => {
+                assert_eq!((found, lines), (path(&far), vec!["one".to_string(), "two".to_string()]));
+            }
+            other => panic!("{other:?}"),
+        }
+        match text(&[&near, &far], 3) {
+            SourceText::Another(looked, found) => {
+                assert_eq!((looked[0].as_str(), found), ("/nowhere/main.rs", path(&near)));
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// Both folders have an end of the path, the current one the longer.
+    #[test]
+    fn given_folders_are_looked_up_before_the_current_one() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("main.rs"), "fn main() {}\n").unwrap();
+        for file in ["/srv/words/src/main.rs", "src/main.rs"] {
+            match in_folder(&[folder.path()], NO_PREFIX).text_of(file, 1) {
+                SourceText::Found(_, lines) => assert_eq!(lines, ["fn main() {}"]),
+                other => panic!("{other:?}"),
+            }
         }
     }
 
@@ -160,9 +212,9 @@ mod tests {
             fs::write(checkout.join("ledger.go"), text).unwrap();
         }
         let recorded = old.join("ledger.go").display().to_string();
-        let found = |trimmed: &[String]| match in_folder(&[&new], trimmed).text_of(&recorded) {
+        let found = |trimmed: &[String]| match in_folder(&[&new], trimmed).text_of(&recorded, 1) {
             SourceText::Found(_, lines) => lines.concat(),
-            SourceText::Missing(places) => panic!("looked for {places:?}"),
+            other => panic!("{other:?}"),
         };
         assert_eq!(found(&[]), "the old text");
         assert_eq!(found(&[old.display().to_string()]), "the new text");
@@ -183,9 +235,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("app.mjs"), "serve();\n").unwrap();
         let recorded = format!("file://{}/app.mjs", folder.path().display());
-        let text = |sources: Sources, file: &str| match sources.text_of(file) {
+        let text = |sources: Sources, file: &str| match sources.text_of(file, 1) {
             SourceText::Found(_, lines) => lines.concat(),
-            SourceText::Missing(places) => panic!("looked for {places:?}"),
+            other => panic!("{other:?}"),
         };
         assert_eq!(text(in_folder(&[], NO_PREFIX), &recorded), "serve();");
         // The prefix of the path may be given, or that of the URL.

@@ -229,7 +229,7 @@ mod tests {
         assert_eq!(
             profile.meta.warnings,
             [
-                "1 sample has an earlier timestamp than the previous sample; its own is ignored",
+                "1 sample has a timestamp earlier than the sample before it; this timestamp is ignored",
                 "1 sample refers to a missing node and has an empty stack"
             ]
         );

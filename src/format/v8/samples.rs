@@ -81,9 +81,12 @@ impl SampleWriter {
         self.write_pending(builder, end.unwrap_or(last).max(last));
         if backwards > 0 {
             builder.warn(format!(
-                "{backwards} {} than the previous sample; {} ignored",
-                plural(backwards, "sample has an earlier timestamp", "samples have earlier timestamps"),
-                plural(backwards, "its own is", "their own are"),
+                "{backwards} {} ignored",
+                plural(
+                    backwards,
+                    "sample has a timestamp earlier than the sample before it; this timestamp is",
+                    "samples have timestamps earlier than the sample before them; these timestamps are"
+                ),
             ));
         }
         if self.unknown > 0 {

@@ -62,7 +62,9 @@ impl Legend {
     /// The line that explains the entries.
     pub(super) fn title(&self) -> &'static str {
         match self.by {
-            ColorBy::Package => "colour: package, with its share of self; grey: standard library and runtime",
+            ColorBy::Package => {
+                "colour: package, or the function if it has none, with its share of self; grey: standard library and runtime"
+            }
             ColorBy::File => "colour: source file, with its share of self",
             ColorBy::SelfValue => "colour: self as a share of what is shown",
             ColorBy::Total => "colour: total as a share of what is shown",

@@ -223,7 +223,7 @@ fn functions(info: &Info) -> String {
     {
         let percent = |value: i64| format!("{:.1}%", 100.0 * value as f64 / whole as f64);
         let [own, total] = [own, total].map(percent);
-        let all = if own == total { own } else { format!("{own}, or {total} including callees,") };
+        let all = if own == total { own } else { format!("self {own}, total {total}") };
         text.push_str(&format!(" ({all} of {})", clean(&metric.name)));
     }
     if info.inlined {

@@ -8,7 +8,9 @@ use crate::output::table::{Cell, Columns, Emphasis, Form, Kind, Note, Table};
 use crate::output::tables::values::{
     HasValues, RowSides, ValueColumns, Which, Wholes, add_shares, artefact_note, more, side_only,
 };
-use crate::report::{AnnotatedSource, Grouping, Name, Origin, Pair, PairBySide, SourceFunction, SourceLine};
+use crate::report::{
+    AnnotatedSource, Grouping, Name, Origin, OtherFile, Pair, PairBySide, SourceFunction, SourceLine,
+};
 use crate::unit::{self, IncompatibleUnits};
 
 /// A line of a function.
@@ -163,6 +165,13 @@ fn where_from(function: &SourceFunction) -> Vec<Note> {
             vec![Note::faint(clean(file))]
         }
         (Some(file), Origin::Missing(places)) => {
+            if let Some(OtherFile { path, lacks_line, .. }) = &function.another {
+                let [path, file] = [path, &**file].map(clean);
+                let hint = format!(
+                    "{path} has no line {lacks_line}, so it is another file or version; recorded as {file}; use --source-path DIR to say where the sources are"
+                );
+                return vec![Note::faint(hint)];
+            }
             let hint = "file not found; use --source-path DIR to say where the sources are";
             let places = places.iter().map(|place| format!("  looked for {}", clean(place)));
             std::iter::once(format!("{}: {hint}", clean(file))).chain(places).map(Note::faint).collect()

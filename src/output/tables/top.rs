@@ -307,7 +307,7 @@ fn notes(top: &Top, style: &Style) -> Vec<Note> {
     if is_plain(header) && top.rows.iter().any(|row| row.candidate) {
         let mark = style.glyphs.candidate;
         notes.push(Note::faint(format!(
-            "{mark} leaf-heavy: self is at least 90% of total and 1% of all; never waiting or profiler frames"
+            "{mark} leaf-heavy: self is at least 90% of total and 1% of all; waiting functions and the profiler's own are never marked"
         )));
     }
     if top.rows.iter().any(|row| row.per_call.is_some()) && style.columns.is_empty() {

@@ -16,8 +16,9 @@ const BYTES: usize = 2 << 20;
 pub(super) fn embedded(profile: &Profile, scope: Scope, sources: &Sources) -> Vec<SourceFunction> {
     // A file has many functions.
     let known = RefCell::new(HashMap::<String, SourceText>::new());
-    let text_of = |file: &str| {
-        known.borrow_mut().entry(file.to_string()).or_insert_with(|| sources.text_of(file)).clone()
+    let text_of = |file: &str, last_line: u32| {
+        let mut known = known.borrow_mut();
+        known.entry(file.to_string()).or_insert_with(|| sources.text_of(file, last_line)).clone()
     };
     // The lines show the new side of a comparison.
     let scope = Scope { base: None, highlight: None, ..scope };

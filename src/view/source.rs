@@ -99,9 +99,9 @@ type LinesByFile<'s> = HashMap<KeyId, BTreeMap<&'s str, LineValues>>;
 fn last_lines(profile: &Profile) -> HashMap<&str, u32> {
     let symbols = &profile.symbols;
     let mut last = HashMap::new();
-    for frame in symbols.frames.iter() {
+    for frame in &symbols.frames {
         let file = symbols.function_file(frame.function);
-        if !file.ends_with(".kt") {
+        if file.rsplit('.').next() != Some("kt") {
             let line: &mut u32 = last.entry(file).or_default();
             *line = frame.line.max(*line);
         }

@@ -9,7 +9,8 @@ pub(super) const SHORTEST: usize = 3;
 
 /// The number of terminal columns that a text takes.
 pub fn display_width(text: &str) -> usize {
-    text.width()
+    // Most names are plain ASCII, whose characters are one column wide.
+    if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) { text.len() } else { text.width() }
 }
 
 /// Shortens a name to `width` columns by replacing its middle with `ellipsis` (`…`, or `..` without UTF-8),

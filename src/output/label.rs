@@ -89,7 +89,7 @@ impl Label<'_> {
 
     /// The lines of the label, fitted to the space for names.
     pub(super) fn lines(&self, space: NameSpace, ellipsis: &str) -> Vec<String> {
-        let before = format!("{}{}", fit_branches(&self.branches, space.room, ellipsis), self.prefix);
+        let before = [&*fit_branches(&self.branches, space.room, ellipsis), &*self.prefix].concat();
         let aside = fit_aside(&self.aside, display_width(&before), space.room, ellipsis);
         let around = display_width(&before) + display_width(&self.suffix) + display_width(&aside);
         let left = NameSpace {
@@ -103,8 +103,8 @@ impl Label<'_> {
         }
         let mut names = names.into_iter();
         let first = names.next().unwrap_or_default();
-        let first = format!("{before}{first}{}{aside}", self.suffix);
-        std::iter::once(first).chain(names.map(|name| format!("{}{name}", self.below))).collect()
+        let first = [&*before, &*first, &*self.suffix, &*aside].concat();
+        std::iter::once(first).chain(names.map(|name| [&*self.below, &*name].concat())).collect()
     }
 
     /// Whether parts of the names are left out of these lines.

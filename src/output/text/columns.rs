@@ -204,9 +204,8 @@ impl ColumnLayout<'_> {
         let lines = label.map(|label| label.lines(space, self.style.glyphs.ellipsis));
         let mut names = lines.unwrap_or_default().into_iter();
         let first = self.with_texts(names.next().unwrap_or_default(), &texts);
-        let first = TextLine::row(format!("{}{first}", self.numbers(&texts)), row.emphasis);
-        let blank = " ".repeat(self.taken);
-        let further = names.map(|name| TextLine::row(format!("{blank}{name}"), row.emphasis));
+        let first = TextLine::row([self.numbers(&texts), first].concat(), row.emphasis);
+        let further = names.map(|name| TextLine::row([" ".repeat(self.taken), name].concat(), row.emphasis));
         std::iter::once(first).chain(further).collect()
     }
 

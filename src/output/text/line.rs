@@ -31,7 +31,8 @@ impl TextLine {
     /// The lines in a terminal of `width` columns. Prose is wrapped. A row of a table is already laid out: if it is still
     /// too long, because of a title or of `… 1,064 more functions`, its end is cut.
     pub(super) fn wrapped(self, width: usize, ellipsis: &str) -> Vec<TextLine> {
-        if display_width(self.text.trim_end()) <= width {
+        // No character is wider than its bytes are many.
+        if self.text.len() <= width || display_width(self.text.trim_end()) <= width {
             return vec![self];
         }
         if self.is_row {

@@ -281,6 +281,13 @@ mod tests {
     }
 
     #[test]
+    fn the_last_line_of_a_file_is_that_of_all_its_functions() {
+        let profile = from_notation("main@m.go:9;f@f.go:2 4\nmain@m.go:3;g@f.go:7 1\nh@h.kt:900 1");
+        let last = last_lines(&profile);
+        assert_eq!(["m.go", "f.go", "h.kt"].map(|file| last.get(file).copied()), [Some(9), Some(7), None]);
+    }
+
+    #[test]
     fn a_function_without_known_lines_shows_no_source() {
         let profile = from_notation("main@m.go:0;f@f.go:0 4\nmain@m.go:3 1");
         let options =

@@ -332,7 +332,11 @@ impl Stages {
             return FilterError::hinted(message, sets);
         }
         if pattern::SETS.contains(&text) {
-            let hint = "no function of this profile is in this set; prof top -n 0 lists all names";
+            let hint = if self.fixed {
+                format!("with -F, `{text}` is literal text; without -F, it stands for a set of functions")
+            } else {
+                "no function of this profile is in this set; prof top -n 0 lists all names".to_string()
+            };
             return FilterError::hinted(message, hint);
         }
         let names = names_in_use(&self.profile, text);

@@ -187,6 +187,23 @@ fn an_unknown_set_lists_the_known_ones() {
 }
 
 #[test]
+fn hints_name_the_option_that_helps() {
+    let folder = folder();
+    let literal = run(&folder, &["top", "-F", "--show-stacks", "@runtime", "cpu.pb.gz"]);
+    assert_eq!(literal.status.code(), Some(2));
+    assert!(stderr(&literal).contains("with -F, `@runtime` is literal text"), "{}", stderr(&literal));
+    // With a time, `--to` is a filter.
+    let convert = run(&folder, &["convert", "-o", "-", "--to", "1.5s", "cpu.pb.gz"]);
+    assert_eq!(convert.status.code(), Some(2));
+    assert!(stderr(&convert).contains("name the format with --output-format"), "{}", stderr(&convert));
+    let help = run(&folder, &["source", "--help"]);
+    assert!(
+        !String::from_utf8_lossy(&help.stdout).contains("label:KEY"),
+        "source groups by function or name only"
+    );
+}
+
+#[test]
 fn skipped_inputs_are_named_with_verbose() {
     let folder = folder();
     fs::write(folder.path().join("notes.md"), "# Notes\n\nNo profile.\n").unwrap();

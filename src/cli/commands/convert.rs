@@ -133,7 +133,10 @@ impl ConvertCommand {
                 }
                 (Some(file), None) => format!("{file}: cannot tell the format from the file extension"),
             };
-            hinted(message, format!("name the format with --to, or use another extension; {}", known()))
+            hinted(
+                message,
+                format!("name the format with --output-format, or use another extension; {}", known()),
+            )
         })?;
         Ok((writer, writer.is_packed(file.as_deref())))
     }

@@ -90,8 +90,8 @@ pub(crate) struct DiffCommand {
     /// Write a budget file and a CI workflow, then exit
     ///
     /// The files are prof.toml and a workflow for GitHub (or for GitLab, in a folder with a .gitlab-ci.yml) that
-    /// records the project in this folder: Go, Rust, Java, Python or Node.js. Existing files are kept unless --force
-    /// is given.
+    /// records the project in this folder: Go, Rust, Java, Python or Node.js. If one of them exists already,
+    /// nothing is written, unless --force is given.
     #[arg(
         long, help_heading = "Set up",
         conflicts_with_all = ["profiles", "old", "new", "metrics", "format", "output", "budget"]

@@ -21,6 +21,9 @@ use crate::view::{CodeSpot, NoAssembly, SourceOptions, assembly, source};
 /// Source lines of a function, with self and total values per line
 #[derive(Args, Debug)]
 #[command(visible_alias = "list")]
+#[command(mut_arg("by", |option| {
+    option.help("Treat functions of one name in different files as several functions (function) or as one (name)")
+}))]
 #[command(mut_arg("limit", |option| {
     option.help("Show at most N functions; 0 for all [default: as many as fit the screen, or 5; JSON and CSV: all]")
 }))]

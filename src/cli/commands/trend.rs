@@ -32,6 +32,13 @@ use crate::view::{History, TrendOptions, TrendOrder, TrendValue, trend};
 /// An argument that ends in .svg is a picture to write.
 #[derive(Args, Debug)]
 #[command(override_usage = "prof trend [OPTIONS] [OUT.svg] [PROFILE]...")]
+#[command(mut_arg("how", |option| {
+    option.help(
+        "How to match functions of earlier and later profiles: auto, exact (same name and location), or the path of a \
+         file with lines `old = new`, the names in earlier and in later profiles; `old =` and `= new` for functions \
+         without a match",
+    )
+}))]
 #[command(mut_arg("metrics", |option| option.help("Metric to follow, by name, profile type or number")))]
 #[command(after_help = "Examples:
   prof trend nightly/                what became more expensive, and since when
@@ -82,7 +89,7 @@ struct TestArgs {
     /// Smallest share that is tested, in percent [default: 0.5; for leaks 0.05]
     #[arg(long, value_name = "P", value_parser = percent)]
     min_tested: Option<f64>,
-    /// Rescale profiles to make them comparable: core (unchanged code costs the same), total (equal totals), or none [default: core for time, none for memory and counts]
+    /// Rescale profiles to make them comparable: core (unchanged code costs the same), total (equal totals), or none [default: core for time and samples, none for memory and counts of objects or calls]
     #[arg(long, value_name = "HOW", value_parser = without_sides)]
     normalize: Option<Normalization>,
 }

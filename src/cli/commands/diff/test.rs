@@ -46,7 +46,7 @@ pub(crate) struct TestArgs {
     /// A single new run can then be judged with `--noise FILE`. Give 10 or more runs, recorded like the runs to judge.
     #[arg(long, conflicts_with_all = ["old", "new", "noise", "budget", "init"])]
     pub(crate) learn_noise: bool,
-    /// Rescale the old side to make it comparable with the new: core (unchanged code costs the same), total (equal totals), per=OLD,NEW (units of work done on each side), or none [default: core for time, none for memory and counts of objects or calls]
+    /// Rescale the old side to make it comparable with the new: core (unchanged code costs the same), total (equal totals), per=OLD,NEW (units of work done on each side), or none [default: core for time and samples, none for memory and counts of objects or calls]
     #[arg(long, value_name = "HOW", value_parser = normalize)]
     pub(crate) normalize: Option<Normalization>,
 }

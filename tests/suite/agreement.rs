@@ -260,7 +260,7 @@ fn labels_are_never_leaf_heavy() {
     let top = here("top fixtures/pprof/go-cpu.pb.gz");
     assert!(
         top.contains(
-            "◆ leaf-heavy: self is at least 90% of total and 1% of all; never waiting or profiler frames"
+            "◆ leaf-heavy: self is at least 90% of total and 1% of all; waiting functions and the profiler's own are never marked"
         ),
         "{top}"
     );

@@ -858,14 +858,16 @@ fn an_interrupted_recording_leaves_nothing() {
         let mut command = prof(folder.path(), &[words, &[&url]].concat());
         command.env("HOME", folder.path()).env("XDG_CACHE_HOME", folder.path().join("cache"));
         let asked = server.asked().len();
-        let mut running = Running(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap());
+        let mut running = Running(command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap());
         while server.asked().len() == asked && running.0.try_wait().unwrap().is_none() {
             thread::sleep(Duration::from_millis(10));
         }
         let id = running.0.id().to_string();
         assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
         let status = running.0.wait().unwrap();
-        assert!(status.signal() == Some(2) || status.code() == Some(130), "{words:?}: {status}");
+        let mut errors = String::new();
+        running.0.stderr.take().unwrap().read_to_string(&mut errors).unwrap();
+        assert!(status.signal() == Some(2) || status.code() == Some(130), "{words:?}: {status}: {errors}");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "{words:?}");
     }
 }

@@ -57,7 +57,7 @@ fn a_file_is_replaced_as_a_whole_with_its_permissions_and_through_links() {
 
 /// Command lines that write a file; `OUT` stands for its path. `every_command_that_writes_is_tried` checks that
 /// none is missing.
-const WRITING: [&str; 19] = [
+const WRITING: [&str; 21] = [
     "top -o OUT in.pb.gz",
     "top --format json -o OUT in.pb.gz",
     "top --base old.pb.gz -o OUT in.pb.gz",
@@ -75,6 +75,8 @@ const WRITING: [&str; 19] = [
     "types -o OUT",
     "info -o OUT in.pb.gz",
     "diff -o OUT old.pb.gz in.pb.gz",
+    "trend -o OUT old.pb.gz in.pb.gz",
+    "trend OUT.svg old.pb.gz in.pb.gz",
     "convert -o OUT.pb.gz in.pb.gz",
     "convert -o OUT.folded in.pb.gz",
 ];
@@ -115,7 +117,7 @@ fn every_command_that_writes_is_tried() {
         assert_eq!(help.contains("--output"), is_tried, "prof {command}");
         tried += usize::from(is_tried);
     }
-    assert_eq!(tried, 13);
+    assert_eq!(tried, 14);
 }
 
 #[test]
@@ -267,7 +269,7 @@ fn profiles_of_every_format_are_kept() {
     let (mut count, mut unread) = (0, 0);
     for format in fs::read_dir(fixture("")).unwrap().map(|entry| entry.unwrap().path()) {
         // These folders hold other files, too.
-        let others = ["diff", "programs", "sourcemaps", "symbols"];
+        let others = ["diff", "programs", "sourcemaps", "symbols", "trend"];
         if !format.is_dir() || others.iter().any(|name| format.ends_with(name)) {
             continue;
         }

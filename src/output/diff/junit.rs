@@ -123,7 +123,9 @@ fn case<W: Write>(
     writer.write_event(Event::End(BytesEnd::new("testcase")))
 }
 
-/// Makes control characters visible: most of them cannot be written in XML.
+/// Makes control characters visible: most of them cannot be written in XML, and neither can two code points that are no
+/// characters.
 fn printable(text: &str) -> String {
+    let text = text.replace(['\u{fffe}', '\u{ffff}'], "\u{fffd}");
     text.lines().map(|line| clean(line).into_owned()).collect::<Vec<String>>().join("; ")
 }

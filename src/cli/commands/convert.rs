@@ -45,7 +45,7 @@ pub(crate) struct ConvertCommand {
     /// Format to write: a name or a file extension; `--to F` also works, unless F is a time: then `--to` filters
     #[arg(long, value_name = "F", help_heading = "Output", add = ArgValueCompleter::new(written_formats))]
     output_format: Option<String>,
-    /// Overwrite the output file even if it is a profile. Other files are replaced without --force, inputs never
+    /// Overwrite the output file even if it is a profile; other files need no --force, inputs are never overwritten
     #[arg(long, help_heading = "Output")]
     force: bool,
 }

@@ -52,6 +52,7 @@ use crate::view::{DiffOptions, DiffSort, limit_by_side, limit_rows};
 #[command(mut_arg("profiles", |option| {
     option.help("OLD and NEW: a profile, a folder of profiles, an address (http://…), or `-` for standard input")
 }))]
+#[command(mut_arg("verbose", |option| option.help("Print how long each step took, and list all matched functions")))]
 #[command(mut_arg("metrics", |option| option.help("Metric to compare, by name, profile type or number")))]
 #[command(mut_arg("max_profiles", |option| {
     option.help("Use at most N profiles per side, chosen at random; 0 for all [default: all]")

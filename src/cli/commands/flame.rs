@@ -68,7 +68,7 @@ pub(super) struct DrawingArgs {
     /// Write the picture to this file (same as OUT); - is standard output
     #[arg(short, long, value_name = "OUT", value_hint = ValueHint::FilePath)]
     output: Option<PathBuf>,
-    /// Overwrite the output file even if it is a profile. Other files are replaced without --force, inputs never
+    /// Overwrite the output file even if it is a profile; other files need no --force, inputs are never overwritten
     #[arg(long)]
     force: bool,
     /// Width of an SVG in pixels

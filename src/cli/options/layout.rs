@@ -33,7 +33,7 @@ pub(crate) struct LayoutArgs {
     /// When to page text through $PAGER
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     pub(crate) pager: PagerChoice,
-    /// Overwrite the output file even if it is a profile. Other files are replaced without --force, inputs never
+    /// Overwrite the output file even if it is a profile; other files need no --force, inputs are never overwritten
     #[arg(long)]
     pub(crate) force: bool,
 }

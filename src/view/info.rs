@@ -22,7 +22,9 @@ pub fn info(profile: &Profile, metric: usize, inputs: Vec<InfoSource>, combined:
     let symbols = &profile.symbols;
     let files: HashSet<_> = symbols.functions.iter().map(|function| function.file).collect();
     let unresolved = unresolved([(profile, metric)].into_iter());
-    let [functions, functions_of_metric] = functions(profile, metric);
+    let all: Vec<usize> = (0..meta.metrics.len()).collect();
+    let subject = Subject::new(profile, &By::Function, &all);
+    let [functions, functions_of_metric] = functions(&subject, metric);
     let activity = Activity::of(profile, metric);
     let distinct = distinct_stacks(profile);
     Info {
@@ -49,7 +51,7 @@ pub fn info(profile: &Profile, metric: usize, inputs: Vec<InfoSource>, combined:
         warnings: meta.warnings.iter().chain(&meta.notes).cloned().chain(activity.warning).collect(),
         combined,
         encoding: meta.encoding.clone(),
-        program: program(profile, metric),
+        program: program(&subject, metric),
         rows: meta.rows,
         labelled_rows: meta.labelled_rows,
         no_stack: profile.no_stack(metric),
@@ -68,22 +70,20 @@ pub fn info(profile: &Profile, metric: usize, inputs: Vec<InfoSource>, combined:
 
 /// How many functions have a value of any metric, and how many of the given one. As in other views, a function is what
 /// makes a row by itself: in JavaScript, each of the twenty `(anonymous)` of a file.
-fn functions(profile: &Profile, metric: usize) -> [u64; 2] {
-    let metrics: Vec<usize> = (0..profile.meta.metrics.len()).collect();
-    let subject = Subject::new(profile, &By::Function, &metrics);
-    let counted = flat(&subject);
+fn functions(subject: &Subject<'_>, metric: usize) -> [u64; 2] {
+    let counted = flat(subject);
     let has_value =
         |metric: usize, key: KeyId| counted.total[metric][key] != 0 || counted.self_value[metric][key] != 0;
     let of_metric = subject.keys.ids().filter(|&key| has_value(metric, key)).count();
+    let metrics = 0..counted.total.len();
     let of_any =
-        subject.keys.ids().filter(|&key| metrics.iter().any(|&metric| has_value(metric, key))).count();
+        subject.keys.ids().filter(|&key| metrics.clone().any(|metric| has_value(metric, key))).count();
     [of_any, of_metric].map(|count| count as u64)
 }
 
 /// The recorded program and its language, inferred from the mappings and the source files: `gpq.test (Go)`.
-fn program(profile: &Profile, metric: usize) -> Option<String> {
-    let name = executable(profile, metric);
-    match (name, language(profile)) {
+fn program(subject: &Subject<'_>, metric: usize) -> Option<String> {
+    match (executable(subject, metric), language(subject.profile)) {
         (Some(name), Some(language)) => Some(format!("{name} ({language})")),
         (Some(name), None) => Some(name.to_string()),
         (None, language) => language.map(str::to_string),
@@ -92,10 +92,10 @@ fn program(profile: &Profile, metric: usize) -> Option<String> {
 
 /// The file of the program that was recorded. Recordings of the kernel's events begin with its modules, and those of several
 /// programs with any of these, so it is the program that is on most stacks, among equal ones the first.
-fn executable(profile: &Profile, metric: usize) -> Option<&str> {
+fn executable<'p>(subject: &Subject<'p>, metric: usize) -> Option<&'p str> {
+    let profile = subject.profile;
     let symbols = &profile.symbols;
     let file = |mapping: MappingId| base_name(symbols.strings.get(symbols.mappings[mapping].file));
-    let subject = Subject::new(profile, &By::Function, &[metric]);
     let mut totals: HashMap<&str, u128> = HashMap::new();
     let mut on_stack: Vec<MappingId> = Vec::new();
     for stack in subject.stacks() {
@@ -103,7 +103,7 @@ fn executable(profile: &Profile, metric: usize) -> Option<&str> {
         on_stack.extend(profile.stacks.frames(stack).iter().map(|&frame| symbols.frames[frame].mapping));
         on_stack.sort_unstable();
         on_stack.dedup();
-        let value = subject.values(stack).next().unwrap_or_default();
+        let value = subject.values(stack).nth(metric).unwrap_or_default();
         for &mapping in &on_stack {
             *totals.entry(file(mapping)).or_default() += u128::from(value.unsigned_abs());
         }
@@ -262,7 +262,9 @@ mod tests {
             ("!/jre/libjvm.so+0x1 7\n!//anon+0x1 3\n![vdso]+0x3 1", None),
             ("!C:\\Windows\\ntdll.dll+0x1;!C:\\a\\shop.exe+0x2 3", Some("shop.exe")),
         ] {
-            assert_eq!(executable(&from_notation(stacks), 0), expected, "{stacks}");
+            let profile = from_notation(stacks);
+            let subject = Subject::new(&profile, &By::Function, &[0]);
+            assert_eq!(executable(&subject, 0), expected, "{stacks}");
         }
     }
 }

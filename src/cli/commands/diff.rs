@@ -22,7 +22,7 @@ use crate::cli::commands::init;
 use crate::cli::commands::outcome::{FAILED, Outcome};
 use crate::cli::commands::requirement::Requirement;
 use crate::cli::commands::show::{needs, write_timed};
-use crate::cli::input::{budget, request};
+use crate::cli::input::request;
 use crate::cli::options::args::{InputArgs, NodeArgs, RowLimit, percent, say};
 use crate::cli::options::filters::{self, FilterArgs};
 use crate::cli::options::layout::{LayoutArgs, Output, OutputFormat, WordingArgs};
@@ -294,10 +294,7 @@ impl DiffCommand {
         let filters = self.filters.filters();
         let mut stages = filters.stages(compared.profile.clone(), &usual.by);
         let functions = stages.matching("--function", &self.test.function).map_err(filters::explain)?;
-        let budgets = match &self.test.budget {
-            Some(path) => budget::rules(path, &compared, &mut stages)?,
-            None => Vec::new(),
-        };
+        let budgets = self.budgets(&compared, &mut stages)?;
         for remark in &mut compared.remarks {
             remark.text = testing.about(&remark.text);
         }

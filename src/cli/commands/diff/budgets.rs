@@ -9,7 +9,10 @@ use crate::cli::input::budget;
 use crate::cli::input::request::explain;
 use crate::cli::options::layout::Output;
 use crate::cli::terminal::failure::hinted;
+use crate::compare::Compared;
+use crate::filter::Stages;
 use crate::load::{Side, Sides, one_side};
+use crate::view::BudgetRule;
 
 impl DiffCommand {
     /// Checks the budgets on profiles that are compared with nothing.
@@ -20,16 +23,18 @@ impl DiffCommand {
         let sides = Sides { old: Side::default(), new, share_a_file: false };
         let compared = self.compared(sides, &request, false)?;
         let mut stages = self.filters.filters().stages(compared.profile.clone(), &self.node.by());
-        let rules = match &self.test.budget {
-            Some(path) => budget::rules(path, &compared, &mut stages)?,
-            None => Vec::new(),
-        };
+        let rules = self.budgets(&compared, &mut stages)?;
         self.say_about(&compared, &stages);
         let report = compared.check_budgets(&rules);
         let code = exit_code(report.outcome());
         output.style.exit_code = Some(code);
         write_timed(&report.into(), &output, &self.input)?;
         Ok(Outcome(code))
+    }
+
+    /// The budgets to check, if there are any.
+    pub(super) fn budgets(&self, compared: &Compared, stages: &mut Stages) -> Result<Vec<BudgetRule>> {
+        self.test.budget.as_ref().map_or(Ok(Vec::new()), |path| budget::rules(path, compared, stages))
     }
 
     /// Fails if an option asks for a test, which takes two sides: it must not seem to have been passed.

@@ -5,7 +5,6 @@
 //! ```
 
 use std::collections::BTreeMap;
-use std::fmt;
 
 use crate::filter::{FilterError, Filtered, Filters};
 use crate::load::metrics::{MetricKey, check_metrics, metrics_wanted, refuse_too_large};
@@ -54,53 +53,27 @@ pub struct LoadedSeries {
 }
 
 /// Why a series cannot be loaded.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SeriesError {
     /// An input cannot be read.
-    Load(Error),
+    #[error("{0}")]
+    Load(#[from] Error),
     /// A filter cannot be applied to any of the profiles.
-    Filter(FilterError),
+    #[error("{0}")]
+    Filter(#[source] FilterError),
     /// A pair of functions that was given does not exist in any of the profiles.
-    Given(GivenError),
+    #[error("{0}")]
+    Given(#[source] GivenError),
     /// A profile does not fit the others.
-    History(HistoryError),
+    #[error("{0}")]
+    History(#[source] HistoryError),
     /// Profiles from some time on are wanted, but this one does not say when it was recorded.
+    #[error("{0} does not say when it was recorded")]
     NoTime(String),
     /// All profiles are older than wanted. The number is how many there are.
+    #[error("{}", if *.0 == 1 { "the profile is older than that".to_string() } else { format!("all {} profiles are older than that", .0) })]
     AllOlder(usize),
-}
-
-impl fmt::Display for SeriesError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            SeriesError::Load(error) => error.fmt(f),
-            SeriesError::Filter(error) => error.fmt(f),
-            SeriesError::Given(error) => error.fmt(f),
-            SeriesError::History(error) => error.fmt(f),
-            SeriesError::NoTime(name) => write!(f, "{name} does not say when it was recorded"),
-            SeriesError::AllOlder(1) => f.write_str("the profile is older than that"),
-            SeriesError::AllOlder(count) => write!(f, "all {count} profiles are older than that"),
-        }
-    }
-}
-
-impl std::error::Error for SeriesError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        Some(match self {
-            SeriesError::Load(error) => error,
-            SeriesError::Filter(error) => error,
-            SeriesError::Given(error) => error,
-            SeriesError::History(error) => error,
-            SeriesError::NoTime(_) | SeriesError::AllOlder(_) => return None,
-        })
-    }
-}
-
-impl From<Error> for SeriesError {
-    fn from(error: Error) -> Self {
-        SeriesError::Load(error)
-    }
 }
 
 impl LoadedSeries {

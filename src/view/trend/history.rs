@@ -2,7 +2,6 @@
 //! profiles fit in memory.
 
 use std::cmp::Ordering;
-use std::fmt;
 
 use hashbrown::HashMap;
 
@@ -97,34 +96,19 @@ impl TrendOrder {
 }
 
 /// Why a profile cannot be part of a series.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum HistoryError {
     /// Its metric has another kind of unit: the input, its unit, and that of the others.
+    #[error("{0}: the metric is in {1}, but in other profiles it is in {2}")]
     Units(String, String, String),
     /// Its values do not fit in 64 bits in the finest unit of all profiles.
+    #[error("{0}: the values do not fit 64 bits in the finest unit of all profiles")]
     TooLarge(String),
     /// The sums of so many profiles exceed the memory limit.
+    #[error("the functions of {0} profiles exceed the memory limit")]
     TooMany(usize),
 }
-
-impl fmt::Display for HistoryError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            HistoryError::Units(input, own, others) => {
-                write!(f, "{input}: the metric is in {own}, but in other profiles it is in {others}")
-            }
-            HistoryError::TooLarge(input) => {
-                write!(f, "{input}: the values do not fit 64 bits in the finest unit of all profiles")
-            }
-            HistoryError::TooMany(count) => {
-                write!(f, "the functions of {count} profiles exceed the memory limit")
-            }
-        }
-    }
-}
-
-impl std::error::Error for HistoryError {}
 
 impl History {
     /// Adds a profile after the others. If it is a copy of one that was added, which has the same time and the same values,

@@ -3,7 +3,7 @@
 use std::fs::{self, File};
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::SystemTime;
 
 use crate::binary::{Binary, UnwindTable};
@@ -23,6 +23,8 @@ pub(super) struct FilesOfRecording {
     binaries: Mutex<Binaries>,
     /// The recording itself.
     recording: PathBuf,
+    /// When it was written, once that was asked.
+    written: OnceLock<Option<SystemTime>>,
     budget: Budget,
     warnings: Mutex<Vec<String>>,
 }
@@ -34,6 +36,7 @@ impl FilesOfRecording {
             places: symbols.places().collect(),
             binaries: Mutex::new(Binaries::new(symbols.places().collect())),
             recording: PathBuf::from(path),
+            written: OnceLock::new(),
             budget: budget.clone(),
             warnings: Mutex::default(),
         }
@@ -41,7 +44,7 @@ impl FilesOfRecording {
 
     /// When the recording was written; `None` if unknown. Asked only for recordings that refer to files.
     fn written(&self) -> Option<SystemTime> {
-        fs::metadata(&self.recording).and_then(|about| about.modified()).ok()
+        *self.written.get_or_init(|| fs::metadata(&self.recording).and_then(|about| about.modified()).ok())
     }
 
     /// What went wrong so far.

@@ -238,10 +238,8 @@ impl Model {
         if let Some(location) = self.given_location(normalize) {
             (self.location, self.location_variance) = (location, 0.0);
         } else if normalize == Normalization::Total {
-            (self.location, self.location_variance) = {
-                let (old, new) = self.samples();
-                (0.0, 1.0 / old + 1.0 / new)
-            };
+            let (old, new) = self.samples();
+            (self.location, self.location_variance) = (0.0, 1.0 / old + 1.0 / new);
         }
     }
 

@@ -267,10 +267,12 @@ fn two_selections() -> FetchError {
         .hint("prof diff URL URL compares the profiles of two addresses")
 }
 
-/// Both ends of a time range, in milliseconds since 1970.
+/// Both ends of a time range, in milliseconds since 1970. Both are relative to the same now, so that an hour is an hour.
 fn range(from: Option<&str>, until: Option<&str>) -> Result<(i64, i64), FetchError> {
-    let from = time(from.unwrap_or("now-1h"))?;
-    let until = time(until.unwrap_or("now"))?;
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_millis());
+    let now = i64::try_from(now).unwrap_or(i64::MAX);
+    let from = time(from.unwrap_or("now-1h"), now)?;
+    let until = time(until.unwrap_or("now"), now)?;
     if from >= until {
         return Err(FetchError::new("the time range of the address is empty"));
     }
@@ -368,12 +370,10 @@ pub(super) fn with_parameter(uri: &Uri, name: &str, value: &str) -> Result<Uri, 
 
 /// A time as databases of profiles write it, in milliseconds since 1970: `now-1h`, a number of seconds or milliseconds,
 /// or `2024-03-13T18:00:00.000Z`.
-fn time(text: &str) -> Result<i64, FetchError> {
+fn time(text: &str, now: i64) -> Result<i64, FetchError> {
     let wrong = || {
         FetchError::new(format!("{text} is not a time")).hint("use now, now-1h, or milliseconds since 1970")
     };
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_millis());
-    let now = i64::try_from(now).unwrap_or(i64::MAX);
     if let Some(offset) = text.strip_prefix("now") {
         let Some(offset) = offset.strip_prefix('-') else {
             return if offset.is_empty() { Ok(now) } else { Err(wrong()) };
@@ -470,8 +470,11 @@ mod tests {
 
     #[test]
     fn times_are_relative_or_absolute() {
-        let hour = time("now").unwrap() - time("now-1h").unwrap();
-        assert!((3_600_000..3_600_100).contains(&hour), "{hour}");
+        let time = |text| time(text, 1_700_003_600_000);
+        assert_eq!(time("now").unwrap(), 1_700_003_600_000);
+        assert_eq!(time("now-1h").unwrap(), 1_700_000_000_000);
+        let (from, until) = range(None, None).unwrap();
+        assert_eq!(until - from, 3_600_000);
         assert_eq!(time("1700000000").unwrap(), 1_700_000_000_000);
         assert_eq!(time("1700000000123").unwrap(), 1_700_000_000_123);
         assert_eq!(time("2023-11-14T22:13:20.500Z").unwrap(), 1_700_000_000_500);

@@ -55,6 +55,7 @@ mod names;
 mod noise;
 mod numbers;
 mod options;
+mod packages;
 mod page;
 mod page_calls;
 mod page_filters;

@@ -98,7 +98,7 @@ fn recipes_run() {
 }
 
 /// Published crates that the documentation installs.
-const PUBLISHED: [&str; 3] = ["cargo-deb", "cargo-fuzz", "inferno"];
+const PUBLISHED: [&str; 2] = ["cargo-fuzz", "inferno"];
 
 /// The commands in the documentation work with this repository and nothing else: packages can be installed, and
 /// the tests, benches, build profiles and scripts exist.

@@ -28,6 +28,12 @@ pub enum Need {
     Node,
     /// `python3`.
     Python,
+    /// `pip`, which installs Python packages.
+    Pip,
+    /// `npm`, which installs packages of Node.js.
+    Npm,
+    /// `dpkg-shlibdeps`, which finds the packages that a Debian package depends on, and the programs that come with it.
+    Dpkg,
     /// `strace`, which shows the sockets that a program opens.
     Strace,
     /// `script`, which runs a program in a terminal.
@@ -55,6 +61,9 @@ impl Need {
             Need::Openssl => any(&["openssl"]),
             Need::Node => any(&["node"]),
             Need::Python => any(&["python3"]),
+            Need::Pip => any(&["pip3", "pip"]),
+            Need::Npm => any(&["npm"]),
+            Need::Dpkg => any(&["dpkg-shlibdeps"]),
             Need::Strace => any(&["strace"]),
             Need::Script => any(&["script"]),
             Need::OrdinaryUser => {

@@ -292,8 +292,10 @@ def try_npm(paths, folder, release):
     if not tool:
         print("npm: not tried, there is no npm", file=sys.stderr)
         return None
-    # Other platforms' packages are not asked for: they are optional, and nothing can be fetched.
-    run(tool, "install", "--global", "--prefix", folder, "--offline", "--no-audit", "--no-fund", *reversed(paths),
+    # Static programs run on a system with another C library as well, but are not meant for it. The packages of other
+    # platforms are optional, so it does not matter that they cannot be fetched.
+    force = ["--force"] if release.is_static else []
+    run(tool, "install", "--global", "--prefix", folder, "--offline", "--no-audit", "--no-fund", *force, *reversed(paths),
         env=os.environ | {"npm_config_cache": str(folder / "cache")})
     return [folder / ("prof.cmd" if os.name == "nt" else "bin/prof")]
 

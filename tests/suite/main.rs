@@ -68,6 +68,7 @@ mod recipes;
 mod roundtrip;
 mod runner;
 mod servers;
+mod site;
 mod sourcemaps;
 mod stats_attribution;
 mod stats_properties;

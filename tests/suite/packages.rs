@@ -64,6 +64,7 @@ fn versions_of_rust_agree() {
         ("flake.nix", "# Rust ", 1),
         (".github/workflows/ci.yml", "toolchain install ", 2),
         (".github/workflows/release.yml", "toolchain install ", 2),
+        (".github/workflows/site.yml", "toolchain install ", 1),
     ] {
         let text = root(file);
         let pattern = Regex::new(&format!(r"{before}(\d+\.\d+)")).unwrap();

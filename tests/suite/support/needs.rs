@@ -32,6 +32,8 @@ pub enum Need {
     Pip,
     /// `npm`, which installs packages of Node.js.
     Npm,
+    /// `mdbook`, which makes the documentation site.
+    Mdbook,
     /// `dpkg-shlibdeps`, which finds the packages that a Debian package depends on, and the programs that come with it.
     Dpkg,
     /// `strace`, which shows the sockets that a program opens.
@@ -63,6 +65,7 @@ impl Need {
             Need::Python => any(&["python3"]),
             Need::Pip => any(&["pip3", "pip"]),
             Need::Npm => any(&["npm"]),
+            Need::Mdbook => any(&["mdbook"]),
             Need::Dpkg => any(&["dpkg-shlibdeps"]),
             Need::Strace => any(&["strace"]),
             Need::Script => any(&["script"]),

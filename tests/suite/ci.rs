@@ -23,11 +23,34 @@ fn yaml(file: &str) -> Yaml {
 }
 
 fn yaml_at(path: &Path) -> Yaml {
-    let text = fs::read_to_string(path).unwrap();
-    let mut documents = YamlLoader::load_from_str(&text)
-        .unwrap_or_else(|error| panic!("{}: {error}\n{text}", path.display()));
+    let mut documents = documents(path);
     assert_eq!(documents.len(), 1, "{}", path.display());
     documents.remove(0)
+}
+
+fn documents(path: &Path) -> Vec<Yaml> {
+    let text = fs::read_to_string(path).unwrap();
+    YamlLoader::load_from_str(&text).unwrap_or_else(|error| panic!("{}: {error}\n{text}", path.display()))
+}
+
+/// The job of the GitLab component. `inputs` are those that differ from the defaults in its first document; as in
+/// GitLab, they are put into the text of the second one.
+fn gitlab_job(inputs: &[(&str, &str)]) -> Yaml {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("templates/prof-diff.yml");
+    let declared = documents(&path)[0]["spec"]["inputs"].clone();
+    let text = fs::read_to_string(&path).unwrap();
+    let (_, mut jobs) = text.split_once("\n---\n").map(|(head, jobs)| (head, jobs.to_string())).unwrap();
+    for (name, input) in declared.as_hash().unwrap() {
+        let name = name.as_str().unwrap();
+        assert!(input["description"].as_str().is_some(), "{name}");
+        let default = input["default"].as_str().unwrap_or_else(|| panic!("{name} has no default"));
+        let given = inputs.iter().find(|(given, _)| *given == name).map_or(default, |(_, value)| value);
+        let place = format!("$[[ inputs.{name} ]]");
+        assert!(jobs.contains(&place), "{name} is not used");
+        jobs = jobs.replace(&place, given);
+    }
+    assert!(!jobs.contains("$[["), "{jobs}");
+    YamlLoader::load_from_str(&jobs).unwrap().remove(0)[".prof-diff"].clone()
 }
 
 /// Writes a shell script that can be started as a program.
@@ -184,10 +207,9 @@ fn the_action_builds_prof_from_its_own_repository() {
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
 }
 
-/// Runs the script of the GitLab job with its own variables and those in `given`.
-fn run_job(folder: &Path, given: &[(&str, &str)]) -> Output {
-    let template = yaml("ci/gitlab/prof-diff.yml");
-    let job = &template[".prof-diff"];
+/// Runs the script of the GitLab job with these inputs, and with its own variables and those in `given`.
+fn run_job(folder: &Path, inputs: &[(&str, &str)], given: &[(&str, &str)]) -> Output {
+    let job = gitlab_job(inputs);
     let script: Vec<&str> =
         job["script"].as_vec().unwrap().iter().map(|line| line.as_str().unwrap()).collect();
     let mut shell = Command::new("sh");
@@ -202,10 +224,10 @@ fn run_job(folder: &Path, given: &[(&str, &str)]) -> Output {
 fn the_gitlab_job_leaves_a_test_report_and_a_comment() {
     for (new, code) in [(SAME, 0), (DEARER, 1)] {
         let folder = folder(new);
-        let output = run_job(folder.path(), &[("PROF", env!("CARGO_BIN_EXE_prof"))]);
+        let output = run_job(folder.path(), &[("prof", env!("CARGO_BIN_EXE_prof"))], &[]);
         assert_eq!(output.status.code(), Some(code), "{}", text(&output.stderr));
-        let template = yaml("ci/gitlab/prof-diff.yml");
-        let artifacts = &template[".prof-diff"]["artifacts"];
+        let job = gitlab_job(&[]);
+        let artifacts = &job["artifacts"];
         let report = read(folder.path(), artifacts["reports"]["junit"].as_str().unwrap());
         assert!(report.contains("<testsuites "), "{report}");
         assert_eq!(report.contains("<failure"), code == 1, "{report}");
@@ -220,9 +242,12 @@ fn the_gitlab_job_passes_on_options_and_fails_for_what_cannot_be_compared() {
     let prof = ("PROF", env!("CARGO_BIN_EXE_prof"));
     fs::write(folder.path().join("limits.toml"), "[[budget]]\nfunction = \"hash\"\ntotal = \"1 %\"\n")
         .unwrap();
-    let output = run_job(folder.path(), &[prof, ("PROF_BUDGET", "limits.toml")]);
+    let output = run_job(folder.path(), &[("budget", "limits.toml")], &[prof]);
     assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
-    let output = run_job(folder.path(), &[prof, ("PROF_OLD", "old/1.*"), ("PROF_ARGS", "--min-points x")]);
+    // A job that extends it sets variables.
+    let output = run_job(folder.path(), &[], &[prof, ("PROF_BUDGET", "limits.toml")]);
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
+    let output = run_job(folder.path(), &[("old", "old/1.*"), ("args", "--min-points x")], &[prof]);
     assert_eq!(output.status.code(), Some(2), "{}", text(&output.stderr));
     assert!(text(&output.stderr).contains("--min-points"), "{}", text(&output.stderr));
 }
@@ -356,11 +381,11 @@ fn init_writes_a_gitlab_job_that_records_both_sides() {
         let script: Vec<&str> = script.iter().map(|part| part.as_str().unwrap()).collect();
         run_script(folder.path(), &script.join("\n"), &jobs["record"]["variables"], recording);
         check_recordings(&root, file);
-        // The variables are those of the template.
-        let template = yaml("ci/gitlab/prof-diff.yml");
+        // The variables are those of the component.
+        let job = gitlab_job(&[]);
         for (variable, _) in jobs["performance"]["variables"].as_hash().unwrap() {
             let name = variable.as_str().unwrap();
-            assert!(!template[".prof-diff"]["variables"][name].is_badvalue(), "{name}");
+            assert!(!job["variables"][name].is_badvalue(), "{name}");
         }
         assert!(!root.join(".github").exists());
     }

@@ -61,7 +61,7 @@ TIMES = """
     await frame();
     filters[kind] = await timed(() => page.addFilter(kind, name, true));
   }
-  return { paint, ready: readyAt, filters, memory: performance.memory?.usedJSHeapSize ?? NaN, stacks: page.data.stackCount, bytes };
+  return { paint, ready: readyAt, filters, memory: performance.memory?.usedJSHeapSize ?? NaN, stacks: page.data.stacks, bytes };
 """
 
 

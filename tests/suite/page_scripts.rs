@@ -197,14 +197,22 @@ fn filters_and_sums_equal_brute_force() {
     let cases: Vec<(&str, usize)> =
         kinds.iter().flat_map(|kind| (0..6).map(move |name| (*kind, name))).collect();
     let script = format!(
-        "const {{ countFlat, filtered }} = await import('./count.js');
+        "const {{ countFlat }} = await import('./count.js');
+         const {{ pathsOf }} = await import('./data.js');
+         const {{ filtered }} = await import('./paths.js');
          const stacks = {};
          const names = {};
-         const start = new Uint32Array(stacks.length + 1);
-         stacks.forEach(([stack], index) => (start[index + 1] = start[index] + stack.length));
-         const none = names.map(() => '');
-         const places = {{ name: Uint32Array.from(names.keys()), isName: true, functions: names, plain: names, files: none, mappings: none, packages: none, inlined: new Uint8Array(names.length) }};
-         const data = {{ names, short: names, full: names, places, sets: new Map(), facets: [], label_sets: [[]], labelSet: new Uint32Array(stacks.length), frames: Uint32Array.from(stacks.flatMap(([stack]) => stack)), start, stackCount: stacks.length }};
+         const shared = stacks.map(([stack], index) => {{
+             const before = index ? stacks[index - 1][0] : [];
+             const at = stack.findIndex((frame, depth) => frame !== before[depth]);
+             return at < 0 ? stack.length : at;
+         }});
+         const further = stacks.map(([stack], index) => stack.length - shared[index]);
+         const frames = stacks.flatMap(([stack], index) => stack.slice(shared[index]));
+         const paths = pathsOf(Uint32Array.from(shared), Uint32Array.from(further), Uint32Array.from([0, ...frames]), null, names.length);
+         const none = new Uint32Array(names.length);
+         const places = {{ name: Uint32Array.from(names.keys()), isName: true, functions: names, plain: names, file: none, files: [''], mapping: none, mappings: [''], package: none, packages: [''], inlined: new Uint8Array(names.length) }};
+         const data = {{ names, short: names, full: names, places, paths, sets: new Map(), facets: [], label_sets: [[]], labelSet: new Uint32Array(stacks.length) }};
          const values = Float64Array.from(stacks.map(([, value]) => value));
          const found = {}.map(([kind, name]) => {{
              const {{ self, total, shown, noStack }} = countFlat(data, filtered(data, [{{ kind, text: names[name], exact: true }}]), values, 0);

@@ -6,14 +6,16 @@
 const START: &str = include_str!("start.js");
 
 /// The modules: name and source, each after those that it imports.
-const MODULES: [(&str, &str); 22] = [
+const MODULES: [(&str, &str); 24] = [
     ("start", START),
     ("dom", include_str!("dom.js")),
     ("format", include_str!("format.js")),
-    ("data", include_str!("data.js")),
     ("pattern", include_str!("pattern.js")),
     ("labels", include_str!("labels.js")),
+    ("paths", include_str!("paths.js")),
+    ("data", include_str!("data.js")),
     ("count", include_str!("count.js")),
+    ("grow", include_str!("grow.js")),
     ("sequences", include_str!("sequences.js")),
     ("label", include_str!("label.js")),
     ("theme", include_str!("theme.js")),

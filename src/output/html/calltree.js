@@ -1,6 +1,7 @@
 // The call tree as rows that open and close.
 
-import { Splitter, absolute } from "./count.js";
+import { splitterOf } from "./grow.js";
+import { absolute } from "./paths.js";
 import { element, fill, make, swatch } from "./dom.js";
 
 const CHILDREN_AT_ONCE = 50;
@@ -39,7 +40,7 @@ export class CallTree {
   show() {
     const { model } = this;
     const options = { names: model.data.names.length, inlined: model.data.places.inlined };
-    this.splitter = new Splitter(model.rootedPaths, model.values, model.otherValues, model.metric.zero, options);
+    this.splitter = splitterOf(model.rootedPaths, model.values, model.otherValues, model.metric.zero, options);
     this.root = { ...this.splitter.whole(), isOpen: true, shown: CHILDREN_AT_ONCE };
     for (let node = this.root; node; ) {
       node.isOpen = true;
@@ -103,7 +104,7 @@ export class CallTree {
     if (!isLeaf) line.setAttribute("aria-expanded", row.isOpen);
     line.dataset.key = `tree ${index}`;
     name.append(indent, make("span", isLeaf ? "" : row.isOpen ? "▾" : "▸", { className: "arrow" }));
-    if (row.name >= 0) name.append(swatch(picture.theme.group(data.facts[row.name][3])));
+    if (row.name >= 0) name.append(swatch(picture.theme.group(data.facts.group[row.name])));
     const text = row.name < 0 ? "all" : data.short[row.name];
     name.append(make("span", text, { className: model.found?.[row.name] ? "hit" : "", title: row.name < 0 ? "" : data.full[row.name].slice(0, 2000) }));
     const cells = [format.value(total), format.share(total, model.whole), format.value(self), row.up ? format.share(absolute(row.total), absolute(row.up.total)) : ""];

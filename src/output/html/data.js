@@ -1,6 +1,7 @@
 // Unpacks the data of the page into tables of integers. pack.rs describes the format.
 
 import { visible } from "./format.js";
+import { Nodes, Paths } from "./paths.js";
 import { inflate } from "./start.js";
 
 /** Reads variable-length integers: seven bits per byte, the lowest first. */
@@ -18,6 +19,29 @@ class Varints {
       value += (byte & 127) * unit;
       if (byte < 128) return value;
     }
+  }
+  /** Many values at once, the first of them at an index. */
+  column(length, first = 0) {
+    const { bytes } = this;
+    const numbers = new Uint32Array(first + length);
+    let at = this.at;
+    for (let i = first; i < numbers.length; i++) {
+      let byte = bytes[at++];
+      let value = byte & 127;
+      for (let unit = 128; byte >= 128; unit *= 128) {
+        byte = bytes[at++];
+        value += (byte & 127) * unit;
+      }
+      numbers[i] = value;
+    }
+    this.at = at;
+    return numbers;
+  }
+  /** Many values that are mostly small, in an array that is as small as possible. */
+  smallColumn(length) {
+    const numbers = this.column(length);
+    const bits = numbers.reduce((bits, number) => bits | number, 0) >>> 0;
+    return bits < 1 << 8 ? Uint8Array.from(numbers) : bits < 1 << 16 ? Uint16Array.from(numbers) : numbers;
   }
   /** A signed value; exact up to 2^52. */
   signed() {
@@ -41,9 +65,12 @@ export async function load(text) {
   const length = new DataView(bytes.buffer).getUint32(0, true);
   const head = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + length)));
   const varints = new Varints(bytes, 4 + length);
-  const stacks = readStacks(head, varints);
-  const labelSet = new Uint32Array(head.stacks);
-  if (head.label_sets.length > 1) for (let i = 0; i < labelSet.length; i++) labelSet[i] = varints.next();
+  const short = head.names.slice();
+  for (const [id, name] of head.short) short[id] = name;
+  const facts = Object.fromEntries(["package", "file", "line", "group"].map((fact) => [fact, varints.smallColumn(head.names.length)]));
+  const places = readPlaces(head, short, varints);
+  const paths = readStacks(head, varints, places);
+  const labelSet = head.label_sets.length > 1 ? varints.column(head.stacks) : new Uint32Array(head.stacks);
   const columns = () => head.metrics.map((metric) => readColumn(head.stacks, metric.big, varints));
   const values = columns();
   const old = head.compared ? columns() : [];
@@ -58,37 +85,56 @@ export async function load(text) {
       old: old[number],
     };
   });
-  const short = head.names.slice();
-  for (const [id, name] of head.short) short[id] = name;
-  const labels = short.map((name) => [visible(name), ""]);
-  for (const [id, name, place] of head.labels) labels[id] = [visible(name), place && visible(place)];
+  const shown = head.plain ? (names) => names : (names) => names.map(visible);
+  const names = { short: shown(short), full: shown(head.names) };
   const split = new Map(head.split.map(([id, name, place]) => [id, [visible(name), visible(place)]]));
-  const places = readPlaces(head, short);
   const sets = new Map(head.sets);
-  const full = head.names.map(visible);
   const calls = head.calls && readCalls(head.calls, metrics[0]);
-  return { ...head, ...stacks, labelSet, metrics, short: short.map(visible), full, labels, split, places, sets, calls };
+  return {
+    ...head,
+    ...names,
+    label: labels(head.labels, names.short),
+    facts,
+    places,
+    paths,
+    labelSet,
+    metrics,
+    split,
+    sets,
+    calls,
+  };
+}
+
+/** Returns the name and the place that are written on the blocks of a name. */
+function labels(rows, short) {
+  const known = new Map(rows.map(([id, name, place]) => [id, [visible(name), place && visible(place)]]));
+  return (id) => known.get(id) ?? [short[id], ""];
 }
 
 /**
  * Reads the places, which are what patterns match: a name with one function, file and binary. If every
  * name has exactly one place, both have the same ids. Otherwise `name` maps a place to its name.
  */
-function readPlaces(head, short) {
-  const { name, function: functions, file, mapping, package: packages } = head.places;
-  const text = (table) => (number) => (number ? table[number - 1] : "");
-  const plain = name.map((id) => short[id]);
-  for (const [place, own] of head.plain) plain[place] = own;
+function readPlaces(head, short, varints) {
+  const [name, functions, file, mapping, owner] = ["name", "function", "file", "mapping", "package"].map(() => varints.smallColumn(head.places));
+  const isName = name.length === head.names.length;
+  const own = (table) => (number, place) => (number ? table[number - 1] : head.names[name[place]]);
+  const plain = isName && !head.plain_names.length ? short : Array.from(name, (id) => short[id]);
+  for (const [place, text] of head.plain_names) plain[place] = text;
   const inlined = new Uint8Array(name.length);
-  for (const place of head.places.inlined) inlined[place] = 1;
+  for (const place of head.inlined) inlined[place] = 1;
   return {
-    name: Uint32Array.from(name),
-    isName: name.length === head.names.length,
-    functions: functions.map((number, place) => (number ? head.functions[number - 1] : head.names[name[place]])),
+    name,
+    isName,
+    functions: isName && !head.functions.length ? head.names : Array.from(functions, own(head.functions)),
     plain,
-    files: file.map(text(head.files)),
-    mappings: mapping.map(text(head.mappings)),
-    packages: packages.map((number) => head.packages[number]),
+    // The other names are few: each place has the number of its own.
+    file,
+    files: ["", ...head.files],
+    mapping,
+    mappings: ["", ...head.mappings],
+    package: owner,
+    packages: head.packages,
     inlined,
   };
 }
@@ -100,27 +146,27 @@ function readCalls({ note, self_value, total, edges }, { big }) {
   return { note, self: column(self_value), total: column(total), edges: edges.map(([caller, callee, text]) => [caller, callee, number(text)]) };
 }
 
-/** Reads stacks, each stored as the number of frames it shares with the previous one, and further frames. */
-function readStacks(head, varints) {
-  const column = () => {
-    const numbers = new Uint32Array(head.stacks);
-    for (let i = 0; i < numbers.length; i++) numbers[i] = varints.next();
-    return numbers;
-  };
-  const shared = column();
-  const further = column();
-  const frames = new Uint32Array(head.frames);
-  const start = new Uint32Array(head.stacks + 1);
-  let at = 0;
-  for (let stack = 0, before = 0; stack < head.stacks; stack++) {
-    start[stack] = at;
-    frames.copyWithin(at, before, before + shared[stack]);
-    before = at;
-    at += shared[stack];
-    for (let left = further[stack]; left > 0; left--) frames[at++] = varints.next();
+/** Reads stacks, each stored as the number of frames that it shares with the previous one, and further frames. */
+function readStacks(head, varints, { name, isName }) {
+  const [shared, further] = [varints.column(head.stacks), varints.column(head.stacks)];
+  const places = varints.column(further.reduce((sum, frames) => sum + frames, 0), 1);
+  return pathsOf(shared, further, places, isName ? null : name, head.names.length);
+}
+
+/** The stacks as a tree. `places` has the further frames of all stacks, after an item for the root. */
+export function pathsOf(shared, further, places, nameOf, names) {
+  const [parent, leaf] = [new Uint32Array(places.length), new Int32Array(shared.length)];
+  // The nodes of the current stack, the root first.
+  const path = [0];
+  for (let stack = 0, node = 1; stack < shared.length; stack++) {
+    let depth = shared[stack];
+    for (let left = further[stack]; left > 0; left--) {
+      parent[node] = path[depth];
+      path[++depth] = node++;
+    }
+    leaf[stack] = path[depth];
   }
-  start[head.stacks] = at;
-  return { frames, start, stackCount: head.stacks };
+  return new Paths(new Nodes(places, parent, nameOf, names), leaf);
 }
 
 function readColumn(length, big, varints) {

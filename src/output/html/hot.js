@@ -36,9 +36,9 @@ export class HotView {
   chip(id, key) {
     const { model, picture } = this;
     if (id < 0) return make("span", "(root)", { className: "step" });
-    const [name] = model.data.labels[id];
+    const [name] = model.data.label(id);
     const made = make("button", name, { type: "button", className: "step", title: `${model.data.full[id].slice(0, 2000)}\nClick: select. Double click: callers and callees.` });
-    made.style.background = picture.theme.group(model.data.facts[id][3]);
+    made.style.background = picture.theme.group(model.data.facts.group[id]);
     made.dataset.key = key;
     made.addEventListener("click", () => this.act.pin(id));
     made.addEventListener("dblclick", () => this.act.callers(id));
@@ -98,7 +98,7 @@ export class HotView {
       piece.style.width = `${(100 * Math.abs(Number(value))) / (Math.abs(Number(total)) || 1)}%`;
       bar.append(piece);
     }
-    const named = callers.slice(0, CALLERS_NAMED).map(({ id, value }) => `${format.share(value, total)} ${id < 0 ? "(root)" : data.labels[id][0]}`);
+    const named = callers.slice(0, CALLERS_NAMED).map(({ id, value }) => `${format.share(value, total)} ${id < 0 ? "(root)" : data.label(id)[0]}`);
     const rest = callers.length - CALLERS_NAMED;
     line.append(bar, make("span", `${contexts} places: ${named.join(" · ")}${rest > 0 ? ` · ${rest} more` : ""}`, { className: "word" }));
     return line;

@@ -1,7 +1,7 @@
 // The state of the page, and the fragment of the address that stores it. A link holds names, not numbers, so that it
 // works on the page of another recording.
 
-import { KINDS } from "./count.js";
+import { KINDS } from "./paths.js";
 
 /** Settings that are words, and settings that are switches. */
 const WORDS = ["side", "query", "sort", "color", "tab", "normalize"];

@@ -1,9 +1,11 @@
 // The numbers that the page shows, computed from the data and the state.
 
-import { KINDS, absolute, beforeLabels, callees, callers, countFlat, countMarked, countNeighbours, countSets, growTree, heaviest, labelled, neighboursOfCalls, pathsOnChain, rescaled, rooted } from "./count.js";
+import { countFlat, countMarked, countNeighbours, countSets, heaviest, neighboursOfCalls, rescaled } from "./count.js";
 import { foldRuns, pathTo } from "./fold.js";
 import { Format } from "./format.js";
+import { downwards, growTree, upwards } from "./grow.js";
 import { facetShares } from "./labels.js";
+import { KINDS, absolute, beforeLabels, labelled, pathsOnChain } from "./paths.js";
 import { exactPattern, markedNames, matching, searchPattern } from "./pattern.js";
 
 /** Changes below this part of the whole are not coloured: samples vary as much. */
@@ -54,6 +56,7 @@ export class Model {
     const isOld = state.side === "old";
     this.values = isOld ? metric.old : metric.values;
     this.whole = this.wholeOf(isOld);
+    this.paths?.forget();
     const before = beforeLabels(data, state.filters);
     this.paths = labelled(data, before, state.filters);
     this.facets = data.facets.length ? facetShares(data, state.filters, countSets(data, before, this.values, metric.zero), metric.zero) : [];
@@ -149,7 +152,7 @@ export class Model {
 
   /** The paths of the graph and of the tree: those of the focus start at its outermost match. */
   get rootedPaths() {
-    return this.paths.anchor ? callees(this.paths) : rooted(this.paths, this.state.inverted);
+    return this.state.inverted && !this.paths.anchor ? upwards(this.paths) : downwards(this.paths);
   }
 
   /** The old side's values, or the new side's if the old one is shown; null without a comparison. */
@@ -193,8 +196,8 @@ export class Model {
     // A zoom into callers or callees narrows the other side to the same samples, so that both have one scale.
     const { zoom, zoomUp } = state;
     const narrowed = zoom.length ? pathsOnChain(paths, zoom, zoomUp) : paths;
-    const up = grow(callers(zoomUp ? paths : narrowed), zoomUp ? zoom : []);
-    const down = grow(callees(zoomUp ? narrowed : paths), zoomUp ? [] : zoom);
+    const up = grow(upwards(zoomUp ? paths : narrowed), zoomUp ? zoom : []);
+    const down = grow(downwards(zoomUp ? narrowed : paths), zoomUp ? [] : zoom);
     return [down, up];
   }
 
@@ -205,7 +208,7 @@ export class Model {
     for (const tree of [...this.trees, ...this.otherTrees]) {
       // The focus and its callers have blocks of their own, to click on.
       const isFocus = (node) => Boolean(this.paths.anchor) && tree.depth[node] === 1;
-      const isLibrary = (node) => data.groups[data.facts[tree.name[node]][3]].tier !== "own";
+      const isLibrary = (node) => data.groups[data.facts.group[tree.name[node]]].tier !== "own";
       const canFold = (node) => isFolding && node !== tree.zoomed && !isFocus(node) && isLibrary(node);
       // The selected function has a block of its own.
       const isOpen = (run) => run.slice(1).some((node) => tree.name[node] === state.pin) || opened.has(pathTo(tree, run[0]));
@@ -246,12 +249,17 @@ export class Model {
     return this.state.side === "old" ? other - shown : shown - other;
   }
 
-  /** The names that have a row in the table. `all` ignores the search. */
+  /** The numbers of the names that have a row in the table. `all` ignores the search. */
   rowIds(all = false) {
-    const { data, flat, otherFlat, found } = this;
+    if (all) return this.idsOf(null);
+    this.once("rows", [this.flat, this.found], () => (this.rows = this.idsOf(this.found)));
+    return this.rows;
+  }
+  idsOf(found) {
+    const { data, flat, otherFlat } = this;
     const hasValue = (id) => flat.self[id] != 0 || flat.total[id] != 0 || (otherFlat && (otherFlat.self[id] != 0 || otherFlat.total[id] != 0));
     const ids = [];
-    for (let id = 0; id < data.names.length; id++) if (hasValue(id) && (all || !found || found[id])) ids.push(id);
+    for (let id = 0; id < data.names.length; id++) if (hasValue(id) && (!found || found[id])) ids.push(id);
     return ids;
   }
 

@@ -1,7 +1,8 @@
 // The sentence at the top: what the profile says before anything is clicked. Each clause holds a number that the table
 // or the callers of a function show too.
 
-import { absolute, countMarked, countNeighbours, heaviest } from "./count.js";
+import { countMarked, countNeighbours, heaviest } from "./count.js";
+import { absolute } from "./paths.js";
 import { matching } from "./pattern.js";
 
 const NOTABLE = 0.08;
@@ -24,12 +25,12 @@ export function opening(model) {
   if (!shown) return [];
   const percent = (value) => `${Math.round((100 * Math.abs(Number(value))) / shown)}%`;
   const share = (value) => Math.abs(Number(value)) / shown;
-  const ids = Array.from(data.names.keys());
+  const ids = (test) => idsWhere(data.names.length, test);
   // The sentence has at most three facts, and each kind of work leaves out at most a few functions.
-  const bySelf = heaviest(ids.filter((id) => flat.self[id] != 0), 20, (a, b) => Number(absolute(flat.self[b])) - Number(absolute(flat.self[a])) || a - b);
+  const bySelf = heaviest(ids((id) => flat.self[id] != 0), 20, (a, b) => Number(absolute(flat.self[b])) - Number(absolute(flat.self[a])) || a - b);
   const facts = [];
   const [first, ...others] = bySelf;
-  const isRuntime = (id) => id !== undefined && data.groups[data.facts[id][3]].tier === "runtime";
+  const isRuntime = (id) => id !== undefined && data.groups[data.facts.group[id]].tier === "runtime";
   const what = model.isFiltered ? `the ${metric.name || "total"} shown` : metric.name || "the total";
   const is = metric.name.endsWith("s") ? "are" : "is";
   const start = () => (facts.length ? "" : ` of ${what} ${is}`);
@@ -37,8 +38,7 @@ export function opening(model) {
     facts.push([`${percent(flat.self[first])}${start()} in `, { id: first }, " itself", ...caller(model, first)]);
   }
   // Paths that are approximated tell nothing about kinds of work.
-  const kinds = (data.calls ? [] : KINDS_OF_WORK).map(({ name, pattern }) => {
-    const marks = matching(data, [{ text: pattern, exact: false }]);
+  const kinds = (data.calls ? [] : kindsOfWork(data)).map(({ name, marks }) => {
     return { name, marks, value: model.side(countMarked(paths, values, marks, metric.zero), model.state.side === "old") };
   });
   kinds.sort((a, b) => share(b.value) - share(a.value));
@@ -47,7 +47,7 @@ export function opening(model) {
     // That all stacks through `malloc` allocate is no news.
     if (facts.length > 2 || share(value) < NOTABLE || (model.isFiltered && share(value) > ALL)) continue;
     facts.push([`${percent(value)}${start()} in ${name}`]);
-    marks.forEach((is, place) => is && said.add(data.places.name[place]));
+    for (let place = 0; place < marks.length; place++) if (marks[place]) said.add(data.places.name[place]);
   }
   for (const id of isRuntime(first) ? [first, ...others] : others) {
     if (facts.length > 2 || share(flat.self[id]) < HEAVY) break;
@@ -57,7 +57,7 @@ export function opening(model) {
   }
   if (facts.length < 2 && first !== undefined) {
     if (share(flat.self[first]) < HEAVY) facts.push([`spread wide: no function has more than ${percent(flat.self[first])} itself`]);
-    const half = ids.filter((id) => share(flat.total[id]) >= 0.5 && data.groups[data.facts[id][3]].tier === "own");
+    const half = ids((id) => share(flat.total[id]) >= 0.5 && data.groups[data.facts.group[id]].tier === "own");
     const inner = half.sort((a, b) => Number(absolute(flat.total[a])) - Number(absolute(flat.total[b])) || b - a)[0];
     if (inner !== undefined && inner !== first) facts.push([`${percent(flat.total[inner])}${start()} in `, { id: inner }, " and what it calls"]);
   }
@@ -68,14 +68,25 @@ export function opening(model) {
   return facts.slice(0, 3).flatMap((fact, index) => (index ? ["; ", ...fact] : fact)).concat(facts.length ? ["."] : []);
 }
 
+/** The numbers of the names for which `test` holds. */
+function idsWhere(count, test) {
+  const found = [];
+  for (let id = 0; id < count; id++) if (test(id)) found.push(id);
+  return found;
+}
+
+/** The places of each kind of work, which no filter changes. */
+function kindsOfWork(data) {
+  return (data.kindsOfWork ??= KINDS_OF_WORK.map(({ name, pattern }) => ({ name, marks: matching(data, [{ text: pattern, exact: false }]) })));
+}
+
 /** Who calls a function: the only caller, or the one from which half of it comes. */
 function caller(model, id) {
   const { data, paths, values, metric } = model;
-  const marks = data.places.name.map((name) => (name === id ? 1 : 0));
-  const found = Uint8Array.from(marks);
+  const found = Uint8Array.from(data.places.name, (name) => (name === id ? 1 : 0));
   const { callers, total, itself, root } = model.exactNeighbours(found) ?? countNeighbours(data, paths, values, found, metric.zero);
   const outside = Number(absolute(total)) || 1;
-  const ids = Array.from(callers.keys()).filter((name) => callers[name] != 0);
+  const ids = idsWhere(callers.length, (name) => callers[name] != 0);
   const [most] = ids.sort((a, b) => Number(absolute(callers[b])) - Number(absolute(callers[a])) || a - b);
   if (most === undefined || root != 0) return [];
   const part = Number(absolute(callers[most])) / outside;

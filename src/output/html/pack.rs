@@ -3,6 +3,7 @@
 //!
 //! ```text
 //! length of the JSON (u32, little endian), JSON
+//! columns of all names, then of all places                          (varint)
 //! for each stack: number of frames shared with the previous stack   (varint)
 //! for each stack: number of further frames                          (varint)
 //! the further frames of all stacks                                  (varint)
@@ -10,6 +11,7 @@
 //! for each column of values: the value of each stack                (zigzag varint)
 //! ```
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 
 use base64::Engine;
@@ -63,7 +65,6 @@ struct Head<'p> {
     metrics: Vec<MetricHead>,
     metric: usize,
     stacks: usize,
-    frames: usize,
     names: Vec<&'p str>,
     /// Short names that differ from the names: index and short name.
     short: Vec<(usize, String)>,
@@ -71,15 +72,17 @@ struct Head<'p> {
     labels: Vec<(usize, String, String)>,
     /// Names that include a place: index, function, place.
     split: Vec<(usize, &'p str, &'p str)>,
-    /// For each name: package, file (index + 1, or 0 for none), line (or 0 for none), group.
-    facts: Vec<(u32, u32, u32, u32)>,
-    places: Places,
+    /// Whether all names can be shown as they are.
+    plain: bool,
+    places: usize,
+    /// The places that are inlined.
+    inlined: Vec<u32>,
     /// Full function names that differ from the name under which the function is counted.
     functions: Vec<&'p str>,
     mappings: Vec<&'p str>,
     /// Short function names that differ from the short name under which the function is counted: place and
     /// short name.
-    plain: Vec<(usize, String)>,
+    plain_names: Vec<(usize, String)>,
     sets: &'p [(&'static str, Vec<u32>)],
     /// The patterns of the initial focus.
     focus: &'p [String],
@@ -101,18 +104,14 @@ struct Head<'p> {
     base_given: &'p [String],
 }
 
-/// The places, one column per fact.
-#[derive(Default, Serialize)]
-struct Places {
-    name: Vec<u32>,
-    /// Index of the function's name + 1, or 0 if it is the same as `name`. Files and mappings are stored
-    /// the same way, with 0 for none.
-    function: Vec<u32>,
-    file: Vec<u32>,
-    mapping: Vec<u32>,
-    package: Vec<u32>,
-    /// The places that are inlined.
-    inlined: Vec<u32>,
+/// The columns of names and places. There may be a million of them, so they are not in the JSON.
+#[derive(Default)]
+struct Columns {
+    /// For each name: package, file (index + 1, or 0 for none), line (or 0 for none), group.
+    names: [Vec<u8>; 4],
+    /// For each place: name, function (index + 1, or 0 if it is the same as the name), file and mapping (the same way, with
+    /// 0 for none), package.
+    places: [Vec<u8>; 5],
 }
 
 #[derive(Serialize)]
@@ -215,10 +214,14 @@ impl Palette {
 }
 
 pub(super) fn pack(page: &Page, options: &HtmlOptions) -> Result<String, Error> {
-    let head = serde_json::to_vec(&head(page, options)?).map_err(io::Error::from)?;
+    let (head, columns) = head(page, options)?;
+    let head = serde_json::to_vec(&head).map_err(io::Error::from)?;
     let mut packed = deflater();
     packed.write_all(&(head.len() as u32).to_le_bytes())?;
     packed.write_all(&head)?;
+    for column in columns.names.iter().chain(&columns.places) {
+        packed.write_all(column)?;
+    }
     packed.write_all(&stacks(page))?;
     if page.label_sets.len() > 1 {
         let mut labels = Vec::with_capacity(page.labels.len());
@@ -242,31 +245,37 @@ fn deflater() -> DeflateEncoder<Vec<u8>> {
     DeflateEncoder::new(Vec::new(), Compression::new(6))
 }
 
-fn head<'p>(page: &'p Page, options: &'p HtmlOptions) -> Result<Head<'p>, IncompatibleUnits> {
+fn head<'p>(
+    page: &'p Page,
+    options: &'p HtmlOptions,
+) -> Result<(Head<'p>, Columns), IncompatibleUnits> {
     let names: Vec<&str> = page.names.iter().map(|row| &*row.name).collect();
     let shorts = short_names(&names);
     let mut packages = Table::default();
     let mut files = Table::default();
-    let fact = |row: &'p crate::report::PageName| {
+    let mut columns = Columns::default();
+    for row in &page.names {
         let file = row.file.as_deref().map_or(0, |file| files.id(file) + 1);
-        (packages.id(&row.package), file, row.line.unwrap_or(0), row.group)
-    };
-    let facts = page.names.iter().map(fact).collect();
+        let facts = [packages.id(&row.package), file, row.line.unwrap_or(0), row.group];
+        columns.names.iter_mut().zip(facts).for_each(|(column, fact)| varint(column, fact.into()));
+    }
     let (mut functions, mut mappings) = (Table::default(), Table::default());
-    let mut places = Places::default();
-    let mut plain = Vec::new();
+    let (mut inlined, mut plain_names) = (Vec::new(), Vec::new());
     for (place, index) in page.places.iter().zip(0_u32..) {
         let name = place.name as usize;
         let is_named_so = *place.function == *names[name];
-        places.name.push(place.name);
-        places.function.push(if is_named_so { 0 } else { functions.id(&place.function) + 1 });
-        places.file.push(if place.file.is_empty() { 0 } else { files.id(&place.file) + 1 });
-        places.mapping.push(if place.mapping.is_empty() { 0 } else { mappings.id(&place.mapping) + 1 });
-        places.package.push(packages.id(&place.package));
-        places.inlined.extend(place.inlined.then_some(index));
+        let facts = [
+            place.name,
+            if is_named_so { 0 } else { functions.id(&place.function) + 1 },
+            if place.file.is_empty() { 0 } else { files.id(&place.file) + 1 },
+            if place.mapping.is_empty() { 0 } else { mappings.id(&place.mapping) + 1 },
+            packages.id(&place.package),
+        ];
+        columns.places.iter_mut().zip(facts).for_each(|(column, fact)| varint(column, fact.into()));
+        inlined.extend(place.inlined.then_some(index));
         let short = short_name(&place.function);
         if short != shorts[name] {
-            plain.push((index as usize, short));
+            plain_names.push((index as usize, short));
         }
     }
     let split = page.names.iter().enumerate().map(|(id, row)| {
@@ -280,7 +289,7 @@ fn head<'p>(page: &'p Page, options: &'p HtmlOptions) -> Result<Head<'p>, Incomp
         .enumerate()
         .map(|(number, metric)| metric_head(page, options, number, metric))
         .collect();
-    Ok(Head {
+    let head = Head {
         title: clean(&page.title).into_owned(),
         inputs: inputs(page),
         filters: &header.filters,
@@ -312,15 +321,15 @@ fn head<'p>(page: &'p Page, options: &'p HtmlOptions) -> Result<Head<'p>, Incomp
         metrics: metrics?,
         metric: page.default_metric,
         stacks: page.ends.len(),
-        frames: page.frames.len(),
         labels: labels(page, &shorts),
         split: split.filter(|(_, _, place)| !place.is_empty()).collect(),
         short: shorts.into_iter().enumerate().filter(|(id, short)| short != names[*id]).collect(),
-        facts,
-        places,
+        plain: names.iter().all(|name| !name.is_empty() && matches!(clean(name), Cow::Borrowed(_))),
+        places: page.places.len(),
+        inlined,
         functions: functions.rows,
         mappings: mappings.rows,
-        plain,
+        plain_names,
         sets: &page.sets,
         focus: &options.focus,
         packages: packages.rows,
@@ -336,7 +345,8 @@ fn head<'p>(page: &'p Page, options: &'p HtmlOptions) -> Result<Head<'p>, Incomp
         dark: Palette::of(&color::DARK),
         given: &header.inputs,
         base_given: header.base.as_ref().map_or(&[], |base| &base.inputs),
-    })
+    };
+    Ok((head, columns))
 }
 
 /// The verdicts on functions that the page has.

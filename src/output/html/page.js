@@ -2,7 +2,6 @@
 
 import { CallTree } from "./calltree.js";
 import { Canvas, ROW } from "./canvas.js";
-import { KINDS } from "./count.js";
 import { load } from "./data.js";
 import { button, element, fill, make, save, swatch } from "./dom.js";
 import { FilterBar } from "./filterbar.js";
@@ -12,6 +11,7 @@ import { whyUnknownLabel } from "./labels.js";
 import { fromFragment, initialState, isStep, tabsOf, toFragment } from "./link.js";
 import { Model } from "./model.js";
 import { opening } from "./opening.js";
+import { KINDS } from "./paths.js";
 import { exactPattern, searchPattern, whyUnsupported } from "./pattern.js";
 import { Picture, chain, idsOf } from "./picture.js";
 import { SourceView } from "./source.js";
@@ -391,7 +391,7 @@ class Page {
     element("opening").hidden = this.state.tab === "compare" && Boolean(this.data.causes);
     model.once("opening", [model.flat], () => {
       const link = ({ id }) => {
-        const made = button(this.data.labels[id][0], () => this.pin(id), { className: "name", title: this.data.full[id].slice(0, 2000) });
+        const made = button(this.data.label(id)[0], () => this.pin(id), { className: "name", title: this.data.full[id].slice(0, 2000) });
         made.dataset.key = `opening ${id}`;
         return made;
       };
@@ -510,7 +510,7 @@ class Page {
       made.dataset.action = kind;
       return made;
     });
-    const pack = this.data.packages[this.data.facts[id][0]];
+    const pack = this.data.packages[this.data.facts.package[id]];
     if (pack) actions.push(act(`Hide package ${visible(pack)}`, () => this.addFilter("hide-frames", `package:${exactPattern(pack)}`, false)));
     actions.push(act("Copy name", () => this.copy(this.data.names[id])));
     menu.replaceChildren(make("div", this.data.full[id].slice(0, 2000), { className: "name" }), ...actions);
@@ -898,6 +898,8 @@ function isRoot({ layer, node }) {
 let page;
 load(element("data").textContent)
   .then((data) => {
+    // It is as large as all the rest.
+    element("data").remove();
     page = new Page(data);
     globalThis.page = page;
     document.documentElement.dataset.ready = "1";

@@ -26,7 +26,8 @@ export function markedNames(data, marks) {
 function placesNamed(data, text) {
   const id = data.names.indexOf(text);
   const found = [];
-  if (id >= 0) data.places.name.forEach((name, place) => name === id && found.push(place));
+  const { name } = data.places;
+  if (id >= 0) for (let place = name.indexOf(id); place >= 0; place = name.indexOf(id, place + 1)) found.push(place);
   return found;
 }
 
@@ -271,20 +272,28 @@ export const exactPattern = (name) => `^${escapeRegex(name)}$`;
 
 /** The places that an expression matches. */
 function findPlaces(data, scope, regex, isLiteral) {
-  const { name, functions, plain, files, mappings, packages } = data.places;
+  const { name, functions, plain, file, files, mapping, mappings, package: owner, packages } = data.places;
   const is = (text) => text !== "" && regex.test(text);
-  // Names can be typed as they are displayed, place included: `pay file:///srv/app.mjs:52:19`.
-  const shown = data.names.map((text, id) => is(text) || (isLiteral && (is(data.short[id]) || is(data.full[id]))));
-  const tests = {
+  const [isFile, isMapping, isPackage] = [files.map(is), mappings.map(is), packages.map(is)];
+  // Most names are written in one way only, which is then tried once.
+  const isFunction = (place) => {
+    const own = functions[place];
     // Functions without a name are searched too: `^$` matches them.
-    function: (place) => regex.test(functions[place]) || is(plain[place]) || shown[name[place]],
-    file: (place) => is(files[place]),
-    mapping: (place) => is(mappings[place]),
-    package: (place) => is(packages[place]),
+    if (regex.test(own)) return true;
+    const id = name[place];
+    // Names can be typed as they are displayed, place included: `pay file:///srv/app.mjs:52:19`.
+    const isOther = (text) => text !== own && is(text);
+    return isOther(data.names[id]) || isOther(plain[place]) || (isLiteral && (isOther(data.short[id]) || isOther(data.full[id])));
   };
-  const any = (place) => tests.function(place) || tests.file(place) || tests.mapping(place);
+  const tests = {
+    function: isFunction,
+    file: (place) => isFile[file[place]],
+    mapping: (place) => isMapping[mapping[place]],
+    package: (place) => isPackage[owner[place]],
+  };
+  const any = (place) => isFunction(place) || isFile[file[place]] || isMapping[mapping[place]];
   const test = tests[scope] ?? any;
   const found = [];
-  for (let place = 0; place < functions.length; place++) if (test(place)) found.push(place);
+  for (let place = 0; place < name.length; place++) if (test(place)) found.push(place);
   return found;
 }

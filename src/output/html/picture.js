@@ -1,6 +1,6 @@
 // What the flame graph shows: its layers, and the colour, label and description of each block.
 
-import { absolute } from "./count.js";
+import { absolute, sizes } from "./paths.js";
 import { visible } from "./format.js";
 import { forms } from "./label.js";
 
@@ -13,21 +13,23 @@ export class Picture {
     /** The groups that the legend marks: the one that was clicked, and the one under the pointer. -1 is none. */
     this.chosenGroup = -1;
     this.hoveredGroup = -1;
-    this.rankFiles();
   }
 
-  /** Ranks the files by their area, so that the largest have the colours that differ most. */
+  /** The files by their area, so that the largest have the colours that differ most. */
+  get filesByArea() {
+    return (this.knownFiles ??= this.rankFiles());
+  }
   rankFiles() {
     const { data } = this;
     const area = new Float64Array(data.files.length + 1);
-    const { values } = data.metrics[data.metric];
-    for (let stack = 0; stack < data.stackCount; stack++) {
-      const value = Math.abs(Number(values[stack]));
-      for (let at = data.start[stack]; at < data.start[stack + 1]; at++) area[data.facts[data.places.name[data.frames[at]]][1]] += value;
-    }
-    this.filesByArea = Array.from(data.files.keys()).sort((a, b) => area[b + 1] - area[a + 1] || a - b);
+    const { values, zero } = data.metrics[data.metric];
+    const { frames, length } = data.paths.nodes;
+    const size = data.paths.below(sizes(values), zero);
+    for (let node = 1; node < length; node++) area[data.facts.file[frames[node]]] += Number(size[node]);
+    const files = Array.from(data.files.keys()).sort((a, b) => area[b + 1] - area[a + 1] || a - b);
     this.fileRank = [];
-    this.filesByArea.forEach((file, rank) => (this.fileRank[file] = rank));
+    files.forEach((file, rank) => (this.fileRank[file] = rank));
+    return files;
   }
 
   get group() {
@@ -69,7 +71,7 @@ export class Picture {
     if (id < 0) return { ids, color: fixed.root, label: { texts: [this.rootLabel(tree)] }, alpha: 1, title };
     const some = (test) => ids.some(test);
     const isHit = some((id) => Boolean(model.found?.[id] || model.lit?.[id]));
-    const isOff = (model.found && !some((id) => model.found[id])) || (this.group >= 0 && !some((id) => data.facts[id][3] === this.group));
+    const isOff = (model.found && !some((id) => model.found[id])) || (this.group >= 0 && !some((id) => data.facts.group[id] === this.group));
     const look = {
       ids,
       color: isHit ? fixed.hit : this.color(tree, node, id),
@@ -96,7 +98,7 @@ export class Picture {
 
   label(id) {
     if (!this.labels[id]) {
-      const [name, place] = this.data.labels[id];
+      const [name, place] = this.data.label(id);
       this.labels[id] = { texts: forms(name), place };
     }
     return this.labels[id];
@@ -111,11 +113,11 @@ export class Picture {
 
   color(tree, node, id) {
     const { theme, data, model } = this;
-    const [, file, , group] = data.facts[id];
+    const [file, group] = [data.facts.file[id], data.facts.group[id]];
     const share = (value) => theme.share(Number(value) / (Number(model.flat.shown) || 1));
     switch (model.showsChange ? "delta" : model.state.color) {
       case "file":
-        return file ? theme.rank(this.fileRank[file - 1]) : theme.fixed.unknown;
+        return file && this.filesByArea ? theme.rank(this.fileRank[file - 1]) : theme.fixed.unknown;
       case "self":
         // In a bottom-up tree, the total of a block is self of the function at the root.
         return share((tree.backward ? tree.total : tree.self)[node]);
@@ -153,7 +155,8 @@ export class Picture {
   /** Name, place and other facts about a function. */
   facts(id) {
     const { data } = this;
-    const [pack, file, line] = data.facts[id];
+    const { package: owners, file: files, line: lines } = data.facts;
+    const [pack, file, line] = [owners[id], files[id], lines[id]];
     const inFile = file ? visible(data.files[file - 1]) + (line ? `:${line}` : "") : "";
     const [name, place] = data.split.get(id) ?? [data.full[id], inFile];
     const owner = data.packages[pack];
@@ -178,7 +181,7 @@ export class Picture {
       // The width is the part of the first function's self that was reached through these callers.
       const [first] = chain({ layer, node });
       const isFirst = first === id && tree.depth[node] === 1;
-      found.push([isFirst ? "self" : `self of ${this.data.labels[first][0]}`, this.shared(tree.total[node])]);
+      found.push([isFirst ? "self" : `self of ${this.data.label(first)[0]}`, this.shared(tree.total[node])]);
       if (tree.depth[node] === 1 && !tree.runs.has(node)) found.push(["total", this.shared(flat.total[id])]);
     } else {
       found.push(["total", this.shared(tree.total[node])]);
@@ -263,7 +266,7 @@ export class Picture {
       }
       default: {
         const self = new Float64Array(data.groups.length);
-        data.facts.forEach(([, , , group], id) => (self[group] += Number(flat.self[id])));
+        data.facts.group.forEach((group, id) => (self[group] += Number(flat.self[id])));
         const entry = (group) => ({
           color: theme.group(group),
           name: visible(data.groups[group].name) || "unknown",

@@ -5,7 +5,7 @@
 // their nodes by the preceding function. An extended chain has no more weight and no more contexts, so a chain with too
 // little of either is dropped together with all its extensions.
 
-import { absolute } from "./count.js";
+import { absolute, sizes } from "./paths.js";
 
 const LEAST_SHARE = 0.01;
 /** A chain is left out if one that is longer by one function has this part of its total. */
@@ -22,56 +22,54 @@ export class TooLarge extends Error {}
 
 const reaches = (part, whole, share) => Number(absolute(part)) >= Number(absolute(whole)) * share - 1e-9;
 
-/** The tree of the prefixes of all paths, in preorder. Node 0 is the root. */
+/** The tree of the prefixes of all stacks by name, in preorder. Node 0 is the root. */
 class Prefixes {
   constructor(paths, values, zero) {
-    const { frames, stack, begin, end } = paths;
-    const order = Array.from(stack.keys()).filter((path) => values[stack[path]] != 0);
-    order.sort((a, b) => {
-      for (let depth = 0; ; depth++) {
-        const [x, y] = [begin[a] + depth, begin[b] + depth];
-        if (x === end[a] || y === end[b]) return end[a] - begin[a] - (end[b] - begin[b]);
-        if (frames[x] !== frames[y]) return frames[x] - frames[y];
+    const { frames, end } = paths.nodes;
+    const [total, weight] = [paths.below(values, zero), paths.below(sizes(values), zero)];
+    this.key = [];
+    this.parent = [];
+    this.depth = [];
+    this.total = [];
+    this.weight = [];
+    this.self = [];
+    this.end = [];
+    // Nodes of the same name below the same prefix are one prefix.
+    const work = [{ nodes: [0], key: -1, parent: 0, depth: 0 }];
+    while (work.length) {
+      const { nodes, key, parent, depth } = work.pop();
+      const sum = (column, start) => nodes.reduce((sum, node) => sum + column[node], start);
+      const prefix = this.add(parent, key, depth, sum(total, zero), sum(weight, zero));
+      const below = new Map();
+      for (const above of nodes) {
+        for (let node = above + 1; node < end[above]; node = end[node]) {
+          if (weight[node] == 0) continue;
+          this.self[prefix] -= total[node];
+          const name = frames[node];
+          if (below.has(name)) below.get(name).push(node);
+          else below.set(name, [node]);
+        }
       }
-    });
-    this.key = [-1];
-    this.parent = [0];
-    this.depth = [0];
-    this.total = [zero];
-    this.weight = [0];
-    this.self = [zero];
-    this.end = [0];
-    const open = [0];
-    for (const path of order) {
-      let depth = 1;
-      const length = end[path] - begin[path];
-      while (depth < open.length && depth <= length && this.key[open[depth]] === frames[begin[path] + depth - 1]) depth++;
-      open.length = depth;
-      for (; depth <= length; depth++) open.push(this.add(open[depth - 1], frames[begin[path] + depth - 1], depth, zero));
-      const leaf = open[length];
-      const value = values[stack[path]];
-      this.total[leaf] += value;
-      this.self[leaf] += value;
-      this.weight[leaf] += Number(absolute(value));
+      // In reverse order, because the work list is a stack.
+      const names = [...below.keys()].sort((a, b) => b - a);
+      for (const name of names) work.push({ nodes: below.get(name), key: name, parent: prefix, depth: depth + 1 });
     }
     for (let node = this.key.length - 1; node > 0; node--) {
       const parent = this.parent[node];
       this.end[node] = Math.max(this.end[node], node + 1);
       this.end[parent] = Math.max(this.end[parent], this.end[node]);
-      this.total[parent] += this.total[node];
-      this.weight[parent] += this.weight[node];
     }
   }
 
-  add(parent, key, depth, zero) {
+  add(parent, key, depth, total, weight) {
     const node = this.key.length;
     if (node > MOST_NODES) throw new TooLarge();
     this.key.push(key);
     this.parent.push(parent);
     this.depth.push(depth);
-    this.total.push(zero);
-    this.weight.push(0);
-    this.self.push(zero);
+    this.total.push(total);
+    this.weight.push(Number(weight));
+    this.self.push(total);
     this.end.push(0);
     return node;
   }

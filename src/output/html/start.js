@@ -2,11 +2,22 @@
 
 /** Decodes base64 and inflates. */
 export async function inflate(text) {
+  const { readable, writable } = new DecompressionStream("deflate-raw");
+  const writer = writable.getWriter();
+  // Errors reach the reader.
+  writer.write(decode(text)).catch(() => {});
+  writer.close().catch(() => {});
+  return new Uint8Array(await new Response(readable).arrayBuffer());
+}
+
+/** Decodes base64. Not all browsers have a function for it that returns bytes. */
+function decode(text) {
+  const array = /** @type {any} */ (Uint8Array);
+  if (array.fromBase64) return array.fromBase64(text);
   const coded = atob(text);
-  const packed = new Uint8Array(coded.length);
-  for (let i = 0; i < coded.length; i++) packed[i] = coded.charCodeAt(i);
-  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
-  return new Uint8Array(await new Response(stream).arrayBuffer());
+  const bytes = new Uint8Array(coded.length);
+  for (let i = 0; i < coded.length; i++) bytes[i] = coded.charCodeAt(i);
+  return bytes;
 }
 
 /** Says why the page stays as it is. */

@@ -1,6 +1,6 @@
 // The table of functions, and the callers and callees of a focus.
 
-import { absolute } from "./count.js";
+import { absolute } from "./paths.js";
 import { button, element, fill, make, swatch } from "./dom.js";
 import { visible } from "./format.js";
 
@@ -136,11 +136,11 @@ export class FunctionTable {
     line.append(this.bar(row), ...columns.map((column) => this.cell(column, row)));
     const cell = make("td", "", { className: "name-cell" });
     // The place has a column of its own, and is in the tooltip.
-    const [label, at] = model.data.labels[row.id];
+    const [label, at] = model.data.label(row.id);
     const name = model.data.split.has(row.id) ? `${label} ${at}`.trim() : model.data.short[row.id];
     const control = make("button", name, { type: "button", className: "name", title: model.data.full[row.id].slice(0, 2000) });
     control.dataset.key = `row ${row.id}`;
-    cell.append(swatch(picture.theme.group(model.data.facts[row.id][3])), control);
+    cell.append(swatch(picture.theme.group(model.data.facts.group[row.id])), control);
     const { place } = picture.facts(row.id);
     line.append(cell, make("td", place.length > 48 ? `…${place.slice(-47)}` : place, { className: "place", title: place }));
     return line;
@@ -221,13 +221,14 @@ export class FunctionTable {
       line.append(make("td", format.value(value)), make("td", format.share(value, total)), name);
       table.append(line);
     };
-    const ids = Array.from(values.keys()).filter((id) => values[id] != 0);
+    const ids = [];
+    for (let id = 0; id < values.length; id++) if (values[id] != 0) ids.push(id);
     ids.sort((a, b) => (absolute(values[a]) < absolute(values[b]) ? 1 : absolute(values[a]) > absolute(values[b]) ? -1 : a - b));
     for (const id of ids.slice(0, EDGES_AT_ONCE)) {
       const cell = make("td", "", { className: "name-cell" });
       const control = button(data.short[id], () => this.act.callers(id), { className: "name", title: data.full[id].slice(0, 2000) });
       control.dataset.key = `${title} ${id}`;
-      cell.append(swatch(picture.theme.group(data.facts[id][3])), control);
+      cell.append(swatch(picture.theme.group(data.facts.group[id])), control);
       row(values[id], cell);
     }
     const rest = ids.slice(EDGES_AT_ONCE);

@@ -1,0 +1,279 @@
+// Builds the trees that the page draws, from the root down, or from the leaves or a focus up.
+
+import { absolute, sizes } from "./paths.js";
+
+/** The stacks from the root, or from the outermost match of a focus: the graph and the tree. */
+export const downwards = (paths) => ({ paths, backward: false });
+/** The stacks from the leaf, or from what calls the focus. */
+export const upwards = (paths) => ({ paths, backward: true });
+
+/**
+ * Builds the tree of stacks, without nodes narrower than a third of a pixel. Nodes are in preorder;
+ * node 0 is the root. `zoom` is a chain of names from the root. The result has the nodes on this chain,
+ * as wide as the picture, and the descendants of the last one.
+ *
+ * Stacks are split into groups by their next name, and only groups that are wide enough are split
+ * further, so that few nodes are built even from a million stacks. A work list instead of recursion
+ * handles stacks of any depth.
+ */
+export function growTree(view, values, old, zero, options) {
+  /** @type {any} */
+  const tree = { zoomed: 0, backward: view.backward };
+  for (const column of NODE_COLUMNS) tree[column] = [];
+  const splitter = splitterOf(view, values, old, zero, options);
+  const push = (node) => {
+    for (const column of NODE_COLUMNS) tree[column].push(node[column]);
+    return tree.parent.length - 1;
+  };
+
+  let top = splitter.whole();
+  let index = push(top);
+  for (const name of options.zoom) {
+    // A group can be split only once.
+    top.children = splitter.split(top, index, 0);
+    const next = top.children.find((child) => child.name === name);
+    if (!next) break;
+    top = next;
+    index = push(next);
+  }
+  tree.zoomed = index;
+  tree.whole = top.width;
+  const least = top.width / (options.pixels * 3);
+  const rank = options.rank ?? ((child) => child.width);
+  const siblings = options.byWeight ? (a, b) => rank(b) - rank(a) || a.name - b.name : (a, b) => a.name - b.name;
+  const work = [{ node: top, index }];
+  while (work.length) {
+    const { node, index: at } = work.pop();
+    const here = at < 0 ? push(node) : at;
+    let left = node.left;
+    const kept = [];
+    const children = node.children?.filter((child) => child.width >= least) ?? splitter.split(node, here, least);
+    for (const child of children.sort(siblings)) {
+      child.left = left;
+      left += child.width;
+      kept.push({ node: child, index: -1 });
+    }
+    // Push in reverse order, because the work list is a stack.
+    for (const child of kept.reverse()) work.push(child);
+  }
+  tree.dropped = splitter.dropped;
+  if (options.widened) layOut(tree);
+  return tree;
+}
+
+/** Makes every block at least as wide as its children, some of which are as wide as they were on the old side. */
+function layOut(tree) {
+  const { parent, depth, left, width, self } = tree;
+  const inside = new Float64Array(width.length);
+  for (let node = width.length - 1; node > 0; node--) {
+    width[node] = Math.max(width[node], inside[node] + Number(absolute(self[node])));
+    inside[parent[node]] += width[node];
+  }
+  width[0] = Math.max(width[0], inside[0]);
+  // Nodes are in preorder, so siblings come from left to right.
+  const next = new Float64Array(width.length);
+  for (let node = 1; node < width.length; node++) {
+    const above = parent[node];
+    left[node] = depth[node] === 0 ? 0 : left[above] + next[above];
+    next[above] += width[node];
+  }
+  tree.whole = width[tree.zoomed];
+  const start = left[tree.zoomed];
+  for (let node = tree.zoomed; node < width.length; node++) left[node] -= start;
+}
+
+const NODE_COLUMNS = ["parent", "name", "depth", "left", "width", "total", "self", "old", "inlined"];
+
+/** What splits the groups of a view by their next names. `old` has the values of the other side, or is null. */
+export function splitterOf(view, values, old, zero, options) {
+  return view.backward ? new UpSplitter(view.paths, values, old, zero, options) : new DownSplitter(view.paths, values, old, zero, options);
+}
+
+/** Splits groups of stacks by their next name. */
+class Splitter {
+  /** `widened` returns the width of a block from its name, its own width and its value on the old side. */
+  constructor(paths, zero, { names, inlined, widened = null }) {
+    this.paths = paths;
+    this.nodes = paths.nodes;
+    this.zero = zero;
+    this.widened = widened;
+    this.placeInlined = inlined;
+    /** The number of groups that were too narrow. */
+    this.dropped = 0;
+    // Used while splitting a group: the number of each name's subgroup, and the sums of each subgroup.
+    this.groupOf = new Int32Array(names).fill(-1);
+    this.groups = [];
+  }
+
+  /** The group of all stacks. */
+  root(width, total, self, old) {
+    return { parent: 0, name: -1, depth: 0, left: 0, width, total, self, old, inlined: 0 };
+  }
+
+  /** The group of a node among its siblings, to which the caller adds. */
+  groupAt(node) {
+    const name = this.nodes.frames[node];
+    let number = this.groupOf[name];
+    if (number < 0) {
+      number = this.groupOf[name] = this.groups.length;
+      this.groups.push({ name, width: 0, total: this.zero, self: this.zero, old: this.zero, inlined: 1, count: 0 });
+    }
+    const group = this.groups[number];
+    // A block is inlined if its function is inlined in all of its stacks.
+    if (!this.placeInlined[this.nodes.places[node]]) group.inlined = 0;
+    group.count++;
+    return group;
+  }
+
+  /** The groups that are wide enough, as children of a node. */
+  finish(node, index, least) {
+    const { groups } = this;
+    this.groups = [];
+    for (const group of groups) {
+      this.groupOf[group.name] = -1;
+      if (this.widened) group.width = this.widened(group.name, group.width, group.old);
+      Object.assign(group, { parent: index, depth: node.depth + 1, left: node.left, isKept: group.width >= least && group.width !== 0 });
+      if (!group.isKept && group.width > 0) this.dropped++;
+    }
+    return groups;
+  }
+}
+
+/** From the root or the focus to the leaves. A group is a list of nodes, of which there is mostly one. */
+class DownSplitter extends Splitter {
+  constructor(paths, values, old, zero, options) {
+    super(paths, zero, options);
+    this.total = paths.below(values, zero);
+    this.size = paths.below(sizes(values), zero);
+    this.old = old && paths.below(old, zero);
+  }
+
+  whole() {
+    const { total, size, old, zero } = this;
+    const root = this.root(Number(size[0]), total[0], zero, old ? old[0] : zero);
+    root.nodes = this.paths.anchor ? null : [0];
+    root.self = this.selfOf(root);
+    return root;
+  }
+
+  /** Calls `act` for each node directly below a group that has a value. */
+  each(group, act) {
+    const { size, old } = this;
+    const { end, length } = this.nodes;
+    const isEmpty = (node) => size[node] == 0 && !(old && old[node] != 0);
+    if (!group.nodes) {
+      const { anchor } = this.paths;
+      for (let node = 1; node < length; node = anchor[node] === node ? end[node] : node + 1) if (anchor[node] === node && !isEmpty(node)) act(node);
+      return;
+    }
+    for (const above of group.nodes) {
+      for (let node = above + 1; node < end[above]; node = end[node]) if (!isEmpty(node)) act(node);
+    }
+  }
+
+  selfOf(group) {
+    let self = group.total;
+    this.each(group, (node) => (self -= this.total[node]));
+    return self;
+  }
+
+  /**
+   * Groups the nodes below a group by their names and returns the groups that are at least `least` wide.
+   * Stacks that end at the group are in none of them.
+   */
+  split(group, index, least) {
+    const { total, size, old } = this;
+    const nodes = [];
+    this.each(group, (node) => {
+      const child = this.groupAt(node);
+      child.width += Number(size[node]);
+      child.total += total[node];
+      if (old) child.old += old[node];
+      nodes.push(node);
+    });
+    const { groupOf } = this;
+    const numbers = nodes.map((node) => groupOf[this.nodes.frames[node]]);
+    const groups = this.finish(group, index, least);
+    nodes.forEach((node, at) => {
+      const child = groups[numbers[at]];
+      if (child.isKept) (child.nodes ??= []).push(node);
+    });
+    const kept = groups.filter((child) => child.isKept);
+    for (const child of kept) child.self = this.selfOf(child);
+    return kept;
+  }
+}
+
+/** From the leaves, or from what calls the focus, to the root. A group is a range of `order`. */
+class UpSplitter extends Splitter {
+  constructor(paths, values, old, zero, options) {
+    super(paths, zero, options);
+    const { anchor, leaf, nodes } = paths;
+    const starts = anchor ? distinct(anchor) : leaf;
+    const of = (column) => (anchor ? paths.below(column, zero) : column);
+    const at = (index) => (anchor ? starts[index] : index);
+    const [all, others, size] = [of(values), old && of(old), of(sizes(values))];
+    // The stacks, or the nodes of the focus; those of a group are adjacent.
+    this.order = new Uint32Array(starts.length);
+    this.used = 0;
+    /** The next node of each on the way to the root. */
+    this.next = new Uint32Array(starts.length);
+    for (let index = 0; index < starts.length; index++) {
+      const item = at(index);
+      if (starts[index] < 0 || (size[item] == 0 && !(others && others[item] != 0))) continue;
+      this.order[this.used++] = index;
+      this.next[index] = anchor ? nodes.parent[starts[index]] : starts[index];
+    }
+    this.item = at;
+    Object.assign(this, { total: all, size, old: others });
+    this.scratch = new Uint32Array(this.used);
+    this.numbers = new Uint32Array(this.used);
+  }
+
+  whole() {
+    const { zero, total, size, old } = this;
+    const root = this.root(0, zero, zero, zero);
+    for (let at = 0; at < this.used; at++) {
+      const item = this.item(this.order[at]);
+      root.width += Number(size[item]);
+      root.total += total[item];
+      if (this.next[this.order[at]] === 0) root.self += total[item];
+      if (old) root.old += old[item];
+    }
+    return Object.assign(root, { lo: 0, hi: this.used });
+  }
+
+  split(group, index, least) {
+    const { order, next, scratch, numbers, groupOf, total, size, old } = this;
+    const { parent, frames } = this.nodes;
+    let taken = 0;
+    for (let at = group.lo; at < group.hi; at++) {
+      const node = next[order[at]];
+      if (node === 0) continue;
+      const child = this.groupAt(node);
+      const item = this.item(order[at]);
+      child.width += Number(size[item]);
+      child.total += total[item];
+      if (parent[node] === 0) child.self += total[item];
+      if (old) child.old += old[item];
+      next[order[at]] = parent[node];
+      numbers[taken] = groupOf[frames[node]];
+      scratch[taken++] = order[at];
+    }
+    const groups = this.finish(group, index, least);
+    let lo = group.lo;
+    for (const child of groups) {
+      child.lo = child.hi = lo;
+      lo += child.count;
+    }
+    for (let at = 0; at < taken; at++) order[groups[numbers[at]].hi++] = scratch[at];
+    return groups.filter((child) => child.isKept);
+  }
+}
+
+/** The outermost matches of a focus. */
+function distinct(anchor) {
+  const found = [];
+  for (let node = 1; node < anchor.length; node++) if (anchor[node] === node) found.push(node);
+  return Uint32Array.from(found);
+}

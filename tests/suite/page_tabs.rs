@@ -123,7 +123,7 @@ fn hot_sequences_follow_the_filters_and_lead_to_functions() {
         const tab = [page.state.tab, document.getElementById('hot').hidden, document.querySelectorAll('#hot .path-row').length, document.querySelectorAll('#hot .sequence').length];
         const chip = document.querySelector('#hot .sequence .step');
         chip.click();
-        const pinned = page.data.labels[page.state.pin][0] === chip.textContent;
+        const pinned = page.data.label(page.state.pin)[0] === chip.textContent;
         return {{ filtered, tab, pinned }};"
     );
     let result = run(&page_of(&profile), "", &check);

@@ -225,7 +225,9 @@ class UpSplitter extends Splitter {
       this.next[index] = anchor ? nodes.parent[starts[index]] : starts[index];
     }
     this.item = at;
-    Object.assign(this, { total: all, size, old: others });
+    this.total = all;
+    this.size = size;
+    this.old = others;
     this.scratch = new Uint32Array(this.used);
     this.numbers = new Uint32Array(this.used);
   }

@@ -899,7 +899,7 @@ let page;
 load(element("data").textContent)
   .then((data) => {
     // It is as large as all the rest.
-    element("data").remove();
+    element("data").textContent = "";
     page = new Page(data);
     globalThis.page = page;
     document.documentElement.dataset.ready = "1";

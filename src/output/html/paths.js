@@ -49,6 +49,8 @@ export class Nodes {
     this.nameOf = nameOf;
     this.names = names;
     this.knownRepeats = repeats;
+    this.knownFrames = null;
+    this.knownEnd = null;
   }
 
   get length() {
@@ -105,11 +107,12 @@ export class Paths {
     this.known = new Map();
   }
 
-  /** For each node, the sum of the values of all stacks through it. */
+  /** For each node, the sum of the values of all stacks through it. @returns {any} */
   below(values, zero) {
     if (this.known.has(values)) return this.known.get(values);
     const { nodes, leaf } = this;
     const { parent, length } = nodes;
+    /** @type {any} */
     const below = sums(length, zero);
     for (let stack = 0; stack < leaf.length; stack++) if (leaf[stack] >= 0) below[leaf[stack]] += values[stack];
     for (let node = length - 1; node > 0; node--) below[parent[node]] += below[node];

@@ -13,6 +13,8 @@ export class Picture {
     /** The groups that the legend marks: the one that was clicked, and the one under the pointer. -1 is none. */
     this.chosenGroup = -1;
     this.hoveredGroup = -1;
+    /** @type {number[] | null} */
+    this.knownFiles = null;
   }
 
   /** The files by their area, so that the largest have the colours that differ most. */

@@ -245,10 +245,7 @@ fn deflater() -> DeflateEncoder<Vec<u8>> {
     DeflateEncoder::new(Vec::new(), Compression::new(6))
 }
 
-fn head<'p>(
-    page: &'p Page,
-    options: &'p HtmlOptions,
-) -> Result<(Head<'p>, Columns), IncompatibleUnits> {
+fn head<'p>(page: &'p Page, options: &'p HtmlOptions) -> Result<(Head<'p>, Columns), IncompatibleUnits> {
     let names: Vec<&str> = page.names.iter().map(|row| &*row.name).collect();
     let shorts = short_names(&names);
     let mut packages = Table::default();

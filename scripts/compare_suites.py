@@ -16,7 +16,14 @@ What a file is compared with, by what lies next to it:
     (nothing)      with --gprof2dot, the graph that this gprof2dot makes of the file, if it reads the format
 
 Of a graph, self is compared for every function; totals and calls only where gprof2dot does not estimate them, as it does in
-collapsed, DTrace and HPROF files, and for functions in cycles and for all that call these or are called by these.
+collapsed, DTrace, HPROF and OProfile files and the calls of perf, and for functions in cycles and for all that call these or are called by these. Where the two
+programs differ on purpose, the graph is read as we count:
+
+    gprof       gprof's call graph, of which gprof2dot makes the graph, leaves out the profiler's own `mcount`; the flat profile,
+                which we read as well, does not. Shares are those without it.
+    callgrind   `strcmp'2`, the second level of a recursion, is the function `strcmp` to us
+    hprof       gprof2dot divides up the counts of calls, not the times, whose sum HPROF rounds
+    perf        mangled names with a suffix, such as `.llvm.123`, are functions of their own to gprof2dot
 
 The result is `equal`, `different` (the first difference follows), `opened` (there is nothing to compare with), `refused` (the
 reason follows), or `no profile`, for files whose ending says that they are code, pictures or expectations. `no profile` is
@@ -43,10 +50,11 @@ FOLDERS_TO_SKIP = {"golden", "_snapshots", ".git", "node_modules"}
 # gprof2dot's names of formats, by ours.
 GPROF2DOT = {
     "gprof": "prof", "callgrind": "callgrind", "collapsed": "collapse", "dtrace": "dtrace", "hprof": "hprof",
-    "gprof2dot": "json", "perf-script": "perf", "pstats": "pstats", "sysprof-xml": "sysprof",
+    "gprof2dot": "json", "oprofile": "oprofile", "perf-script": "perf", "pstats": "pstats", "sleepy": "sleepy",
+    "sysprof-xml": "sysprof",
 }
 # Shares in graphs have two decimals, and gprof2dot adds up rounded numbers.
-TOLERANCE = 0.011
+TOLERANCE = 0.016
 
 
 def run(command, **options):
@@ -145,20 +153,43 @@ def cyclic(edges):
 
 def plain(name):
     """A name as both programs have it: gprof2dot writes `file:line:function` for pstats, and no blanks."""
-    return re.sub(r"^.*?:\d+:(?=\D)", "", name).replace(" ", "")
+    name = re.sub(r"'\d+$", "", re.sub(r"^.*?:\d+:(?=\D)", "", name))
+    return demangled(name).replace(" ", "")
+
+
+def demangled(name):
+    """The name of a Rust function: `_ZN5alloc7raw_vec11finish_grow17h475c4cbff1214635E.llvm.95` is `alloc::raw_vec::finish_grow`."""
+    found = re.match(r"_ZN(.*)17h[0-9a-f]{16}E", name)
+    parts, rest = [], found.group(1) if found else ""
+    while length := re.match(r"\d+", rest):
+        rest = rest[length.end():]
+        parts.append(rest[:int(length.group())])
+        rest = rest[int(length.group()):]
+    return "::".join(parts) if parts and "$" not in name else name
+
+
+def is_gprof(row):
+    """Whether a function is the profiler's own."""
+    return re.fullmatch(r"_*(moncount|mcount)", row["name"])
 
 
 def compare_graph(prof, path, dot, found):
     """The functions and calls of gprof2dot's graph, in percent of the total."""
     nodes, calls = read_dot(dot)
-    has_totals = found not in ("collapsed", "dtrace", "hprof")
-    metric = ["-m", "samples"] if found == "perf-script" else []
+    has_totals = found not in ("collapsed", "dtrace", "hprof", "oprofile")
+    metric = {"perf-script": ["-m", "samples"], "hprof": ["-m", "calls"]}.get(found, [])
+    if found == "hprof" and "samples" in shown(prof.json("info", path)[0]["metrics"]):
+        metric = ["-m", "samples"]
     document, error = prof.json("graph", *metric, "--max-nodes", "0", "--min-edge", "0", "--by", "name", path)
     if document is None:
         return None, error
-    whole = document["total"] or 1
+    nodes_of_ours, whole = document["nodes"], document["total"]
+    if found == "gprof":
+        whole -= sum(row["self"] for row in nodes_of_ours if is_gprof(row))
+        nodes_of_ours = [row for row in nodes_of_ours if not is_gprof(row)]
+    whole = whole or 1
     ours = defaultdict(lambda: [0.0, 0.0, 0])
-    for row in document["nodes"]:
+    for row in nodes_of_ours:
         known = ours[plain(row["name"])]
         known[0] += 100 * row["total"] / whole
         known[1] += 100 * row["self"] / whole
@@ -201,7 +232,7 @@ def compare_graph(prof, path, dot, found):
     for (caller, callee), share in calls.items():
         names = [plain(nodes[node][0]) for node in (caller, callee) if node in nodes]
         is_clear = len(names) == 2 and all(len(theirs[name]) == 1 and ours[name][2] == 1 for name in names)
-        if share is None or not is_clear or {caller, callee} & estimated:
+        if share is None or not is_clear or {caller, callee} & estimated or found == "perf-script":
             continue
         mine = edges.get(tuple(names), 0.0)
         if abs(mine - share) > TOLERANCE:

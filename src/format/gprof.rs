@@ -172,25 +172,20 @@ impl Entry {
     }
 }
 
-/// A name without the number of its cycle and its index: `file <cycle 3> [8]`.
+/// A name without the number of its cycle and its index: `file <cycle 3> [8]`, or `mcount (41)` if the call graph leaves it out.
 fn name(text: &str) -> &str {
     let text = text.trim();
-    let text = match text.rsplit_once(" [") {
-        Some((name, index)) if index.strip_suffix(']').is_some_and(|index| index.parse::<u32>().is_ok()) => {
-            name
-        }
-        _ => text,
-    };
-    let text = text.trim_end();
+    let is_number = |text: &str| text.parse::<u32>().is_ok();
+    let index = text.rsplit_once(' ').filter(|(_, index)| {
+        let inner = index.strip_prefix('[').and_then(|index| index.strip_suffix(']'));
+        inner.or_else(|| index.strip_prefix('(')?.strip_suffix(')')).is_some_and(is_number)
+    });
+    let text = index.map_or(text, |(name, _)| name).trim_end();
     if text.ends_with(" as a whole>") {
         return text;
     }
     match text.rsplit_once(" <cycle ") {
-        Some((name, number))
-            if number.strip_suffix('>').is_some_and(|number| number.parse::<u32>().is_ok()) =>
-        {
-            name
-        }
+        Some((name, number)) if number.strip_suffix('>').is_some_and(is_number) => name,
         _ => text,
     }
 }
@@ -331,6 +326,18 @@ impl Report {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn indices_are_not_part_of_names() {
+        for (text, expected) in [
+            ("mcount (41)", "mcount"),
+            ("file <cycle 3> [8]", "file"),
+            ("operator()(int) [7]", "operator()(int)"),
+            ("std::f(int, 41)", "std::f(int, 41)"),
+        ] {
+            assert_eq!(name(text), expected);
+        }
+    }
 
     /// As for Xtensa processors: the header has no `time`, and a line below it names the unit.
     #[test]

@@ -1,7 +1,5 @@
 //! Hints for inputs that `prof` does not read but that people try: what the file is, and what to do instead.
 
-mod protobuf;
-
 /// What the input seems to be and how to convert it, if known.
 pub(super) fn hint(head: &[u8]) -> Option<&'static str> {
     if head.trim_ascii().is_empty() {
@@ -75,16 +73,8 @@ static HINTS: &[Hint] = &[
         "this is VTune's gprof-cc report; export `-report hotspots -group-by callstack -format csv` instead",
     ),
     (
-        |head| find(front(head), b"\nCounted ") && find(front(head), b"symbol name"),
-        "this is an OProfile report (opreport), which prof does not read; record with `perf record -g`",
-    ),
-    (
         |head| find(front(head), b"memray\0"),
         "this is a memray capture; convert it with `memray transform csv FILE`",
-    ),
-    (
-        |head| head.starts_with(b"NYTProf "),
-        "this is a Perl NYTProf profile; convert it with `nytprofcalls FILE` (collapsed stacks)",
     ),
     (
         |head| head.starts_with(&[0xC1, 0x1F, 0xFC, 0xC1]),
@@ -93,10 +83,6 @@ static HINTS: &[Hint] = &[
     (
         |head| head.starts_with(&[0xDC, 0xDF, 0x4A, 0x53, 0x4C, 0x42]),
         "this is a JsonSlabs file (.jslb), which prof does not read; save the profile as JSON",
-    ),
-    (
-        protobuf::is_perfetto,
-        "this is a Perfetto trace, which prof does not read; export a Chrome trace with `traceconv json`",
     ),
 ];
 
@@ -128,7 +114,10 @@ mod tests {
         (b"PERFFILEh\0\0\0", "version 1"),
         (b"JAVA PROFILE 1.0.2\0\0\0\0\x08", "Java heap dump"),
         (b"desc: I1 cache: 32768 B\ncmd: ./a\nevents: Ir\nfl=a.c\nfn=f\n1 2\n", "cachegrind"),
-        (b"         197 function calls in 0.001 seconds\n\n   ncalls  tottime  percall\n", "cProfile's text report"),
+        (
+            b"         197 function calls in 0.001 seconds\n\n   ncalls  tottime  percall\n",
+            "cProfile's text report",
+        ),
         (b"2026-11-20 10:00:00\nFull thread dump OpenJDK 64-Bit Server VM", "thread dump"),
         (b"# To display the perf.data header info, please use --header\n", "perf script"),
         (b"\x7FELF\x02\x01\x01\0", "an executable (ELF)"),
@@ -140,12 +129,9 @@ mod tests {
         (b"<?xml version=\"1.0\"?>\n<svg>", "SVG"),
         (b"Script_quest log opened (PC)\n500:PUSH:3053:1:Quest\n", "Papyrus"),
         (b"Index  % CPU Time:Total  CPU Time:Self  CPU Time:Children  Name\n", "VTune"),
-        (b"CPU: PIII, speed 1729 MHz (estimated)\nCounted CPU_CLK_UNHALTED events\nsamples  %  symbol name\n", "OProfile"),
         (b"\x04\x22\x4D\x18\x40\x40\xC0\x22\x9D\0\0\xF8\x06memray\0", "memray"),
-        (b"NYTProf 5 0\n#Perl profile database.\n", "nytprofcalls"),
         (b"\xC1\x1F\xFC\xC1\xE8\x09\0\0", "memtrace"),
         (b"\xDC\xDF\x4A\x53\x4C\x42\x01\0", "JsonSlabs"),
-        (b"\x0A\x02\x50\x01\x0A\x02\x50\x01", "Perfetto"),
     ];
 
     #[test]

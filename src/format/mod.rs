@@ -41,9 +41,12 @@ mod macos_sample;
 mod massif;
 mod memray_csv;
 mod nettrace;
+mod nytprof;
+mod oprofile;
 mod otlp;
 mod perf_data;
 mod perf_script;
+mod perfetto;
 mod pmcstat;
 mod pprof;
 mod pprof_legacy;
@@ -56,7 +59,9 @@ mod safari;
 mod scalene;
 mod sentry;
 mod simpleperf;
+mod sleepy;
 mod source;
+mod spans;
 mod speedscope;
 mod speedscope_write;
 mod stackprof;
@@ -145,6 +150,8 @@ pub static FORMATS: &[&Format] = &[
     &pmcstat::PMCSTAT,
     &sysprof::SYSPROF_XML,
     &tachyon::TACHYON,
+    &nytprof::NYTPROF,
+    &sleepy::SLEEPY,
     &memray_csv::MEMRAY_CSV,
     &xperf::XPERF,
     &xdebug::XDEBUG,
@@ -155,6 +162,7 @@ pub static FORMATS: &[&Format] = &[
     &rprof::RPROF,
     &massif::MASSIF,
     &gprof::GPROF,
+    &oprofile::OPROFILE,
     &perf_script::PERF_SCRIPT,
     &callgrind::CALLGRIND,
     &pstats::PSTATS,
@@ -168,6 +176,7 @@ pub static FORMATS: &[&Format] = &[
     &austin::text::AUSTIN,
     &bpftrace::BPFTRACE,
     &collapsed::COLLAPSED,
+    &perfetto::PERFETTO,
     &otlp::OTLP,
     &pprof::PPROF,
 ];

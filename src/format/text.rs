@@ -188,6 +188,12 @@ pub(super) fn hex(word: &[u8]) -> Option<u64> {
     word.iter().try_fold(0, |value, &byte| Some(value << 4 | u64::from(char::from(byte).to_digit(16)?)))
 }
 
+/// Bytes as hexadecimal digits.
+pub(super) fn hexadecimal(bytes: &[u8]) -> String {
+    let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+    digits.filter_map(|digit| char::from_digit(digit.into(), 16)).collect()
+}
+
 /// The first line of the head that is neither blank nor a comment, trimmed.
 pub(super) fn first_line(head: &[u8]) -> &[u8] {
     head.split(|&byte| byte == b'\n')

@@ -52,6 +52,10 @@ const FORMATS: &[(&str, &str, &str)] = &[
     ("jfr", "jfr", "certain"),
     ("macos-sample", "macos-sample", "certain"),
     ("nettrace", "nettrace", "certain"),
+    ("nytprof", "nytprof", "certain"),
+    ("oprofile", "oprofile", "likely"),
+    ("perfetto", "perfetto", "certain"),
+    ("sleepy", "sleepy", "certain"),
     ("coz", "coz", "certain"),
     ("goroutine-debug2", "goroutine", "certain"),
     ("goroutine-text", "goroutine", "certain"),
@@ -155,6 +159,9 @@ const REFUSED: &[(&str, &str)] = &[
         "malformed/jonhoo__inferno__vsprof_missing-function-name.csv",
         "vsprof: missing function name in line (line 2)",
     ),
+    ("nytprof/gitpan__MARC-Moose__nytprof.out", "nytprof: unsupported version 2.1"),
+    // It was recorded for a second with the events of no program.
+    ("perfetto/barche__QmlJuliaExamples__trace.pftrace", "nor heaps, nor slices"),
     ("malformed/jonhoo__inferno__vtune_end-before-header.csv", "vtune: the file contains no stacks (line 1)"),
     (
         "malformed/jonhoo__inferno__vtune_invalid-time-field.csv",
@@ -167,11 +174,7 @@ const NOT_READ: &[(&str, &str)] = &[
     ("go-trace", "Go execution trace"),
     ("memray", "memray capture"),
     ("memtrace-ctf", "OCaml memtrace"),
-    ("nytprof", "Perl NYTProf"),
-    ("oprofile", "OProfile report"),
     ("papyrus", "Papyrus script"),
-    ("perfetto", "Perfetto trace"),
-    ("sleepy", "archive has several files"),
     ("vtune-gprof-cc", "VTune's gprof-cc report"),
 ];
 

@@ -62,7 +62,14 @@ fn types_are_known_below(root: &Path) {
         let Ok(profile) = load_file(file) else { continue };
         if matches!(
             profile.meta.format,
-            "callgrind" | "perf-data" | "perf-script" | "inferno" | "bpftrace" | "pmcstat" | "simpleperf"
+            "callgrind"
+                | "perf-data"
+                | "perf-script"
+                | "inferno"
+                | "bpftrace"
+                | "pmcstat"
+                | "simpleperf"
+                | "oprofile"
         ) {
             continue;
         }

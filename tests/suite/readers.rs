@@ -487,6 +487,19 @@ fn memray_as_csv_and_for_gprof2dot() {
     assert_eq!((json.meta.format, totals(&json)), ("gprof2dot", vec![("Memory", 7_432_149)]));
 }
 
+/// The stacks that `nytprofcalls` prints, in ticks of 100 ns.
+#[test]
+fn nytprof_stacks() {
+    let profile = load_well(&fixture("nytprof/orders.out"));
+    assert_eq!(profile.meta.warnings, Vec::<String>::new());
+    assert_eq!(totals(&profile), [("calls", 334), ("time", 217_948 * 100)]);
+    let time = functions(&profile, "time");
+    assert_eq!(time["main::tax"], ((95_621 + 118_465 + 1_224) * 100, (95_621 + 118_465 + 1_224) * 100));
+    assert_eq!(time["main::fib"].0, (59 + 88 + 114 + 220 + 351 + 279 + 114 + 21) * 100);
+    assert_eq!(time["main::CORE:sort"].0, 154 * 100);
+    assert_eq!(functions(&profile, "calls")["main::fib"].0, 3 * 67);
+}
+
 #[test]
 fn tachyon_and_safari() {
     let profile = load_well(&fixture("tachyon/worked.tachyon"));

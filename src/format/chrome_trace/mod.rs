@@ -13,20 +13,20 @@
 
 mod event;
 mod sampled;
-mod spans;
 mod v8_profiles;
 
 use std::borrow::Cow;
 
 use hashbrown::HashMap;
 
+use crate::format::decimals::rounded;
 use crate::format::json::{self, Json, Kind};
+use crate::format::spans::Spans;
 use crate::format::threads::Thread;
 use crate::format::{Confidence, Format, LoadError, ParseError, Place, Source, finished};
 use crate::profile::{LoadOptions, Profile, ProfileBuilder};
 
 use event::TraceEvent;
-use spans::Spans;
 use v8_profiles::V8Profiles;
 
 /// The entry in the list of readable formats.
@@ -129,8 +129,7 @@ impl<'a> TraceReader<'a> {
         match event.phase {
             b'M' => self.threads.name(&event, json),
             b'B' | b'E' | b'X' => {
-                let thread = self.threads.number(&event);
-                self.spans.event(&event, thread, builder);
+                self.span(&event, builder);
                 Ok(())
             }
             _ => Ok(()),
@@ -142,6 +141,24 @@ impl<'a> TraceReader<'a> {
         Ok(())
     }
 
+    /// Handles an event of phase `B`, `E` or `X`.
+    fn span(&mut self, event: &TraceEvent<'a>, builder: &mut ProfileBuilder) {
+        let thread = self.threads.number(event);
+        let nanoseconds = |microseconds: f64| rounded(microseconds * 1000.0);
+        let end =
+            event.time.zip(event.duration).map(|(time, duration)| nanoseconds(time + duration.max(0.0)));
+        let Some(time) = event.time.filter(|_| event.phase != b'X' || end.is_some()).map(nanoseconds) else {
+            return self.spans.skip();
+        };
+        if event.phase == b'E' {
+            let name = builder.string(&event.name);
+            self.spans.end(thread, time, name);
+        } else {
+            let name = builder.string(if event.name.is_empty() { "(unnamed)" } else { &event.name });
+            self.spans.begin(thread, time, end.filter(|_| event.phase == b'X'), name);
+        }
+    }
+
     fn write(self, json: &Json, builder: &mut ProfileBuilder) -> Result<(), ParseError> {
         if self.v8.any_samples() {
             return self.v8.write(json, builder, &self.threads);
@@ -149,7 +166,7 @@ impl<'a> TraceReader<'a> {
         if let (Some(samples), Some(frames)) = (self.samples, self.frames) {
             return sampled::write(json.at(samples), json.at(frames), builder, &self.threads);
         }
-        self.spans.write(builder, &self.threads);
+        self.spans.write(builder, |number| self.threads.thread(number));
         Ok(())
     }
 }

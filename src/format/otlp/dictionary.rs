@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::format::ParseError;
 use crate::format::otlp::sniff::NAME;
-use crate::format::text::lossy;
+use crate::format::text::{hexadecimal, lossy};
 use crate::format::wire::{Value, Wire, WireError};
 
 /// The rows of all tables, undecoded.
@@ -86,14 +86,6 @@ impl<'a> Dictionary<'a> {
 /// A row of a table.
 pub(super) fn at<T: Copy>(table: &[T], row: u64) -> Option<T> {
     usize::try_from(row).ok().and_then(|row| table.get(row)).copied()
-}
-
-fn hexadecimal(bytes: &[u8]) -> String {
-    bytes
-        .iter()
-        .flat_map(|byte| [byte >> 4, byte & 15])
-        .filter_map(|digit| char::from_digit(digit.into(), 16))
-        .collect()
 }
 
 /// The error for a row that a sample refers to.

@@ -1,7 +1,5 @@
 //! The file header, and the feature sections after the records.
 
-use std::fmt::Write;
-
 use hashbrown::HashMap;
 
 use crate::format::ParseError;
@@ -9,6 +7,7 @@ use crate::format::fields::Fields;
 use crate::format::perf_data::record::split;
 use crate::format::perf_data::simpleperf::Simpleperf;
 use crate::format::perf_data::{MAGIC, MAGIC_BIG_ENDIAN, NAME};
+use crate::format::text::hexadecimal;
 
 /// Size of the header of a complete file.
 const FILE_HEADER: u64 = 104;
@@ -225,7 +224,7 @@ impl<'a> FileHeader<'a> {
         row.u32()?; // process
         let id = row.take(24)?;
         let length = if misc & HAS_SIZE != 0 { usize::from(id[20]).min(20) } else { 20 };
-        self.build_ids.insert(row.text(), hex(&id[..length]));
+        self.build_ids.insert(row.text(), hexadecimal(&id[..length]));
         Some(())
     }
 
@@ -329,13 +328,4 @@ fn event_name(kind: u32, config: u64) -> String {
     };
     let known = usize::try_from(config).ok().and_then(|index| table.get(index));
     known.map_or_else(|| format!("event {kind}:{config:#x}"), |&name| name.to_string())
-}
-
-/// Bytes in hexadecimal.
-pub(super) fn hex(bytes: &[u8]) -> String {
-    let mut text = String::new();
-    for byte in bytes {
-        let _ = write!(text, "{byte:02x}");
-    }
-    text
 }

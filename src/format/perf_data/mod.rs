@@ -18,12 +18,12 @@ use crate::format::fields::Fields;
 use crate::format::jit::{self, JitNames};
 use crate::format::labels::label_set;
 use crate::format::perf_data::build_ids::BuildIds;
-use crate::format::perf_data::header::{FileHeader, hex};
+use crate::format::perf_data::header::FileHeader;
 use crate::format::perf_data::maps::{Map, Space, Spaces};
 use crate::format::perf_data::record::{PerfSample, Record};
 use crate::format::perf_data::simpleperf::StoredFile;
 use crate::format::perf_data::unwind::Unwinder;
-use crate::format::text::lossy;
+use crate::format::text::{hexadecimal, lossy};
 use crate::format::{Confidence, Format, Inode, LoadError, ParseError, Source, finished};
 use crate::name::demangle;
 use crate::profile::{
@@ -178,7 +178,7 @@ impl<'a> PerfDataReader<'a> {
             let mut file = record::take_fields(&mut body, 24)?;
             if record.misc & BUILD_ID != 0 {
                 let id = file.bytes();
-                build_id = hex(&id[4..4 + usize::from(id[0]).min(20)]);
+                build_id = hexadecimal(&id[4..4 + usize::from(id[0]).min(20)]);
             } else {
                 inode = Some(Inode { major: file.u32()?, minor: file.u32()?, number: file.u64()? });
             }

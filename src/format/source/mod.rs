@@ -23,6 +23,7 @@ use compression::{broken, unwrap_layers};
 use counters::{Counters, Counting, add};
 
 pub use counters::Times;
+pub(in crate::format) use zip::MEMBER;
 
 /// The memory needed for an input that is read as a whole, as a multiple of its size: for its bytes, and for what the
 /// reader builds from them before the profile's tables do.

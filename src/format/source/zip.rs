@@ -1,4 +1,5 @@
-//! Zip archives of one file, in which recordings are often attached to bug reports.
+//! Zip archives of one file, in which recordings are often attached to bug reports; and those that are themselves recordings, whose
+//! files are read as one, each after a line with its name.
 //!
 //! ```text
 //! "PK\x03\x04", u16 version, u16 flags, u16 method, u32 time, u32 checksum, u32 packed size, u32 size,
@@ -19,6 +20,12 @@ const FILE: [u8; 4] = *b"PK\x03\x04";
 const CONTENTS: [u8; 4] = *b"PK\x01\x02";
 const CHECKSUM: [u8; 4] = *b"PK\x07\x08";
 
+/// What stands before the name of a file of a recording that consists of several.
+pub(in crate::format) const MEMBER: &[u8] = b"\x1CVery Sleepy: ";
+
+/// The files of which Very Sleepy's recordings consist.
+const MEMBERS: [&[u8]; 4] = [b"Stats.txt", b"IPCounts.txt", b"Symbols.txt", b"Callstacks.txt"];
+
 /// How far after a file's data the next part starts at most: after a checksum and two sizes.
 const GAP: usize = 24;
 
@@ -33,6 +40,10 @@ pub(super) struct ZipReader {
     /// Whether the data belong to a folder, or to what macOS adds.
     is_skipped: bool,
     has_file: bool,
+    /// Whether the archive is a recording that consists of several files.
+    has_members: bool,
+    /// A line to be read before the data.
+    title: io::Cursor<Vec<u8>>,
 }
 
 /// Where in the archive the reader is.
@@ -53,6 +64,8 @@ impl ZipReader {
             ends_with_checksum: false,
             is_skipped: false,
             has_file: false,
+            has_members: false,
+            title: io::Cursor::default(),
         }
     }
 
@@ -76,7 +89,17 @@ impl ZipReader {
         let mut rest = vec![0; short(24).into()];
         input.read_exact(&mut rest)?;
         self.is_skipped = name.ends_with(b"/") || name.starts_with(b"__MACOSX/");
-        if !self.is_skipped && std::mem::replace(&mut self.has_file, true) {
+        let is_member = MEMBERS.contains(&name.as_slice());
+        self.has_members |= is_member && !self.has_file;
+        if self.has_members {
+            self.is_skipped = !is_member;
+            if is_member {
+                self.title = io::Cursor::new(
+                    [b"\n", MEMBER, &name, b"\n"].concat()[usize::from(!self.has_file)..].to_vec(),
+                );
+                self.has_file = true;
+            }
+        } else if !self.is_skipped && std::mem::replace(&mut self.has_file, true) {
             return Err(unsupported("the archive has several files; extract it and pass the profile inside"));
         }
         self.crc.reset();
@@ -138,6 +161,10 @@ impl Read for ZipReader {
             return Ok(0);
         }
         loop {
+            let count = self.title.read(buffer)?;
+            if count > 0 {
+                return Ok(count);
+            }
             let (count, input) = match std::mem::replace(&mut self.at, At::End) {
                 At::End => return Ok(0),
                 At::Header(input) => {
@@ -223,6 +250,20 @@ mod tests {
         let nested = zip(&[("b.zip", &zip(&[("stacks.txt", &text)], 8, true))], 0, false);
         let mut source = Source::open(Box::new(io::Cursor::new(nested))).unwrap();
         assert_eq!((source.read_all().unwrap(), source.encoding()), (text, &["zip", "zip"][..]));
+    }
+
+    #[test]
+    fn the_files_of_a_recording_are_read_as_one() {
+        let files: [(&str, &[u8]); 4] = [
+            ("Stats.txt", b"Samples: 2"),
+            ("minidump.dmp", b"junk"),
+            ("Symbols.txt", b"sym1\n"),
+            ("Version 0.82 required", b"0.82"),
+        ];
+        let text = b"\x1CVery Sleepy: Stats.txt\nSamples: 2\n\x1CVery Sleepy: Symbols.txt\nsym1\n";
+        for (method, streamed) in [(0, false), (8, true)] {
+            assert_eq!(unzip(&zip(&files, method, streamed)).unwrap(), text);
+        }
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Spans. The spans that are open at a given time form the stack at that time.
+//! Spans, for readers of traces. The spans that are open at a given time form the stack at that time.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -6,9 +6,7 @@ use std::iter::Peekable;
 
 use hashbrown::HashMap;
 
-use crate::format::chrome_trace::Threads;
-use crate::format::chrome_trace::event::TraceEvent;
-use crate::format::decimals::rounded;
+use crate::format::threads::Thread;
 use crate::profile::{FrameId, LabelSetId, ProfileBuilder, StringId};
 use crate::unit::plural;
 
@@ -17,7 +15,9 @@ use crate::unit::plural;
 pub(super) struct Spans {
     threads: Vec<Events>,
     /// Number of complete spans without a duration and events without a timestamp.
-    incomplete: u64,
+    incomplete: usize,
+    /// Number of events that end no span.
+    unmatched: usize,
 }
 
 #[derive(Default)]
@@ -40,41 +40,55 @@ struct End {
 }
 
 impl Spans {
-    /// Handles an event of phase `B`, `E` or `X`.
-    pub(super) fn event(&mut self, event: &TraceEvent, thread: usize, builder: &mut ProfileBuilder) {
-        let nanoseconds = |microseconds: f64| rounded(microseconds * 1000.0);
-        let end =
-            event.time.zip(event.duration).map(|(time, duration)| nanoseconds(time + duration.max(0.0)));
-        let Some(time) = event.time.filter(|_| event.phase != b'X' || end.is_some()).map(nanoseconds) else {
-            self.incomplete += 1;
-            return;
-        };
-        if self.threads.len() <= thread {
-            self.threads.resize_with(thread + 1, Events::default);
+    /// A span called `name` begins. It lasts until `end` if that is known, else until an event ends it. Returns its number
+    /// within the thread.
+    pub(super) fn begin(&mut self, thread: usize, time: i64, end: Option<i64>, name: StringId) -> usize {
+        let events = self.thread(thread);
+        events.begins.push(Begin { time, end, name });
+        events.begins.len() - 1
+    }
+
+    /// The innermost span called `name` ends, or the innermost one of all if the name is empty.
+    pub(super) fn end(&mut self, thread: usize, time: i64, name: StringId) {
+        self.thread(thread).ends.push(End { time, name });
+    }
+
+    /// A span of which it was not known when it ends does so at `time`.
+    pub(super) fn set_end(&mut self, thread: usize, number: usize, time: i64) {
+        self.thread(thread).begins[number].end = Some(time);
+    }
+
+    /// An event lacks a time.
+    pub(super) fn skip(&mut self) {
+        self.incomplete += 1;
+    }
+
+    /// An event ends a span that has not begun.
+    pub(super) fn skip_end(&mut self) {
+        self.unmatched += 1;
+    }
+
+    fn thread(&mut self, number: usize) -> &mut Events {
+        if self.threads.len() <= number {
+            self.threads.resize_with(number + 1, Events::default);
         }
-        let events = &mut self.threads[thread];
-        match event.phase {
-            b'E' => events.ends.push(End { time, name: builder.string(&event.name) }),
-            phase => {
-                let name = builder.string(if event.name.is_empty() { "(unnamed)" } else { &event.name });
-                events.begins.push(Begin { time, end: end.filter(|_| phase == b'X'), name });
-            }
-        }
+        &mut self.threads[number]
     }
 
     /// Adds a sample for each interval in which the same spans were open.
-    pub(super) fn write(self, builder: &mut ProfileBuilder, threads: &Threads) {
-        builder.metric("wall", "nanoseconds");
+    pub(super) fn write(self, builder: &mut ProfileBuilder, thread_of: impl Fn(usize) -> Thread) {
+        let metric = builder.metric("wall", "nanoseconds");
         let (mut first, mut last) = (i64::MAX, i64::MIN);
-        let (mut unmatched, mut unended, mut overlapping) = (0, 0, 0);
+        let (mut unmatched, mut unended, mut overlapping) = (self.unmatched, 0, 0);
         let mut frame_of = HashMap::new();
         for (number, events) in self.threads.into_iter().enumerate() {
             let Some(start) = events.begins.iter().map(|begin| begin.time).min() else {
                 unmatched += events.ends.len();
                 continue;
             };
-            let thread = threads.thread(number);
+            let thread = thread_of(number);
             let mut sweep = Sweep {
+                metric,
                 frame_of: std::mem::take(&mut frame_of),
                 labels: thread.labels(builder),
                 skipped_labels: thread.is_known() && !builder.options().labels,
@@ -92,7 +106,7 @@ impl Spans {
         builder.meta.duration_ns = last.checked_sub(first).filter(|&duration| duration > 0);
         let warnings = [
             (
-                self.incomplete as usize,
+                self.incomplete,
                 "span without a timestamp or duration was skipped",
                 "spans without a timestamp or duration were skipped",
             ),
@@ -121,6 +135,7 @@ impl Spans {
 /// A sweep over the events of one thread in time order.
 #[derive(Default)]
 struct Sweep {
+    metric: usize,
     /// The frame of each name.
     frame_of: HashMap<StringId, FrameId>,
     open: Vec<Open>,
@@ -255,7 +270,8 @@ impl Sweep {
             if self.skipped_labels {
                 builder.skipped_labels();
             }
-            builder.sample(stack, self.labels, Some(self.now), &[time.saturating_sub(self.now)]);
+            let values = [time.saturating_sub(self.now)];
+            builder.sample_from(self.metric, stack, self.labels, Some(self.now), &values);
         }
         self.now = self.now.max(time);
     }

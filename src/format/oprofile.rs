@@ -1,0 +1,244 @@
+//! Reads reports of `opreport`, of `OProfile`: with its option `-c` the functions with their callers and callees, with `-l` the
+//! functions alone.
+//!
+//! ```text
+//! Counted CPU_CLK_UNHALTED events (Clock cycles when not halted) with a unit mask of 0x00 (No unit mask) count 100000
+//! samples  %        linenr info                 image name               symbol name
+//! -------------------------------------------------------------------------------
+//!   11        0.2163  exa_accel.c:1106            libexa.so                exaFillRegionSolid          a caller
+//! 5086      4.4707  exa.c:407                   libexa.so                exaPixmapIsOffscreen          the function
+//!   5086     100.000  exa.c:407                   libexa.so                exaPixmapIsOffscreen [self]
+//!   29        0.0120  exa.c:69                    libexa.so                exaGetPixmapOffset          a callee
+//! ```
+//!
+//! What a line is about is the number of samples of the function itself, or of the calls from or to it.
+
+use crate::format::text::{BadLines, decimal, lossy};
+use crate::format::{Confidence, Format, LoadError, Source, finished};
+use crate::name::demangle;
+use crate::profile::{Function, FunctionId, LoadOptions, Mapping, MappingId, Profile, ProfileBuilder};
+
+/// The entry in the list of readable formats.
+pub(super) static OPROFILE: Format = Format { name: NAME, title: "opreport output", sniff, read };
+
+const NAME: &str = "oprofile";
+const NO_PLACE: &str = "(no location information)";
+
+fn sniff(head: &[u8]) -> Confidence {
+    let text = lossy(&head[..head.len().min(8192)]);
+    let mut lines = text.lines();
+    let is_report = lines.any(|line| line.starts_with("Counted ") || line.starts_with("Profiling through "));
+    if is_report && lines.any(|line| Columns::of(line).is_some()) {
+        Confidence::Likely
+    } else {
+        Confidence::No
+    }
+}
+
+/// The fields before the name of a function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Columns {
+    has_address: bool,
+    /// How many events were counted, each with its samples and their share.
+    events: usize,
+    has_place: bool,
+    has_image: bool,
+    has_app: bool,
+}
+
+impl Columns {
+    /// `vma      samples  %        linenr info     image name      app name      symbol name`
+    fn of(header: &str) -> Option<Columns> {
+        let (before, _) = header.split_once("symbol name")?;
+        let events = before.matches("samples").count();
+        (events > 0 && before.contains('%')).then_some(Columns {
+            has_address: before.trim_start().starts_with("vma"),
+            events,
+            has_place: before.contains("linenr info"),
+            has_image: before.contains("image name"),
+            has_app: before.contains("app name"),
+        })
+    }
+}
+
+/// A line about a function.
+struct Entry {
+    function: FunctionId,
+    values: Vec<i64>,
+    is_self: bool,
+}
+
+fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError> {
+    let mut report = Report {
+        builder: ProfileBuilder::new(NAME, options),
+        events: Vec::new(),
+        columns: None,
+        function: None,
+    };
+    let (mut bad, mut good, mut number) = (BadLines::default(), 0, 0);
+    while let Some(line) = source.line()? {
+        number += 1;
+        let text = lossy(line);
+        let text = text.trim_end();
+        if text.is_empty() {
+            continue;
+        }
+        match report.line(text) {
+            Some(()) => good += 1,
+            None => bad.add(number),
+        }
+    }
+    bad.settle(&mut report.builder, good, "expected samples, a share, and the name of a function")?;
+    Ok(finished(report.builder)?)
+}
+
+struct Report {
+    builder: ProfileBuilder,
+    /// The names of what was counted.
+    events: Vec<String>,
+    columns: Option<Columns>,
+    /// The function that the callees which follow belong to.
+    function: Option<FunctionId>,
+}
+
+impl Report {
+    fn line(&mut self, text: &str) -> Option<()> {
+        let Some(columns) = self.columns else {
+            self.header(text);
+            return Some(());
+        };
+        if text.starts_with("-----") {
+            self.function = None;
+            return Some(());
+        }
+        let entry = self.entry(text, columns)?;
+        if !text.starts_with(' ') {
+            self.builder.call_node(entry.function, &entry.values);
+            self.function = Some(entry.function);
+        } else if let Some(function) = self.function.filter(|_| !entry.is_self) {
+            // Callers, which come before the function, are skipped: each lists the function among its callees.
+            self.builder.call_edge(function, entry.function, None, &entry.values);
+        }
+        Some(())
+    }
+
+    /// What comes before the list.
+    fn header(&mut self, text: &str) {
+        let counted = text.strip_prefix("Counted ").or_else(|| text.strip_prefix("Profiling through "));
+        if let Some(event) = counted.and_then(|text| text.split_whitespace().next()) {
+            self.events.push(event.to_string());
+        } else if let Some(columns) = Columns::of(text) {
+            for number in 0..columns.events {
+                let name = self.events.get(number).map_or("samples", |name| name);
+                self.builder.metric(name, "count");
+            }
+            self.columns = Some(columns);
+        }
+    }
+
+    fn entry(&mut self, text: &str, columns: Columns) -> Option<Entry> {
+        let mut rest = text.trim_start();
+        let mut word = || {
+            let word = if let Some(inner) = rest.strip_prefix('(') {
+                &rest[..inner.find(')')? + 2]
+            } else {
+                rest.split_whitespace().next()?
+            };
+            rest = rest[word.len()..].trim_start();
+            Some(word)
+        };
+        if columns.has_address {
+            word()?;
+        }
+        let mut values = Vec::new();
+        for _ in 0..columns.events {
+            values.push(decimal(word()?.as_bytes())?);
+            word()?.parse::<f64>().ok()?;
+        }
+        let place = if columns.has_place { word()? } else { "" };
+        let image = if columns.has_image { word()? } else { "" };
+        if columns.has_app {
+            word()?;
+        }
+        let (name, is_self) = rest.strip_suffix(" [self]").map_or((rest, false), |name| (name, true));
+        if name.is_empty() {
+            return None;
+        }
+        let (file, line) = match place.rsplit_once(':') {
+            Some((file, line)) if place != NO_PLACE => (file, line.parse().unwrap_or(0)),
+            _ => ("", 0),
+        };
+        let function = self.function(name, file, line, image);
+        Some(Entry { function, values, is_self })
+    }
+
+    fn function(&mut self, name: &str, file: &str, line: u32, image: &str) -> FunctionId {
+        let builder = &mut self.builder;
+        let file = builder.string(file);
+        let mapping = if image.is_empty() {
+            MappingId::default()
+        } else {
+            let file = builder.string(image);
+            builder.mapping(Mapping { file, ..Mapping::default() })
+        };
+        if name == "(no symbols)" {
+            return builder.unnamed_function(mapping);
+        }
+        let name = builder.string(&demangle(name));
+        let function = builder.function(Function { name, file, line, column: 0, by_place: false });
+        builder.call_mapping(function, mapping);
+        function
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn load(text: &str) -> Profile {
+        assert_eq!(sniff(text.as_bytes()), Confidence::Likely);
+        read(&mut Source::from_bytes(text.into()), LoadOptions::default()).unwrap()
+    }
+
+    /// Self and total of each function in a metric.
+    fn functions(profile: &Profile, metric: usize) -> Vec<(&str, i64, i64)> {
+        let table = profile.calls.as_ref().unwrap();
+        let rows = table.functions().map(|(function, _)| {
+            let sums = [&table.self_values, &table.totals].map(|columns| columns[metric][function]);
+            (profile.symbols.function_name(function), sums[0], sums[1])
+        });
+        rows.collect()
+    }
+
+    #[test]
+    fn functions_with_callers_and_callees() {
+        let profile = load(include_str!("../../tests/hostile/seeds/oprofile/graph.txt"));
+        assert_eq!(
+            (profile.meta.metrics[0].name.as_str(), profile.meta.metrics[0].total),
+            ("CPU_CLK_UNHALTED", 50)
+        );
+        assert_eq!(functions(&profile, 0), [("main", 20, 50), ("pay", 10, 30), ("[libm.so]", 20, 20)]);
+        let table = profile.calls.as_ref().unwrap();
+        let edges = (0..table.edge_count()).map(|edge| {
+            let [caller, callee] = [table.caller[edge], table.callee[edge]];
+            let name = |function| profile.symbols.function_name(function);
+            (name(caller), name(callee), table.edge_values[0][edge])
+        });
+        let edges: std::collections::BTreeSet<_> = edges.collect();
+        assert_eq!(edges, [("main", "pay", 30), ("pay", "[libm.so]", 20)].into());
+        assert!(profile.meta.warnings.is_empty(), "{:?}", profile.meta.warnings);
+    }
+
+    #[test]
+    fn a_list_without_calls_and_with_two_events() {
+        let profile = load(include_str!("../../tests/hostile/seeds/oprofile/list.txt"));
+        assert_eq!(functions(&profile, 0), [("shop::pay()", 900, 900), ("malloc", 100, 100)]);
+        assert_eq!(functions(&profile, 1), [("shop::pay()", 12, 12), ("malloc", 4, 4)]);
+    }
+
+    #[test]
+    fn other_tables_are_not_reports() {
+        assert_eq!(sniff(b"samples  %  symbol name\n10 20.0 main\n"), Confidence::No);
+        assert_eq!(sniff(b"Counted words\nmain 1\n"), Confidence::No);
+    }
+}

@@ -1,0 +1,165 @@
+//! The heaps of processes: what was allocated at each stack since the recording began, and what has been freed since.
+//!
+//! ```text
+//! message ProfilePacket { repeated ProcessHeapSamples process_dumps = 5; bool continued = 6; … }
+//! message ProcessHeapSamples { uint64 pid = 1; repeated HeapSample samples = 2; uint64 timestamp = 9; string heap_name = 11; … }
+//! message HeapSample { uint64 callstack_id = 1; uint64 self_allocated = 2; uint64 self_freed = 3; uint64 alloc_count = 5;
+//!                      uint64 free_count = 6; uint64 self_max = 8; uint64 self_max_count = 9; }
+//! ```
+//!
+//! Each dump of a process counts from the beginning, so only its last one is shown.
+
+use std::collections::BTreeMap;
+
+use crate::format::labels::sample_labels;
+use crate::format::perfetto::interned::{HEAP, Interned};
+use crate::format::perfetto::names::{Names, messages};
+use crate::format::perfetto::packet::each_field;
+use crate::format::text::lossy;
+use crate::format::wire::{Value, WireError};
+use crate::profile::{ProfileBuilder, StackId};
+use crate::unit::plural;
+
+/// The last dump of a heap.
+#[derive(Default)]
+struct Dump {
+    time: u64,
+    /// How many there were.
+    count: u64,
+    /// Allocated objects and bytes, and those in use.
+    samples: Vec<(StackId, [i64; 4])>,
+}
+
+/// The heaps of a trace by process and name, such as `malloc`.
+#[derive(Default)]
+pub(super) struct Heaps {
+    dumps: BTreeMap<(u64, String), Dump>,
+    /// Whether what is in use is that of the moment at which the heap was largest.
+    is_peak: bool,
+    has_allocations: bool,
+    /// Processes whose recording is incomplete.
+    incomplete: u64,
+    lost: u64,
+}
+
+impl Heaps {
+    pub(super) fn packet(
+        &mut self,
+        data: &[u8],
+        interned: &mut Interned,
+        names: &Names,
+        builder: &mut ProfileBuilder,
+    ) -> Result<(), WireError> {
+        interned.add(data, &HEAP)?;
+        for (number, message) in messages(data)? {
+            if number == 5 {
+                self.dump(message, interned, names, builder)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn dump(
+        &mut self,
+        message: &[u8],
+        interned: &mut Interned,
+        names: &Names,
+        builder: &mut ProfileBuilder,
+    ) -> Result<(), WireError> {
+        let (mut pid, mut time, mut name, mut samples) = (0, 0, &b""[..], Vec::new());
+        let mut is_incomplete = false;
+        each_field(message, |number, value| match (number, value) {
+            (1, Value::Varint(id)) => pid = id,
+            (2, Value::Bytes(sample)) => samples.push(sample),
+            // Another recording of the process, an overrun buffer, a corrupted one, or too much overhead.
+            (4 | 7 | 8 | 10, Value::Varint(flag)) => is_incomplete |= flag != 0,
+            (9, Value::Varint(timestamp)) => time = timestamp,
+            (11, Value::Bytes(text)) => name = text,
+            _ => {}
+        })?;
+        self.incomplete += u64::from(is_incomplete);
+        let mut read = Vec::new();
+        for sample in samples {
+            let (stack, values) = self.sample(sample)?;
+            match interned.stack(stack, names, builder) {
+                Some(stack) => read.push((stack, values)),
+                None => self.lost += 1,
+            }
+        }
+        let dump = self.dumps.entry((pid, lossy(name).into_owned())).or_default();
+        // A large dump has several packets, all with the same time.
+        if dump.count == 0 || dump.time != time {
+            *dump = Dump { time, count: dump.count + 1, samples: Vec::new() };
+        }
+        dump.samples.extend(read);
+        Ok(())
+    }
+
+    fn sample(&mut self, message: &[u8]) -> Result<(u64, [i64; 4]), WireError> {
+        let mut fields = [0; 10];
+        each_field(message, |number, value| {
+            if let (Some(field), Value::Varint(value)) = (fields.get_mut(number as usize), value) {
+                *field = i64::try_from(value).unwrap_or(i64::MAX);
+            }
+        })?;
+        let [_, stack, allocated, freed, _, count, frees, _, peak, peak_count] = fields;
+        self.is_peak |= peak != 0;
+        self.has_allocations |= allocated != 0;
+        let in_use = if allocated == 0 {
+            [peak_count, peak]
+        } else {
+            [count.saturating_sub(frees), allocated.saturating_sub(freed)]
+        };
+        Ok((stack.cast_unsigned(), [count, allocated, in_use[0], in_use[1]]))
+    }
+
+    /// Adds the samples, with metrics of their own.
+    pub(super) fn write(self, names: &Names, builder: &mut ProfileBuilder) {
+        if self.dumps.is_empty() {
+            return;
+        }
+        // A recording of peaks does not say what was allocated.
+        let skipped = if self.has_allocations { 0 } else { 2 };
+        let kinds = [
+            ("alloc_objects", "count"),
+            ("alloc_space", "bytes"),
+            ("inuse_objects", "count"),
+            ("inuse_space", "bytes"),
+        ];
+        let first = builder.meta.metrics.len();
+        for (name, unit) in &kinds[skipped..] {
+            builder.metric(name, unit);
+        }
+        let mut repeated = 0;
+        for ((pid, heap), dump) in self.dumps {
+            repeated += u64::from(dump.count > 1);
+            let process = names.thread_of(Some(pid), None).process;
+            for (stack, values) in dump.samples {
+                let labels = sample_labels(builder, |labels| {
+                    labels.text_if_known("process", &process);
+                    labels.text_if_known("heap", &heap);
+                });
+                builder.sample_from(first, stack, labels, None, &values[skipped..]);
+            }
+        }
+        let warnings = [
+            (
+                repeated,
+                "heap was dumped several times; only its last dump is shown",
+                "heaps were dumped several times; only their last dumps are shown",
+            ),
+            (self.incomplete, "dump of a heap is incomplete", "dumps of heaps are incomplete"),
+            (
+                self.lost,
+                "allocation was skipped because its stack was lost",
+                "allocations were skipped because their stacks were lost",
+            ),
+        ];
+        for (count, one, several) in warnings.into_iter().filter(|(count, ..)| *count > 0) {
+            builder.warn(format!("{count} {}", plural(count, one, several)));
+        }
+        if self.is_peak {
+            builder.meta.comments.push("heaps at the moments when they were largest".into());
+        }
+    }
+}

@@ -1,0 +1,253 @@
+//! From the packets of a trace to a profile.
+
+use hashbrown::HashMap;
+
+use crate::format::perfetto::NAME;
+use crate::format::perfetto::clocks::{Clocks, SequenceClocks};
+use crate::format::perfetto::heaps::Heaps;
+use crate::format::perfetto::interned::{INTERNED, Interned};
+use crate::format::perfetto::names::Names;
+use crate::format::perfetto::packet::{Packet, each_field, each_packet, kind};
+use crate::format::perfetto::slices::Slices;
+use crate::format::wire::{Value, WireError, numbers};
+use crate::format::{ParseError, finished};
+use crate::profile::{LabelSetId, LoadOptions, Profile, ProfileBuilder, StackId};
+use crate::unit::plural;
+
+/// Reads a trace: first the names, which may come last, then all else.
+pub(super) fn read(trace: &[u8], options: LoadOptions) -> Result<Profile, ParseError> {
+    let (mut names, mut clocks) = (Names::default(), Clocks::default());
+    each_packet(trace, |packet| {
+        if packet.kind == kind::CLOCKS {
+            clocks.add(packet.data)?;
+        }
+        names.packet(packet)
+    })?;
+    let mut reader = TraceReader {
+        names,
+        clocks,
+        sequences: HashMap::new(),
+        builder: ProfileBuilder::new(NAME, options),
+        samples: Vec::new(),
+        heaps: Heaps::default(),
+        slices: Slices::default(),
+        label_sets: HashMap::new(),
+        lost: Lost::default(),
+    };
+    let is_whole = each_packet(trace, |packet| reader.packet(packet))?;
+    reader.finish(is_whole)
+}
+
+/// What the packets of a sequence share.
+#[derive(Default)]
+struct Sequence {
+    interned: Interned,
+    clocks: SequenceClocks,
+    /// The track of slices that do not name one.
+    track: u64,
+    /// The thread of samples that do not name one.
+    thread: Option<u64>,
+}
+
+/// A sample of the processor.
+struct Sample {
+    stack: StackId,
+    labels: LabelSetId,
+    time: Option<i64>,
+}
+
+/// Numbers of samples that are missing or incomplete.
+#[derive(Default)]
+struct Lost {
+    stacks: u64,
+    cut: u64,
+    skipped: u64,
+    records: u64,
+    unknown: u64,
+}
+
+struct TraceReader {
+    names: Names,
+    clocks: Clocks,
+    sequences: HashMap<u64, Sequence>,
+    builder: ProfileBuilder,
+    samples: Vec<Sample>,
+    heaps: Heaps,
+    slices: Slices,
+    label_sets: HashMap<(Option<u64>, Option<u64>), LabelSetId>,
+    lost: Lost,
+}
+
+impl TraceReader {
+    fn packet(&mut self, packet: &Packet<'_>) -> Result<(), WireError> {
+        let sequence = self.sequences.entry(packet.sequence.unwrap_or(0)).or_default();
+        if packet.is_reset {
+            *sequence = Sequence::default();
+        }
+        each_field(packet.defaults, |number, value| match (number, value) {
+            (58, Value::Varint(clock)) => sequence.clocks.default = Some(clock),
+            (11, Value::Bytes(events)) => sequence.track = track(events).unwrap_or(0),
+            _ => {}
+        })?;
+        sequence.interned.add(packet.interned, &INTERNED)?;
+        if packet.kind == kind::CLOCKS {
+            sequence.clocks.add(packet.data, &self.clocks)?;
+        }
+        let time = packet.timestamp.map(|time| sequence.clocks.time(packet.clock, time, &self.clocks));
+        match packet.kind {
+            kind::THREAD => sequence.thread = self.names.thread(packet.data, 1, 2, 5)?,
+            kind::TRACK_EVENT => {
+                let place = (time, sequence.track);
+                self.slices.add(packet.data, place, &sequence.interned, &mut self.builder)?;
+            }
+            kind::HEAPS => {
+                self.heaps.packet(packet.data, &mut sequence.interned, &self.names, &mut self.builder)?;
+            }
+            kind::PERF_SAMPLE => self.perf_sample(packet, time)?,
+            kind::STREAMED_SAMPLES => self.streamed_samples(packet, time)?,
+            kind::STACK_SAMPLE => self.lost.unknown += 1,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// `cpu = 1; pid = 2; tid = 3; callstack_iid = 4; unwind_error = 16; kernel_records_lost = 17; sample_skipped_reason = 18`
+    fn perf_sample(&mut self, packet: &Packet<'_>, time: Option<i64>) -> Result<(), WireError> {
+        let (mut pid, mut tid, mut stack) = (None, None, None);
+        let lost = &mut self.lost;
+        each_field(packet.data, |number, value| match (number, value) {
+            (2, Value::Varint(id)) => pid = Some(id),
+            (3, Value::Varint(id)) => tid = Some(id),
+            (4, Value::Varint(id)) => stack = Some(id),
+            // 1 stands for no error.
+            (16, Value::Varint(error)) => lost.cut += u64::from(error != 1),
+            (17, Value::Varint(count)) => lost.records = lost.records.saturating_add(count),
+            (18, Value::Varint(_)) => lost.skipped += 1,
+            _ => {}
+        })?;
+        if let Some(stack) = stack {
+            self.sample(packet, stack, (pid, tid), time);
+        }
+        Ok(())
+    }
+
+    /// `repeated callstack_iid = 1; repeated timestamp_delta_us = 2`
+    fn streamed_samples(&mut self, packet: &Packet<'_>, time: Option<i64>) -> Result<(), WireError> {
+        let (mut stacks, mut deltas, mut result) = (Vec::new(), Vec::new(), Ok(()));
+        each_field(packet.data, |number, value| match number {
+            1 => result = result.and(numbers(value, |stack| stacks.push(stack))),
+            2 => result = result.and(numbers(value, |delta| deltas.push(delta.cast_signed()))),
+            _ => {}
+        })?;
+        result?;
+        let sequence = self.sequences.get(&packet.sequence.unwrap_or(0));
+        let tid = sequence.and_then(|sequence| sequence.thread);
+        let mut now = time;
+        for (at, stack) in stacks.into_iter().enumerate() {
+            let delta = deltas.get(at).map_or(0, |delta| delta.saturating_mul(1000));
+            now = now.map(|now| now.saturating_add(delta));
+            self.sample(packet, stack, (None, tid), now);
+        }
+        Ok(())
+    }
+
+    fn sample(
+        &mut self,
+        packet: &Packet<'_>,
+        stack: u64,
+        thread: (Option<u64>, Option<u64>),
+        time: Option<i64>,
+    ) {
+        let sequence = self.sequences.entry(packet.sequence.unwrap_or(0)).or_default();
+        let Some(stack) = sequence.interned.stack(stack, &self.names, &mut self.builder) else {
+            self.lost.stacks += 1;
+            return;
+        };
+        if !self.builder.options().labels {
+            self.builder.skipped_labels();
+        }
+        let labels = self
+            .label_sets
+            .entry(thread)
+            .or_insert_with_key(|(pid, tid)| self.names.thread_of(*pid, *tid).labels(&mut self.builder));
+        self.samples.push(Sample { stack, labels: *labels, time });
+    }
+
+    fn finish(mut self, is_whole: bool) -> Result<Profile, ParseError> {
+        let times = self.samples.iter().filter_map(|sample| sample.time);
+        let (first, last) = (times.clone().min(), times.max());
+        let start = first.into_iter().chain(self.slices.start()).min();
+        let builder = &mut self.builder;
+        builder.meta.time_ns = start.and_then(|start| self.clocks.wall(start));
+        if !self.samples.is_empty() {
+            builder.metric("samples", "count");
+            builder.meta.duration_ns = first.zip(last).map(|(first, last)| last.saturating_sub(first));
+        }
+        for sample in &self.samples {
+            let time = sample.time.map(|time| time.saturating_sub(start.unwrap_or(0)));
+            builder.sample(sample.stack, sample.labels, time, &[1]);
+        }
+        let recorded = builder.meta.duration_ns;
+        self.heaps.write(&self.names, builder);
+        let last_heap = builder.meta.metric_named("inuse_space");
+        builder.meta.default_metric = if self.samples.is_empty() { last_heap.unwrap_or(0) } else { 0 };
+        self.slices.write(start.unwrap_or(0), &self.names, builder);
+        builder.meta.duration_ns = builder.meta.duration_ns.max(recorded).filter(|duration| *duration > 0);
+        if builder.meta.metrics.is_empty() && self.lost.unknown == 0 {
+            let message = "the trace has neither stacks of the processor, nor heaps, nor slices: record it with the data source \
+                           linux.perf, android.heapprofd or track_event";
+            return Err(ParseError::whole(NAME, message));
+        }
+        self.lost.warn(builder);
+        if !is_whole {
+            builder.warn("file is truncated within its last packet".into());
+        }
+        finished(self.builder)
+    }
+}
+
+impl Lost {
+    fn warn(&self, builder: &mut ProfileBuilder) {
+        let warnings = [
+            (
+                self.records,
+                "record was lost by the kernel while recording",
+                "records were lost by the kernel while recording",
+            ),
+            (
+                self.skipped,
+                "sample was not unwound while recording",
+                "samples were not unwound while recording",
+            ),
+            (
+                self.cut,
+                "stack is incomplete: it could not be unwound to its root",
+                "stacks are incomplete: they could not be unwound to their roots",
+            ),
+            (
+                self.stacks,
+                "sample was skipped because its stack was lost",
+                "samples were skipped because their stacks were lost",
+            ),
+            (
+                self.unknown,
+                "sample of the kind stack_sample is not supported and was skipped",
+                "samples of the kind stack_sample are not supported and were skipped",
+            ),
+        ];
+        for (count, one, several) in warnings.into_iter().filter(|(count, ..)| *count > 0) {
+            builder.warn(format!("{count} {}", plural(count, one, several)));
+        }
+    }
+}
+
+/// The track in the defaults for slices.
+fn track(defaults: &[u8]) -> Option<u64> {
+    let mut track = None;
+    let read = each_field(defaults, |number, value| {
+        if let (11, Value::Varint(uuid)) = (number, value) {
+            track = Some(uuid);
+        }
+    });
+    read.ok().and(track)
+}

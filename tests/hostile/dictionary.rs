@@ -6,8 +6,8 @@ use crate::mutate::Shape;
 pub fn shape(format: &str) -> Shape {
     match format {
         "pprof" | "otlp" | "perfetto" => Shape::Protobuf,
-        "jfr" | "perf-data" | "pstats" | "mojo" | "gmon" | "tachyon" | "nettrace" | "simpleperf" | "art-trace"
-        | "nytprof" => Shape::Binary,
+        "jfr" | "perf-data" | "pstats" | "mojo" | "gmon" | "tachyon" | "nettrace" | "simpleperf"
+        | "art-trace" | "nytprof" => Shape::Binary,
         "cpuprofile" | "heapprofile" | "gecko" | "speedscope" | "chrome-trace" | "stackprof" | "dhat"
         | "ghc-json" | "pyinstrument" | "scalene" | "safari" | "sentry" | "gprof2dot" | "v8-log-json" => {
             Shape::Json
@@ -51,7 +51,7 @@ pub fn words(format: &str) -> &'static [&'static str] {
         "v8-log-json" => &["code", "functions", "ticks", "tm", "vm", "s", "type", "JS", "CPP", "SHARED_LIB", "CODE", "kind", "name", "-1"],
         "rprof" => &["sample.interval=", "line profiling: ", "memory profiling: ", "GC profiling: ", "#File 1: ", "1#5 ", ":1:2:3:4:", "\"<GC>\" ", "\"f\" "],
         "massif" => &["desc: ", "time_unit: ", "snapshot=", "heap_tree=peak", "heap_tree=detailed", "heap_tree=empty", "n1: 4096 ", "n0: 0 in 3 places", " 0x10: f (a.c:1)", "(in /lib/x)", "  ", "mem_stacks_B=8"],
-        "perfetto" => &["\x0a\x02\x50\x01", "\x68\x01", "\x62\x04", "\x92\x04\x02\x20\x01", "\x5a\x04\x48\x01\x50\x01", "\x5a\x02\x48\x02", "\xaa\x02", "\x32\x04\x0a\x02", "\x92\x03\x02\x78", "\x40\x05"],
+        "perfetto" => &["\x0a\x02\x50\x01", "\x68\x01", "\x62\x04", "\x5a\x04\x48\x01\x50\x01", "\x5a\x02\x48\x02", "\x32\x04\x0a\x02", "\x12\x04\x08\x01\x10\x02", "\x40\x05"],
         "nytprof" => &["NYTProf 5 0\n", ":nv_size=8\n", ":ticks_per_sec=1000\n", "<\x01", "<\x02", "'\x04main", "\"\x01", "@\x01\0\0\0\0\0", "s\x01", "p\x07", "z", "c\x01\x05", "+\x01\x01\x05"],
         "nettrace" => &["Nettrace", "!FastSerialization.1", "\x05\x05\x01", "EventBlock", "StackBlock", "MetadataBlock", "SPBlock", "Trace", "\x06", "\x04\0\0\0"],
         "simpleperf" => &["SIMPLEPERF\x01\0", "\x0a\x04\x08\x01\x10\x02", "\x1a\x04", "\x22\x02", "\x2a\x02", "\0\0\0\0"],

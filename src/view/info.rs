@@ -22,9 +22,11 @@ pub fn info(profile: &Profile, metric: usize, inputs: Vec<InfoSource>, combined:
     let symbols = &profile.symbols;
     let files: HashSet<_> = symbols.functions.iter().map(|function| function.file).collect();
     let unresolved = unresolved([(profile, metric)].into_iter());
-    let all: Vec<usize> = (0..meta.metrics.len()).collect();
-    let subject = Subject::new(profile, &By::Function, &all);
-    let [functions, functions_of_metric] = functions(&subject, metric);
+    // Sums of metrics that are too large to be shown do not fit.
+    let others = (0..meta.metrics.len()).filter(|&other| other != metric && !meta.metrics[other].too_large);
+    let metrics_that_fit: Vec<usize> = std::iter::once(metric).chain(others).collect();
+    let subject = Subject::new(profile, &By::Function, &metrics_that_fit);
+    let [functions, functions_of_metric] = functions(&subject);
     let activity = Activity::of(profile, metric);
     let distinct = distinct_stacks(profile);
     Info {
@@ -51,7 +53,7 @@ pub fn info(profile: &Profile, metric: usize, inputs: Vec<InfoSource>, combined:
         warnings: meta.warnings.iter().chain(&meta.notes).cloned().chain(activity.warning).collect(),
         combined,
         encoding: meta.encoding.clone(),
-        program: program(&subject, metric),
+        program: program(&subject),
         rows: meta.rows,
         labelled_rows: meta.labelled_rows,
         no_stack: profile.no_stack(metric),
@@ -68,13 +70,13 @@ pub fn info(profile: &Profile, metric: usize, inputs: Vec<InfoSource>, combined:
     }
 }
 
-/// How many functions have a value of any metric, and how many of the given one. As in other views, a function is what
+/// How many functions have a value of any metric, and how many of the first one. As in other views, a function is what
 /// makes a row by itself: in JavaScript, each of the twenty `(anonymous)` of a file.
-fn functions(subject: &Subject<'_>, metric: usize) -> [u64; 2] {
+fn functions(subject: &Subject<'_>) -> [u64; 2] {
     let counted = flat(subject);
     let has_value =
         |metric: usize, key: KeyId| counted.total[metric][key] != 0 || counted.self_value[metric][key] != 0;
-    let of_metric = subject.keys.ids().filter(|&key| has_value(metric, key)).count();
+    let of_metric = subject.keys.ids().filter(|&key| has_value(0, key)).count();
     let metrics = 0..counted.total.len();
     let of_any =
         subject.keys.ids().filter(|&key| metrics.clone().any(|metric| has_value(metric, key))).count();
@@ -82,8 +84,8 @@ fn functions(subject: &Subject<'_>, metric: usize) -> [u64; 2] {
 }
 
 /// The recorded program and its language, inferred from the mappings and the source files: `gpq.test (Go)`.
-fn program(subject: &Subject<'_>, metric: usize) -> Option<String> {
-    match (executable(subject, metric), language(subject.profile)) {
+fn program(subject: &Subject<'_>) -> Option<String> {
+    match (executable(subject), language(subject.profile)) {
         (Some(name), Some(language)) => Some(format!("{name} ({language})")),
         (Some(name), None) => Some(name.to_string()),
         (None, language) => language.map(str::to_string),
@@ -92,7 +94,7 @@ fn program(subject: &Subject<'_>, metric: usize) -> Option<String> {
 
 /// The file of the program that was recorded. Recordings of the kernel's events begin with its modules, and those of several
 /// programs with any of these, so it is the program that is on most stacks, among equal ones the first.
-fn executable<'p>(subject: &Subject<'p>, metric: usize) -> Option<&'p str> {
+fn executable<'p>(subject: &Subject<'p>) -> Option<&'p str> {
     let profile = subject.profile;
     let symbols = &profile.symbols;
     let file = |mapping: MappingId| base_name(symbols.strings.get(symbols.mappings[mapping].file));
@@ -103,7 +105,7 @@ fn executable<'p>(subject: &Subject<'p>, metric: usize) -> Option<&'p str> {
         on_stack.extend(profile.stacks.frames(stack).iter().map(|&frame| symbols.frames[frame].mapping));
         on_stack.sort_unstable();
         on_stack.dedup();
-        let value = subject.values(stack).nth(metric).unwrap_or_default();
+        let value = subject.values(stack).next().unwrap_or_default();
         for &mapping in &on_stack {
             *totals.entry(file(mapping)).or_default() += u128::from(value.unsigned_abs());
         }
@@ -264,7 +266,7 @@ mod tests {
         ] {
             let profile = from_notation(stacks);
             let subject = Subject::new(&profile, &By::Function, &[0]);
-            assert_eq!(executable(&subject, 0), expected, "{stacks}");
+            assert_eq!(executable(&subject), expected, "{stacks}");
         }
     }
 }

@@ -179,19 +179,21 @@ impl TraceReader {
         let start = first.into_iter().chain(self.slices.start()).min();
         let builder = &mut self.builder;
         builder.meta.time_ns = start.and_then(|start| self.clocks.wall(start));
+        // Times count from 1970 if the trace says when that was, else from the first event.
+        let origin = start.unwrap_or(0).saturating_sub(builder.meta.time_ns.unwrap_or(0));
         if !self.samples.is_empty() {
             builder.metric("samples", "count");
             builder.meta.duration_ns = first.zip(last).map(|(first, last)| last.saturating_sub(first));
         }
         for sample in &self.samples {
-            let time = sample.time.map(|time| time.saturating_sub(start.unwrap_or(0)));
+            let time = sample.time.map(|time| time.saturating_sub(origin));
             builder.sample(sample.stack, sample.labels, time, &[1]);
         }
         let recorded = builder.meta.duration_ns;
         self.heaps.write(&self.names, builder);
         let last_heap = builder.meta.metric_named("inuse_space");
         builder.meta.default_metric = if self.samples.is_empty() { last_heap.unwrap_or(0) } else { 0 };
-        self.slices.write(start.unwrap_or(0), &self.names, builder);
+        self.slices.write(origin, &self.names, builder);
         builder.meta.duration_ns = builder.meta.duration_ns.max(recorded).filter(|duration| *duration > 0);
         if builder.meta.metrics.is_empty() && self.lost.unknown == 0 {
             let message = "the trace has neither stacks of the processor, nor heaps, nor slices: record it with the data source \

@@ -65,8 +65,8 @@ impl Slices {
         self.events.iter().map(|event| event.time).min()
     }
 
-    /// Adds a sample for each interval in which the same slices were open; times count from `start`.
-    pub(super) fn write(mut self, start: i64, names: &Names, builder: &mut ProfileBuilder) {
+    /// Adds a sample for each interval in which the same slices were open; times count from `origin`.
+    pub(super) fn write(mut self, origin: i64, names: &Names, builder: &mut ProfileBuilder) {
         if self.events.is_empty() {
             return;
         }
@@ -79,7 +79,7 @@ impl Slices {
                 tracks.push(event.track);
                 (tracks.len() - 1, Vec::new())
             });
-            let time = event.time.saturating_sub(start);
+            let time = event.time.saturating_sub(origin);
             match event.name {
                 Some(name) => open.push(spans.begin(*thread, time, None, name)),
                 None => match open.pop() {

@@ -238,10 +238,10 @@ impl<'a> Recording<'a> {
             self.input.read_exact(&mut first)?;
             let [first] = first;
             let (high, length) = match first {
-                ..0x80 => (first, 0),
-                ..0xC0 => (first & 0x7F, 1),
-                ..0xE0 => (first & 0x1F, 2),
-                ..0xFF => (first & 0x0F, 3),
+                0..0x80 => (first, 0),
+                0x80..0xC0 => (first & 0x7F, 1),
+                0xC0..0xE0 => (first & 0x1F, 2),
+                0xE0..0xFF => (first & 0x0F, 3),
                 0xFF => (0, 4),
             };
             let mut rest = [0; 4];

@@ -82,7 +82,7 @@ fn symbol<'a>(line: &'a [u8], builder: &mut ProfileBuilder) -> Option<(&'a [u8],
     } else {
         builder.named_function(name, &known(file))
     };
-    Some((id, builder.frame(Frame { function, mapping, line, ..Frame::default() })))
+    Some((id, builder.frame(Frame { function, line, mapping, ..Frame::default() })))
 }
 
 /// `0.065085 sym15 sym18 sym131`

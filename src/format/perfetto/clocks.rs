@@ -98,8 +98,8 @@ pub(super) struct SequenceClocks {
 impl SequenceClocks {
     pub(super) fn add(&mut self, snapshot: &[u8], clocks: &Clocks) -> Result<(), WireError> {
         let readings = readings(snapshot)?;
-        let known = [BOOT, MONOTONIC, REALTIME].into_iter();
-        let known = known.filter_map(|id| readings.iter().find(|reading| reading.id == id)).next();
+        let mut known = [BOOT, MONOTONIC, REALTIME].into_iter();
+        let known = known.find_map(|id| readings.iter().find(|reading| reading.id == id));
         for reading in readings.iter().filter(|reading| reading.belongs_to_sequence()) {
             let own = reading.time.wrapping_mul(reading.nanoseconds).cast_signed();
             let offset = known.map_or(0, |known| clocks.at(known.id, known.time).saturating_sub(own));

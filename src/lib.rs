@@ -60,6 +60,7 @@ pub mod binary;
 pub mod cli;
 pub mod compare;
 pub mod filter;
+pub mod findings;
 pub mod format;
 pub mod kind;
 pub mod load;

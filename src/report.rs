@@ -8,6 +8,7 @@ mod assembly;
 mod by_side;
 mod cause;
 mod diff;
+mod findings;
 mod flame;
 mod focus;
 mod graph;
@@ -38,6 +39,7 @@ pub use diff::{
     BudgetCheck, BudgetReport, Detectable, Diff, DiffNoise, DiffOutcome, DiffRow, DiffSide, DiffVerdict,
     DoubtfulCore, EffectiveSamples, Folded, Moved, RowVerdict, Strictness, TYPICAL_SHARE,
 };
+pub use findings::{Ceiling, Evidence, Finding, Findings, Remark, Rest, Sentence};
 pub use flame::{Flame, FlameNode};
 pub use focus::{CountedFrom, CutRows, Focus, FocusMatch, Neighbour, NeighbourKind, Overlap};
 pub use graph::{Graph, GraphEdge, GraphNode};
@@ -129,6 +131,8 @@ reports! {
     Info(Info),
     /// What a server offers.
     Server(ServerInfo),
+    /// What can be concluded.
+    Findings(Findings) header,
     /// The call tree to be drawn.
     Flame(Flame) header,
     /// The data of the interactive page.

@@ -24,7 +24,7 @@ type Topic = (&'static str, &'static str, &'static [&'static str]);
 const TOPICS: [Topic; 4] = [
     (
         "filters",
-        "Filters are applied in this order, whatever their order on the command line:\nORDER.\nEach sees what the ones before it left, such as the names that --rename made. Not every command has all of them.\n\nA pattern (RE) is a regular expression that matches a function's name, its file or its mapping (the executable or\nlibrary that contains it). The prefixes function:, file: and mapping: restrict it to one of these; package: matches the\npackage instead. With -F, all of a pattern is literal text, a prefix included.\n\nThree names stand for functions that prof knows: @runtime for those of a language's runtime, @idle for those that wait,\nand @gc for those that collect garbage.",
+        "Filters are applied in this order, whatever their order on the command line:\nORDER.\nEach sees what the ones before it left, such as the names that --rename made. Not every command has all of them.\n\nA pattern (RE) is a regular expression that matches a function's name, its file or its mapping (the executable or\nlibrary that contains it). The prefixes function:, file: and mapping: restrict it to one of these; package: matches the\npackage instead. With -F, all of a pattern is literal text, a prefix included.\n\nSome names stand for functions that prof knows: @runtime for those of a language's runtime, @idle for those that wait,\n@gc for those that collect garbage, and kinds of work such as @alloc, @json and @lock.",
         &["Filters"],
     ),
     (
@@ -192,16 +192,20 @@ fn example_lines(line: &str) -> Vec<String> {
     }
 }
 
+/// Commands that people rarely need share a line of `prof -h`, which has to fit a screen.
+const RARE: &[&str] = &["types", "completions", "man"];
+
 /// The help of `prof -h` on one screen: the commands, one line each.
 pub(super) fn of_program(prof: &Command) -> String {
     let about = prof.get_about().map(ToString::to_string).unwrap_or_default();
-    let mut lines = vec![about, String::new(), "Usage: prof COMMAND [OPTIONS] [PROFILE]...".to_string()];
-    lines.push(String::new());
-    let commands = prof.get_subcommands().filter(|command| command.get_name() != "help");
+    let mut lines = vec![about, "Usage: prof COMMAND [OPTIONS] [PROFILE]...".to_string(), String::new()];
+    let is_listed = |name: &str| name != "help" && !RARE.contains(&name);
+    let commands = prof.get_subcommands().filter(|command| is_listed(command.get_name()));
     lines.extend(commands.map(|command| {
         let about = command.get_about().map(ToString::to_string).unwrap_or_default();
         cut(&format!("  {:<11}  {about}", command.get_name()))
     }));
+    lines.push(format!("  and {}", RARE.join(", ")));
     let more = "Options and examples: prof COMMAND -h. Aliases and exit codes: prof --help";
     lines.extend([String::new(), more.to_string()]);
     lines.iter().map(|line| line.clone() + "\n").collect::<String>()
@@ -283,10 +287,9 @@ mod tests {
         let help = of_program(&prof);
         assert!(help.lines().count() <= LINES, "{help}");
         for command in prof.get_subcommands() {
-            assert!(
-                help.contains(&format!("\n  {} ", command.get_name())) || command.get_name() == "help",
-                "{help}"
-            );
+            let name = command.get_name();
+            let is_listed = help.contains(&format!("\n  {name} "));
+            assert!(is_listed || name == "help" || RARE.contains(&name), "{help}");
         }
         assert!(help.lines().all(|line| line.width() <= COLUMNS && !line.ends_with('…')), "{help}");
     }

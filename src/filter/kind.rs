@@ -101,7 +101,7 @@ impl FilterKind {
     }
 
     /// Whether the text is a pattern of frames.
-    pub(super) fn takes_pattern(self) -> bool {
+    pub fn takes_pattern(self) -> bool {
         (FilterKind::ShowStacks..=FilterKind::PruneFrom).contains(&self) || self == FilterKind::Focus
     }
 

@@ -35,6 +35,18 @@ pub struct Filter {
 }
 
 impl Filter {
+    /// The words of the filter on a command line; secrets are left out.
+    pub fn words(&self) -> Vec<String> {
+        let option = self.kind.option().to_string();
+        match self.kind {
+            FilterKind::Fold if self.text.is_empty() => vec![option],
+            FilterKind::Fold => vec![format!("{option}={}", self.text)],
+            kind if kind.is_flag() => vec![option],
+            _ if self.text.starts_with('-') => vec![format!("{option}={}", self.text)],
+            _ => vec![option, self.text.clone()],
+        }
+    }
+
     /// The filter as it can be typed: `--hide-frames 'runtime\..*'`.
     pub fn describe(&self) -> String {
         let (option, text) = (self.kind.option(), &self.text);

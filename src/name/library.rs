@@ -99,11 +99,12 @@ const PYTHON: [&str; 60] = [
 ];
 
 /// Folders in which package managers and systems install libraries.
-const FOLDERS: [&str; 12] = [
+const FOLDERS: [&str; 13] = [
     "/pkg/mod/",
     "/vendor/",
     "/go/src/",
     "/rustc/",
+    "/rust/deps/",
     "/.cargo/registry/",
     "/node_modules/",
     "/site-packages/",

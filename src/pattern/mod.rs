@@ -19,7 +19,7 @@ mod words;
 use regex::{Regex, RegexBuilder};
 
 use sets::Set;
-pub use sets::{SETS, is_collector, is_idle_processor, is_own, is_runtime, waits};
+pub use sets::{PAGE_SETS, SETS, contains, is_collector, is_idle_processor, is_own, is_runtime, waits};
 
 /// The names of one frame; empty where one is unknown.
 #[derive(Clone, Copy, Debug, Default)]

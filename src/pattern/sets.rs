@@ -1,5 +1,7 @@
-//! The named sets: frames in which a thread waits for work (`@idle`), frames of the language runtime (`@runtime`), and
-//! frames of garbage collectors (`@gc`).
+//! The named sets: frames in which a thread waits for work (`@idle`), frames of the language runtime (`@runtime`), frames
+//! of garbage collectors (`@gc`), and kinds of work such as `@json` (`work.rs`).
+
+mod work;
 
 use std::sync::LazyLock;
 
@@ -12,6 +14,8 @@ use crate::pattern::words::Words;
 #[derive(Debug)]
 pub(super) struct Set {
     name: &'static str,
+    /// Sets that are part of it.
+    parts: &'static [&'static Set],
     /// Every function that a regular expression of the set matches contains one of these words. Most profiles hold none,
     /// and then nothing is compiled. `None` if such words would be too many.
     words: Option<Words>,
@@ -39,11 +43,45 @@ impl Patterns {
 }
 
 /// The names of all sets, as written in patterns.
-pub const SETS: [&str; 3] = ["@idle", "@runtime", "@gc"];
+pub const SETS: [&str; 15] = [
+    "@idle",
+    "@runtime",
+    "@gc",
+    "@alloc",
+    "@memcpy",
+    "@json",
+    "@regex",
+    "@crypto",
+    "@compress",
+    "@lock",
+    "@syscall",
+    "@log",
+    "@format",
+    "@setup",
+    "@memory",
+];
+
+/// The sets that a page offers: each is a list of functions in every page, so these are only the most useful ones.
+pub const PAGE_SETS: [&str; 3] = ["@idle", "@runtime", "@gc"];
 
 /// The set that a pattern names (`@idle`), if it names one.
 pub(super) fn named(text: &str) -> Option<&'static Set> {
-    [&IDLE, &RUNTIME, &GC].into_iter().find(|set| set.name == text)
+    text.strip_prefix('@')?;
+    all().find(|set| set.name == text)
+}
+
+/// All sets.
+fn all() -> impl Iterator<Item = &'static Set> {
+    [&IDLE, &RUNTIME, &GC].into_iter().chain(work::WORK.iter().copied()).chain([&work::MEMORY])
+}
+
+/// Whether the set called `set` contains a function.
+///
+/// ```
+/// assert!(prof::pattern::contains("@json", "encoding/json.Marshal", ""));
+/// ```
+pub fn contains(set: &str, function: &str, file: &str) -> bool {
+    named(set).is_some_and(|set| set.contains(function, file))
 }
 
 /// Whether a function is part of a garbage collector: the set `@gc`.
@@ -63,6 +101,9 @@ pub fn is_own(function: &str, file: &str) -> bool {
 
 impl Set {
     pub(super) fn contains(&self, function: &str, file: &str) -> bool {
+        if self.parts.iter().any(|set| set.contains(function, file)) {
+            return true;
+        }
         let function = bare(function);
         let of_c = || file.is_empty() || [".c", ".h", ".S", ".s"].iter().any(|end| file.ends_with(end));
         if self.functions_in_files.iter().any(|(f, end)| *f == function && file.ends_with(end)) {
@@ -153,6 +194,7 @@ static IDLE_PROCESSOR_WORDS: Words = Words::new(IDLE_PROCESSOR.words);
 
 static IDLE: Set = Set {
     name: "@idle",
+    parts: &[],
     words: Some(Words::new(IDLE_WORDS)),
     functions_in_files: &[
         ("wait", "threading.py"),
@@ -257,6 +299,7 @@ const IDLE_PROCESSOR_FUNCTIONS: &[&str] = &[
 
 static GC: Set = Set {
     name: "@gc",
+    parts: &[],
     words: Some(Words::new(GC_WORDS)),
     functions_in_files: &[],
     functions: &[&GC_ANY],
@@ -323,6 +366,7 @@ const GC_C_FUNCTIONS: &[&str] = &[
 
 static RUNTIME: Set = Set {
     name: "@runtime",
+    parts: &[],
     words: None,
     functions_in_files: &[],
     functions: &[&RUNTIME_ANY],
@@ -374,7 +418,9 @@ mod tests {
 
     #[test]
     fn every_set_is_named() {
-        assert_eq!(SETS, [IDLE.name, RUNTIME.name, GC.name]);
+        let names: Vec<&str> = all().map(|set| set.name).collect();
+        assert_eq!(SETS[..], names);
+        assert!(PAGE_SETS.iter().all(|set| SETS.contains(set)));
     }
 
     #[test]

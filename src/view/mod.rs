@@ -5,6 +5,7 @@ mod assembly;
 mod diff;
 mod facets;
 mod find;
+mod findings;
 mod flame;
 mod focus;
 mod graph;
@@ -32,6 +33,7 @@ pub use diff::{
     limit_by_side, limit_rows, normalization_name, usual_normalization,
 };
 pub use find::NotFound;
+pub use findings::findings;
 pub use flame::{FlameOptions, SiblingOrder, flame};
 pub use focus::{FocusOptions, focus};
 pub use graph::{GraphOptions, graph};

@@ -3,7 +3,7 @@
 
 use hashbrown::HashMap;
 
-use crate::pattern::{FrameNames, Pattern, Patterns, SETS};
+use crate::pattern::{FrameNames, PAGE_SETS, Pattern, Patterns};
 use crate::profile::{Column, FrameId, LabelSetId, Profile, StackId};
 use crate::report::{ColorGroup, Name, Page, PageMetric, PageName, PagePlace};
 use crate::tree::{By, KeyId, Subject};
@@ -242,7 +242,7 @@ fn sets(places: &[PagePlace]) -> Vec<(&'static str, Vec<u32>)> {
         };
         Some((name, places.iter().zip(0..).filter(|(place, _)| is_in(place)).map(|(_, id)| id).collect()))
     };
-    SETS.iter().filter_map(set).collect()
+    PAGE_SETS.iter().filter_map(set).collect()
 }
 
 /// The stacks of all sides as places, with their values.

@@ -8,12 +8,24 @@ use prof::report::Report;
 use prof::tree::By;
 use prof::view::{
     FlameOptions, FocusOptions, GraphOptions, HotOptions, LabelsOptions, PageOptions, Scope, TopOptions,
-    TracesOptions, TreeOptions, bottom_up, flame, focus, graph, hot, info, labels, page, top, traces, tree,
+    TracesOptions, TreeOptions, bottom_up, findings, flame, focus, graph, hot, info, labels, page, top,
+    traces, tree,
 };
 
 /// The views.
-pub const VIEWS: [&str; 10] =
-    ["top", "tree", "tree --bottom-up", "hot", "graph", "focus", "traces", "labels", "info", "flame"];
+pub const VIEWS: [&str; 11] = [
+    "top",
+    "tree",
+    "tree --bottom-up",
+    "hot",
+    "graph",
+    "focus",
+    "traces",
+    "labels",
+    "info",
+    "report",
+    "flame",
+];
 
 /// Views of larger profiles take too long for one of thousands of cases.
 const MOST_FRAMES: usize = 20_000;
@@ -67,6 +79,17 @@ pub fn show(profile: &Profile, view: usize) -> Result<(), String> {
         6 => traces(profile, &TracesOptions { scope, limit: None, min_share: 0.0 }).into(),
         7 => labels(profile, &LabelsOptions { scope, limit: None, min_share: 0.0 }).into(),
         8 => info(profile, metric, Vec::new(), None).into(),
+        9 => {
+            let report = findings(profile, &scope);
+            let sum: i128 = report.findings.iter().map(|finding| i128::from(finding.value)).sum();
+            if sum + i128::from(report.rest.value) != i128::from(report.header.shown) {
+                return Err(format!(
+                    "report: the findings and the rest sum to {sum} of {}",
+                    report.header.shown
+                ));
+            }
+            report.into()
+        }
         _ => return pictures(profile, scope),
     };
     forms(&report)

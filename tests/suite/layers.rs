@@ -18,7 +18,7 @@ const LAYERS: &[(&str, &[&[&str]])] = &[
             &["pattern", "profile", "binary", "source", "sourcemap"],
             &["format", "transform"],
             &["tree"],
-            &["filter"],
+            &["filter", "findings"],
             &["view", "output"],
             &["load"],
             &["compare"],

@@ -65,6 +65,7 @@ mod page_tabs;
 mod pictures;
 mod readers;
 mod recipes;
+mod report;
 mod roundtrip;
 mod runner;
 mod servers;

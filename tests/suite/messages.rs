@@ -180,10 +180,10 @@ fn an_unknown_set_lists_the_known_ones() {
     let folder = folder();
     let show = run(&folder, &["top", "--show-stacks", "@idel", "cpu.pb.gz"]);
     assert_eq!(show.status.code(), Some(2));
-    assert!(stderr(&show).contains("the named sets are @idle, @runtime, @gc"), "{}", stderr(&show));
+    assert!(stderr(&show).contains("the named sets are @idle, @runtime, @gc, @alloc"), "{}", stderr(&show));
     let hide = run(&folder, &["top", "--hide-stacks", "@idel", "cpu.pb.gz"]);
     assert_eq!(hide.status.code(), Some(0));
-    assert!(stderr(&hide).contains("the named sets are @idle, @runtime, @gc"), "{}", stderr(&hide));
+    assert!(stderr(&hide).contains("the named sets are @idle, @runtime, @gc, @alloc"), "{}", stderr(&hide));
 }
 
 #[test]

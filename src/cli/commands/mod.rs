@@ -14,6 +14,7 @@ pub(crate) mod labels;
 pub(crate) mod man;
 pub(crate) mod open;
 pub(crate) mod outcome;
+pub(crate) mod report;
 pub(crate) mod requirement;
 pub(crate) mod show;
 pub(crate) mod source;
@@ -82,6 +83,7 @@ commands! {
     Tree(tree::TreeCommand),
     Focus(focus::FocusCommand),
     Hot(hot::HotCommand),
+    Report(report::ReportCommand),
     Graph(graph::GraphCommand),
     Flame(flame::FlameCommand),
     Open(open::OpenCommand),

@@ -48,6 +48,13 @@ pub(crate) struct StackArgs {
     pub(crate) base: BaseArgs,
 }
 
+impl StackArgs {
+    /// The options given, as words of a command line that shows something else of the same stacks.
+    pub(crate) fn repeated(&self) -> Vec<String> {
+        [self.input.repeated(), self.many.repeated(), self.filters.repeated(), self.base.repeated()].concat()
+    }
+}
+
 impl ViewArgs {
     /// Where and how the report is written.
     pub(crate) fn output(&self) -> anyhow::Result<Output> {
@@ -92,6 +99,16 @@ pub(crate) struct InputArgs {
 }
 
 impl InputArgs {
+    fn repeated(&self) -> Vec<String> {
+        let mut words: Vec<String> =
+            self.metrics.iter().flat_map(|metric| ["-m".to_string(), metric.clone()]).collect();
+        let format = self.input_format.iter();
+        words.extend(format.flat_map(|format| ["--input-format".to_string(), format.clone()]));
+        words.extend(self.skip_broken.then(|| "--skip-broken".to_string()));
+        words.extend(self.symbols.repeated());
+        words
+    }
+
     /// Adds the memory limit to what a command needs to load.
     pub(crate) fn within_memory(&self, mut needs: LoadOptions) -> LoadOptions {
         needs.budget = memory::budget(self.max_memory);

@@ -30,6 +30,21 @@ impl BaseArgs {
         !self.base.is_empty()
     }
 
+    /// The options given, as words of a command line.
+    pub(crate) fn repeated(&self) -> Vec<String> {
+        let mut words: Vec<String> =
+            self.base.iter().flat_map(|old| ["--base".to_string(), old.clone()]).collect();
+        words.extend(self.matching.repeated());
+        let normalize = match self.normalize {
+            Normalization::Run => return words,
+            Normalization::Core => "core".to_string(),
+            Normalization::Total => "total".to_string(),
+            Normalization::Per { old, new } => format!("per={old},{new}"),
+        };
+        words.extend(["--normalize".to_string(), normalize]);
+        words
+    }
+
     /// The files of the old side.
     pub(crate) fn files(&self) -> Vec<PathBuf> {
         self.base.iter().map(PathBuf::from).collect()

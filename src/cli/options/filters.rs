@@ -5,7 +5,7 @@ use clap_complete::engine::ArgValueCompleter;
 
 use crate::cli::options::completion::{formats_of_convert, functions, labels};
 use crate::cli::terminal::failure::hinted;
-use crate::filter::{FilterError, FilterKind, Filters};
+use crate::filter::{Filter, FilterError, FilterKind, Filters};
 
 /// Options that select stacks and frames.
 #[derive(Args, Clone, Debug)]
@@ -86,6 +86,19 @@ pub(crate) struct FilterArgs {
 }
 
 impl FilterArgs {
+    /// The options given, as words of a command line that may have further patterns. Literal text becomes a regular expression,
+    /// so that -F does not apply to those.
+    pub(crate) fn repeated(&self) -> Vec<String> {
+        let flags = self.all_frames.then(|| "--all-frames".to_string());
+        let filters = self.filters();
+        let literal = |filter: &Filter| {
+            let is_literal = self.fixed_strings && filter.kind.takes_pattern();
+            let text = if is_literal { as_regex(&filter.text) } else { filter.text.clone() };
+            Filter { text, ..filter.clone() }
+        };
+        filters.list().iter().flat_map(|filter| literal(filter).words()).chain(flags).collect()
+    }
+
     /// The filters given.
     pub(crate) fn filters(&self) -> Filters {
         let lists = [
@@ -119,6 +132,12 @@ impl FilterArgs {
         let typed = lists.into_iter().flat_map(texts).chain(flags);
         Filters::typed(typed, self.fixed_strings)
     }
+}
+
+/// A pattern that matches a text literally, without -F.
+fn as_regex(text: &str) -> String {
+    // Outside a class, these would make it a named set, a prefix, or an ellipsis.
+    regex::escape(text).replace('@', "[@]").replace(':', "[:]").replace('…', r"\x{2026}")
 }
 
 /// The error of a filter, in the terms of the command line.

@@ -13,7 +13,7 @@ use crate::profile::Profile;
 use crate::view::{Marking, Scope};
 
 /// The option that marks functions.
-#[derive(Args, Clone, Debug)]
+#[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = None)]
 pub(crate) struct HighlightArgs {
     /// Mark matching functions and report their share

@@ -26,9 +26,12 @@ pub(crate) struct SamplingArgs {
     #[arg(long, value_name = "N")]
     max_profiles: Option<usize>,
     /// Seed for choosing profiles at random; the same seed chooses the same profiles
-    #[arg(long, value_name = "N", default_value_t = 42)]
+    #[arg(long, value_name = "N", default_value_t = SEED)]
     seed: u64,
 }
+
+/// The usual seed.
+const SEED: u64 = 42;
 
 /// Values of `--weight`.
 #[derive(ValueEnum, Clone, Copy, Debug)]
@@ -49,6 +52,25 @@ impl SamplingArgs {
 }
 
 impl ManyArgs {
+    /// The options given, as words of a command line.
+    pub(crate) fn repeated(&self) -> Vec<String> {
+        let mut words = Vec::new();
+        let mut add = |option: &str, value: String| words.extend([option.to_string(), value]);
+        if self.merge == Merge::Mean {
+            add("--merge", "mean".to_string());
+        }
+        if let Some(most) = self.sampling.max_profiles {
+            add("--max-profiles", most.to_string());
+        }
+        if self.sampling.seed != SEED {
+            add("--seed", self.sampling.seed.to_string());
+        }
+        if !matches!(self.weight, Weight::All) {
+            add("--weight", format!("top{}", self.weight as usize));
+        }
+        words
+    }
+
     /// What was asked for.
     pub(crate) fn combine(&self) -> Combine {
         Combine { merge: self.merge, sampling: self.sampling.sampling(), heaviest: self.weight as usize }

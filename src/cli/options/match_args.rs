@@ -34,6 +34,11 @@ impl MatchArgs {
         Ok(options)
     }
 
+    /// The option, if it was given, as words of a command line.
+    pub(crate) fn repeated(&self) -> Vec<String> {
+        if self.how == "auto" { Vec::new() } else { vec!["--match".to_string(), self.how.clone()] }
+    }
+
     /// Explains why pairs of functions cannot be matched.
     pub(crate) fn explain(&self, error: &GivenError) -> anyhow::Error {
         let hint = "prof top -n 0 --names full lists the names of a profile";

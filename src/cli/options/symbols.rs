@@ -39,6 +39,17 @@ impl SymbolArgs {
         &self.binary
     }
 
+    /// The options given, as words of a command line.
+    pub(crate) fn repeated(&self) -> Vec<String> {
+        let paths = [("--binary", &self.binary), ("--sourcemaps", &self.sourcemaps)];
+        let words = paths.into_iter().flat_map(|(option, paths)| {
+            paths.iter().flat_map(move |path| [option.to_string(), path.display().to_string()])
+        });
+        let never = (self.symbolize == Symbolize::Never).then_some(["--symbolize", "never"]);
+        let none = self.no_sourcemaps.then_some("--no-sourcemaps");
+        words.chain(never.into_iter().flatten().chain(none).map(str::to_string)).collect()
+    }
+
     /// What was asked for, and the folders of `$PROF_BINARY_PATH`.
     pub(crate) fn symbols(&self) -> Symbols {
         let path = env::var_os("PROF_BINARY_PATH").unwrap_or_default();

@@ -4,6 +4,7 @@ mod assembly;
 mod budgets;
 mod by_side;
 pub(super) mod diff;
+mod findings;
 mod focus;
 pub(super) mod graph;
 mod hot;
@@ -46,6 +47,7 @@ pub(super) fn tables<'r>(
         Report::Budgets(budgets) => budgets::table(budgets, form, style),
         Report::BySide(all) => return by_side::tables(all, form, style),
         Report::Focus(focus) => return focus::tables(focus, form, style),
+        Report::Findings(findings) => return findings::tables(findings, form, style),
         Report::Hot(hot) => return hot::tables(hot, form, style),
         Report::Source(source) => return source::tables(source, form, style),
         Report::Assembly(assembly) => return assembly::tables(assembly, form, style),

@@ -1,0 +1,116 @@
+//! `prof report`.
+
+use anyhow::Result;
+use clap::Args;
+
+use crate::cli::commands::requirement::Requirement;
+use crate::cli::commands::show::{Show, one_metric, write_timed};
+use crate::cli::options::args::StackArgs;
+use crate::cli::options::highlight::HighlightArgs;
+use crate::cli::options::layout::{LayoutArgs, Output, OutputFormat, WordingArgs};
+use crate::cli::terminal::failure::unwritten;
+use crate::name::quoted;
+use crate::output;
+use crate::profile::LoadOptions;
+use crate::report::{Evidence, Findings, Report};
+use crate::view::findings;
+
+/// Conclusions: what matters, why, and how much could be gained
+///
+/// The findings come from written rules; docs/findings.md explains them. Each sample supports one finding, so the shares of
+/// the findings and of what is not conclusive add up to 100 %. Each finding ends with the command that shows its number.
+#[derive(Args, Debug)]
+#[command(visible_alias = "advise")]
+#[command(after_help = "Examples:
+  prof report cpu.pb.gz                     what to look at first
+  prof report -m alloc_space heap.pb.gz     who allocates
+  prof report --base old.pb.gz new.pb.gz    the same, with the share that it had before
+  prof report --budget 500 cpu.pb.gz        in at most 500 tokens, for a program that reads it")]
+pub(crate) struct ReportCommand {
+    #[command(flatten)]
+    stacks: StackArgs,
+    #[command(flatten)]
+    layout: LayoutArgs,
+    #[command(flatten)]
+    wording: WordingArgs,
+    /// Fit the report into N tokens of 4 characters; 0 for no limit [default: one screen; JSON and CSV: no limit]
+    #[arg(long, value_name = "N")]
+    budget: Option<usize>,
+}
+
+/// The lines of a report that is not printed to a terminal.
+const LINES: usize = 40;
+
+/// The characters of a token.
+const TOKEN: usize = 4;
+
+impl ReportCommand {
+    pub(crate) fn run(self) -> Result<()> {
+        let ReportCommand { stacks, layout, wording, budget } = self;
+        let output = layout.output(&wording, &stacks.input.profiles, stacks.input.quiet)?;
+        let highlight = HighlightArgs::default();
+        let show = Show {
+            needs: LoadOptions { labels: true, ..LoadOptions::LEAST },
+            ..Show::of_functions(&stacks, &highlight, &output, Requirement::Costs)
+        };
+        let report = show.report(|profile, scope, _| {
+            one_metric(&scope, "report")?;
+            Ok(findings(profile, &scope).into())
+        })?;
+        let Report::Findings(mut report) = report else {
+            return write_timed(&report, &output, &stacks.input);
+        };
+        name_commands(&mut report, &stacks.repeated());
+        let report = within_budget(*report, budget, &output)?;
+        write_timed(&report, &output, &stacks.input)
+    }
+}
+
+/// Completes the commands with the options and inputs of this one.
+fn name_commands(report: &mut Findings, common: &[String]) {
+    let inputs = report.header.inputs.clone();
+    for finding in &mut report.findings {
+        finding.command = command(&finding.evidence, common, &inputs);
+    }
+    for remark in &mut report.remarks {
+        remark.command = command(&remark.evidence, common, &inputs);
+    }
+}
+
+/// A command line for a shell: options first, then the function and the inputs.
+fn command(evidence: &Evidence, common: &[String], inputs: &[String]) -> String {
+    let files: Vec<&String> = evidence.subject.iter().chain(inputs).collect();
+    let divider = files.iter().any(|file| file.starts_with('-') && *file != "-").then(|| "--".to_string());
+    let words = evidence.words.iter().chain(common).chain(&divider).chain(files);
+    std::iter::once("prof".to_string()).chain(words.map(|word| quoted(word))).collect::<Vec<_>>().join(" ")
+}
+
+/// The report with as many findings as the budget allows.
+fn within_budget(report: Findings, budget: Option<usize>, output: &Output) -> Result<Report> {
+    let is_for_people = output.format.is_for_people();
+    if budget == Some(0) || (budget.is_none() && !is_for_people) {
+        return Ok(report.into());
+    }
+    let lines = output.lines.unwrap_or(LINES);
+    for count in (0..=report.findings.len()).rev() {
+        let shorter = Report::from(report.first(count));
+        let mut text = Vec::new();
+        match output.format {
+            OutputFormat::Json => output::json(&shorter, &mut text)?,
+            OutputFormat::Csv => output::csv(&shorter, &mut text)?,
+            OutputFormat::Markdown => {
+                output::markdown(&shorter, &output.style, &mut text).map_err(unwritten)?;
+            }
+            _ => output::text(&shorter, &output.style, &mut text).map_err(unwritten)?,
+        }
+        let text = String::from_utf8_lossy(&text);
+        let fits = match budget {
+            Some(tokens) => text.chars().count() <= tokens.saturating_mul(TOKEN),
+            None => text.lines().count() <= lines,
+        };
+        if fits || count == 0 {
+            return Ok(shorter);
+        }
+    }
+    Ok(report.into())
+}

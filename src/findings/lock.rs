@@ -1,0 +1,48 @@
+//! Taking, waiting for and releasing locks, in profiles of time.
+
+use crate::findings::evidence::{Candidate, Samples, focus};
+use crate::findings::taxes::{mostly, of_set};
+use crate::findings::{Cost, Rule};
+use crate::report::Sentence;
+
+/// The rule. Profiles of waiting are the business of `waiting.rs`.
+pub(super) static RULE: Rule = Rule {
+    name: "lock",
+    finds: "The program spends much on taking, waiting for and releasing locks.",
+    least: 2.0,
+    of_calls: false,
+    find,
+};
+
+fn find(samples: &Samples<'_, '_>) -> Vec<Candidate> {
+    if samples.cost != Cost::Time {
+        return Vec::new();
+    }
+    let set = samples.set("@lock");
+    let locks = |&group: &usize| samples.groups[group].frames.iter().any(|&frame| set[frame]);
+    let groups: Vec<usize> = samples.left().filter(locks).collect();
+    if groups.is_empty() {
+        return Vec::new();
+    }
+    let measured = samples.measure(|frame| set[frame]);
+    let says = mostly(samples, Sentence::new("taking and releasing locks"), &groups, &set);
+    let callers = of_set(samples, &groups, &set);
+    vec![Candidate::new(groups, measured, focus("@lock"), says).detail(callers)]
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::findings::Cost;
+    use crate::findings::tests::drawn;
+    use crate::profile::from_notation;
+
+    #[test]
+    fn locks() {
+        let profile =
+            from_notation("main;put;sync.(*Mutex).Lock 10\nmain;get;sync.(*RWMutex).RLock 30\nmain;work 60");
+        assert_eq!(
+            drawn(&profile, Cost::Time)[1],
+            "lock 40/40: taking and releasing locks, mostly in sync.(*RWMutex).RLock | asked for by get (30.0%), put (10.0%)"
+        );
+    }
+}

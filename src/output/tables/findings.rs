@@ -1,0 +1,218 @@
+//! The findings, as sentences for people and as a table for programs.
+
+use crate::name::{base_name, clean, short_name, split_shown};
+use crate::output::style::Style;
+use crate::output::table::{Columns, Form, Kind, Note, Table};
+use crate::output::width::wrap;
+use crate::report::{Ceiling, Finding, Findings, Header, Remark, Sentence};
+use crate::unit::{self, IncompatibleUnits, group_thousands, plural};
+
+/// The findings: a paragraph each, or a row each in CSV.
+pub(super) fn tables<'r>(
+    report: &'r Findings,
+    form: Form,
+    style: &'r Style,
+) -> Result<Vec<Table<'r>>, IncompatibleUnits> {
+    // Values are in JSON and CSV; sentences have shares. A unit that does not fit is refused as in other views.
+    crate::output::scale(&report.header.metric, report.header.shown, style.unit.as_ref())?;
+    if form == Form::Csv {
+        return Ok(vec![rows(report)]);
+    }
+    let words = Words { report, style, form };
+    let mut notes: Vec<Note> = words.accuracy().into_iter().map(Note::faint).collect();
+    if let Some(verdict) = &report.verdict {
+        notes.extend(words.paragraph("", &words.spelled(verdict)).into_iter().map(Note::plain));
+    }
+    for (number, finding) in report.findings.iter().enumerate() {
+        notes.extend(words.finding(number + 1, finding));
+    }
+    notes.extend(words.left_out().into_iter().map(Note::faint));
+    notes.extend(report.remarks.iter().flat_map(|remark| words.remark(remark)));
+    notes.extend(words.closing().into_iter().map(Note::faint));
+    Ok(vec![Table::of_notes(notes)])
+}
+
+fn rows(report: &Findings) -> Table<'_> {
+    let mut columns = Columns::new();
+    columns.add("rule", Kind::Text, |finding: &&Finding| finding.rule);
+    columns.add("says", Kind::Text, |finding| finding.says.to_string());
+    columns.add("function", Kind::Text, |finding| finding.function.as_deref().map(str::to_string));
+    columns.add("file", Kind::Text, |finding| finding.file.as_deref().map(str::to_string));
+    columns.add("line", Kind::Number, |finding| finding.line.map(i64::from));
+    columns.add("value", Kind::Number, |finding| finding.value);
+    columns.add("measured", Kind::Number, |finding| finding.measured);
+    columns.add("command", Kind::Text, |finding| finding.command.clone());
+    columns.table(Form::Csv, &[], || report.findings.iter(), [])
+}
+
+struct Words<'r> {
+    report: &'r Findings,
+    style: &'r Style,
+    form: Form,
+}
+
+impl Words<'_> {
+    fn header(&self) -> &Header {
+        &self.report.header
+    }
+
+    /// The share of what is shown.
+    fn share(&self, value: i64) -> String {
+        unit::share(value, self.header().shown)
+    }
+
+    fn spelled(&self, sentence: &Sentence) -> String {
+        let name = |name: &str| {
+            let name = if self.style.short_names { short(name) } else { name.to_string() };
+            clean(&name).into_owned()
+        };
+        let text = clean(&sentence.with_names(name)).into_owned();
+        self.style.glyphs.plain(&text).into_owned()
+    }
+
+    /// A text behind a lead, on as many lines as it needs; those after the first are indented like the text.
+    fn paragraph(&self, lead: &str, text: &str) -> Vec<String> {
+        let indent = lead.chars().count();
+        let room = match self.style.width {
+            Some(width) if self.form == Form::Text => width.saturating_sub(indent).max(LEAST),
+            _ => usize::MAX,
+        };
+        let lines = wrap(text, room).into_iter().enumerate();
+        lines
+            .map(
+                |(number, line)| {
+                    if number == 0 {
+                        format!("{lead}{line}")
+                    } else {
+                        format!("{}{line}", " ".repeat(indent))
+                    }
+                },
+            )
+            .collect()
+    }
+
+    /// How far shares may be off.
+    fn accuracy(&self) -> Option<String> {
+        let points = self.report.accuracy.filter(|points| *points >= 0.05)?;
+        Some(format!(
+            "with this many samples, shares are accurate to within {points:.1} points; smaller differences are noise"
+        ))
+    }
+
+    fn finding(&self, number: usize, finding: &Finding) -> Vec<Note> {
+        let lead = format!("{number:2}  {:>6}  ", self.share(finding.value));
+        let indent = " ".repeat(lead.chars().count());
+        let mut says = self.spelled(&finding.says);
+        says.push_str(&self.aside(finding));
+        let mut notes: Vec<Note> = self.paragraph(&lead, &says).into_iter().map(Note::plain).collect();
+        let ceiling = finding.ceiling.map(|ceiling| self.ceiling(ceiling));
+        for detail in finding.details.iter().map(|detail| self.spelled(detail)).chain(ceiling) {
+            notes.extend(self.paragraph(&indent, &detail).into_iter().map(Note::plain));
+        }
+        notes.push(Note::faint(format!("{indent}{}", self.command(&finding.command))));
+        notes
+    }
+
+    /// What the evidence shows, if that is another number, and what it was on the old side.
+    fn aside(&self, finding: &Finding) -> String {
+        let mut parts = Vec::new();
+        if finding.measured != finding.value {
+            let shared = self.share(finding.measured - finding.value);
+            parts.push(format!(
+                "{} in all, {shared} of it counted elsewhere in this report",
+                self.share(finding.measured)
+            ));
+        }
+        if let (Some(old), Some(base)) = (finding.old, &self.header().base) {
+            let was = if old == 0 { "nothing".to_string() } else { unit::share(old, base.sum) };
+            parts.push(format!("was {was}"));
+        }
+        if parts.is_empty() { String::new() } else { format!(" ({})", parts.join("; ")) }
+    }
+
+    /// `ceiling: CPU time ÷ 1.54 if it cost nothing (95%: 1.46 to 1.62)`
+    fn ceiling(&self, ceiling: Ceiling) -> String {
+        let interval = match (ceiling.low, ceiling.high) {
+            (Some(low), Some(high)) => format!(" (95%: {low:.2} to {high:.2})"),
+            (Some(low), None) => format!(" (95%: at least {low:.2})"),
+            _ => String::new(),
+        };
+        let factor = format!("{:.2}", ceiling.ratio);
+        if ceiling.is_elapsed_time {
+            format!("ceiling: {factor} times as fast if it cost nothing{interval}")
+        } else {
+            format!("ceiling: {} ÷ {factor} if it cost nothing{interval}", self.report.saves)
+        }
+    }
+
+    fn command(&self, command: &str) -> String {
+        match self.form {
+            Form::Markdown => format!("`{command}`"),
+            _ => clean(command).into_owned(),
+        }
+    }
+
+    /// `… 3 more findings with 7.1%: --budget 0 shows all`
+    fn left_out(&self) -> Option<String> {
+        let count = self.header().elided_rows;
+        let noun = plural(count, "finding", "findings");
+        let glyphs = self.style.glyphs;
+        (count > 0).then(|| {
+            format!(
+                "{} {count} more {noun} with {}: --budget 0 shows all",
+                glyphs.ellipsis,
+                self.share(self.header().elided)
+            )
+        })
+    }
+
+    fn remark(&self, remark: &Remark) -> Vec<Note> {
+        let says = self.paragraph("also: ", &self.spelled(&remark.says));
+        let command = Note::faint(format!("      {}", self.command(&remark.command)));
+        says.into_iter().map(Note::plain).chain([command]).collect()
+    }
+
+    fn closing(&self) -> Vec<String> {
+        let rest = &self.report.rest;
+        let mut lines = Vec::new();
+        let named = rest.value - rest.no_stack - rest.unnamed;
+        let mut parts = Vec::new();
+        if named > 0 && rest.functions > 0 {
+            let functions = plural(rest.functions, "function", "functions");
+            let most = if rest.functions > 1 { " of at most" } else { " with" };
+            let count = group_thousands(rest.functions.into());
+            parts.push(format!(
+                "{} in {count} {functions}{most} {}",
+                self.share(named),
+                self.share(rest.largest)
+            ));
+        }
+        if rest.unnamed > 0 {
+            parts.push(format!("{} in code without names", self.share(rest.unnamed)));
+        }
+        if rest.no_stack > 0 {
+            parts.push(format!("{} without a stack", self.share(rest.no_stack)));
+        }
+        if !parts.is_empty() {
+            lines.push(format!("not conclusive: {}", parts.join(", ")));
+        }
+        let says: Vec<String> = self.report.recording_says.iter().map(|says| self.spelled(says)).collect();
+        if !says.is_empty() {
+            lines.push(format!("recording: {}", says.join("; ")));
+        }
+        lines.into_iter().flat_map(|line| self.paragraph("", &line)).collect()
+    }
+}
+
+/// A short name, with the file and the line of its place if it has one: `pay (app.mjs:52:19)`.
+fn short(name: &str) -> String {
+    match split_shown(name) {
+        Some((function, place)) => {
+            format!("{} ({})", short_name(function), base_name(place.trim_matches(['(', ')'])))
+        }
+        None => short_name(name),
+    }
+}
+
+/// Text is not wrapped into less.
+const LEAST: usize = 20;

@@ -1,0 +1,251 @@
+//! `report`: what can be concluded from a profile.
+
+use hashbrown::HashMap;
+
+use crate::findings::{Cost, Found, Measured, Samples, accuracy, ceiling, find, lone_frames, remarks};
+use crate::kind::{Kind, of_metric};
+use crate::profile::Profile;
+use crate::report::{Evidence, Finding, Findings, Header, Remark, Rest, Sentence};
+use crate::tree::{KeyId, Subject};
+use crate::unit::{Family, Unit};
+use crate::view::Scope;
+use crate::view::values::scaled;
+
+/// The conclusions from the first metric, by function. The profile must have been loaded with labels.
+pub fn findings(profile: &Profile, scope: &Scope) -> Findings {
+    let (subject, header) = scope.open(profile, "prof.report.v1");
+    let metric = scope.metrics[0];
+    let cost = cost(profile, metric, &subject);
+    let mut report = Findings {
+        verdict: nothing_to_conclude(&subject, &header),
+        findings: Vec::new(),
+        rest: Rest::default(),
+        remarks: Vec::new(),
+        accuracy: sample_count(profile, metric, &header).map(accuracy),
+        recording_says: Vec::new(),
+        saves: saves(profile, metric),
+        common: String::new(),
+        header,
+    };
+    if report.verdict.is_some() {
+        report.rest.value = report.header.shown;
+        return report;
+    }
+    let lone = lone_frames(&subject);
+    let (found, left) = find(Samples::new(&subject, &lone, cost));
+    let gain = Gain::of(profile, metric, cost, &report.header);
+    let ratio = report.header.normalize.as_ref().map(|normalize| normalize.ratio);
+    report.findings = found.into_iter().map(|found| finding(found, &gain, ratio)).collect();
+    report.rest = rest(&left, &report.header);
+    if report.findings.is_empty() {
+        report.verdict = Some(spread(&report.rest, left.whole));
+    }
+    let evidence = || Evidence { words: vec!["labels".to_string()], subject: None };
+    let remark = |(rule, says, value): (&crate::findings::RemarkRule, Sentence, i64)| Remark {
+        rule: rule.name,
+        says,
+        value,
+        evidence: evidence(),
+        command: String::new(),
+    };
+    report.remarks = remarks(profile, metric, cost == Cost::Time).into_iter().map(remark).collect();
+    report
+}
+
+/// What the values of a metric are.
+fn cost(profile: &Profile, metric: usize, subject: &Subject<'_>) -> Cost {
+    let shown = &profile.meta.metrics[metric];
+    let Some(kind) = kind(profile, metric) else {
+        return match Unit::parse(&shown.unit).family() {
+            Family::Bytes => Cost::Allocated,
+            Family::Time => Cost::Time,
+            _ if profile.meta.metrics.len() == 1 => Cost::Time,
+            _ => Cost::Other,
+        };
+    };
+    match kind.name {
+        "cpu" | "samples" | "wall" | "wall_samples" | "native_samples" | "instructions" | "call_duration" => {
+            Cost::Time
+        }
+        "heap" => Cost::InUse,
+        "calls" | "exceptions" => Cost::Other,
+        name if ["alloc_", "malloc_", "temporary"].iter().any(|start| name.starts_with(start)) => {
+            Cost::Allocated
+        }
+        name if ["inuse_", "peak_", "old_"].iter().any(|start| name.starts_with(start)) => Cost::InUse,
+        _ if names_holders(subject) => Cost::Holding,
+        _ => Cost::Waiting,
+    }
+}
+
+/// Whether stacks of waiting end where a lock is released: then they show who held it. Go's mutex profiles do.
+fn names_holders(subject: &Subject<'_>) -> bool {
+    let (mut unlocks, mut all) = (0_i128, 0_i128);
+    for stack in subject.stacks() {
+        let Some(&leaf) = subject.profile.stacks.frames(stack).last() else { continue };
+        let value = i128::from(subject.values(stack).next().unwrap_or_default());
+        let name = subject.profile.symbols.frame_name(leaf);
+        all += value;
+        unlocks += if name.to_ascii_lowercase().contains("unlock") { value } else { 0 };
+    }
+    unlocks * 2 > all
+}
+
+fn kind(profile: &Profile, metric: usize) -> Option<&'static Kind> {
+    of_metric(&profile.meta.metrics[metric].name)
+}
+
+/// What less of the metric is, in words.
+fn saves(profile: &Profile, metric: usize) -> &'static str {
+    match kind(profile, metric).map(|kind| kind.name) {
+        Some("cpu") => "CPU time",
+        Some("wall" | "call_duration") => "time",
+        Some("instructions") => "instructions",
+        _ => "samples",
+    }
+}
+
+/// The number of samples that the values shown stand for, as far as it is known.
+fn sample_count(profile: &Profile, metric: usize, header: &Header) -> Option<f64> {
+    let counts = kind(profile, metric).is_some_and(|kind| kind.name == "samples");
+    let is_exact = profile.calls.is_none() && header.metric.divisor == 1;
+    let all = header.recording.samples.or((counts && is_exact).then_some(header.total))?;
+    let count = all as f64 * header.shown as f64 / header.total.max(1) as f64;
+    (count >= 1.0).then_some(count)
+}
+
+/// Why nothing can be concluded, if that is so.
+fn nothing_to_conclude(subject: &Subject<'_>, header: &Header) -> Option<Sentence> {
+    let name = &header.metric.name;
+    let says = if header.total == 0 {
+        format!("there is nothing to conclude: the profile has no values of {name}")
+    } else if header.shown == 0 {
+        format!("there is nothing to conclude: the filters leave nothing of {name}")
+    } else if has_negative(subject) {
+        format!(
+            "there is nothing to conclude: some values of {name} are negative, as in a difference of two profiles, so shares \
+             mean nothing; prof top shows the values"
+        )
+    } else {
+        return None;
+    };
+    Some(Sentence::new(says))
+}
+
+fn has_negative(subject: &Subject<'_>) -> bool {
+    let stacks = subject.stacks().flat_map(|stack| subject.values(stack));
+    let calls = subject.calls.iter().flat_map(|calls| subject.keys.ids().map(|key| calls.self_value(key)));
+    stacks.chain(calls).any(|value| value < 0)
+}
+
+/// What the cost of a metric has to do with its reduction.
+struct Gain {
+    whole: i64,
+    samples: Option<f64>,
+    is_known: bool,
+    is_elapsed_time: bool,
+}
+
+impl Gain {
+    fn of(profile: &Profile, metric: usize, cost: Cost, header: &Header) -> Gain {
+        // A program that keeps one processor busy becomes as much faster as it needs less CPU time.
+        let is_alone = header.recording.busy.is_some_and(|busy| (0.9..=1.1).contains(&busy));
+        let is_cpu = kind(profile, metric).is_some_and(|kind| kind.name == "cpu");
+        Gain {
+            whole: header.shown,
+            samples: sample_count(profile, metric, header),
+            is_known: cost == Cost::Time,
+            is_elapsed_time: is_cpu && is_alone && !header.recording.thread_time,
+        }
+    }
+}
+
+fn finding(found: Found, gain: &Gain, old_ratio: Option<f64>) -> Finding {
+    let Found { rule, candidate, value } = found;
+    let Measured { value: measured, old } = candidate.measured;
+    let ceiling = gain.is_known.then(|| ceiling(measured, gain.whole, gain.samples)).flatten();
+    let (file, line) = candidate.place.unzip();
+    Finding {
+        rule: rule.name,
+        says: candidate.says,
+        details: candidate.details,
+        function: candidate.function,
+        file,
+        line,
+        value,
+        measured,
+        old: old_ratio.map(|ratio| scaled(old, ratio)),
+        ceiling: ceiling
+            .map(|ceiling| crate::report::Ceiling { is_elapsed_time: gain.is_elapsed_time, ..ceiling }),
+        evidence: candidate.evidence,
+        command: String::new(),
+    }
+}
+
+/// What is left when all rules have been asked.
+fn rest(left: &Samples<'_, '_>, header: &Header) -> Rest {
+    let subject = left.subject;
+    let unnamed_frames = subject.profile.symbols.unnamed_frames();
+    let mut functions: HashMap<KeyId, i64> = HashMap::new();
+    let mut rest = Rest { no_stack: header.no_stack, ..Rest::default() };
+    for group in left.left().map(|group| &left.groups[group]) {
+        rest.value += group.value;
+        let Some(&leaf) = group.frames.last() else { continue };
+        let name = subject.profile.symbols.frame_name(leaf);
+        if unnamed_frames[leaf] || name.starts_with('[') || name == "<unknown>" {
+            rest.unnamed += group.value;
+        } else {
+            *functions.entry(subject.keys.of_frame(leaf)).or_default() += group.value;
+        }
+    }
+    // Without names or stacks, nothing can be said about a part of the profile; the other part is in these functions.
+    functions.retain(|_, value| *value > 0);
+    rest.functions = functions.len() as u64;
+    rest.largest = functions.values().copied().max().unwrap_or_default();
+    rest
+}
+
+/// Why there is no finding.
+fn spread(rest: &Rest, whole: i64) -> Sentence {
+    let share = |value| crate::unit::share(value, whole);
+    Sentence::new(if rest.unnamed * 2 > whole {
+        format!(
+            "{} is in code without names, so nothing can be concluded; prof info says what the file lacks",
+            share(rest.unnamed)
+        )
+    } else if rest.no_stack * 2 > whole {
+        format!("{} has no stack, so nothing can be concluded", share(rest.no_stack))
+    } else {
+        "the cost is spread: no function and no kind of work stands out".to_string()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile::from_notation;
+
+    fn verdict(text: &str) -> (Option<String>, usize, i64) {
+        let report = findings(&from_notation(text), &Scope::metric(0));
+        let sum: i64 = report.findings.iter().map(|finding| finding.value).sum();
+        (report.verdict.map(|says| says.to_string()), report.findings.len(), sum + report.rest.value)
+    }
+
+    #[test]
+    fn odd_profiles_get_true_sentences() {
+        let nothing = |text: &str| verdict(text).0.unwrap();
+        assert!(nothing("main 0").contains("the profile has no values of samples"));
+        assert!(nothing("main 3\nwork -2").contains("some values of samples are negative"));
+        assert!(
+            nothing("!/lib/libc.so+0x10 50\n!/lib/libm.so+0x20 50")
+                .contains("100.0% is in code without names")
+        );
+        let spread: Vec<String> = (0..50).map(|number| format!("main;f{number} 2")).collect();
+        assert_eq!(
+            verdict(&spread.join("\n")),
+            (Some("the cost is spread: no function and no kind of work stands out".to_string()), 0, 100)
+        );
+        assert_eq!(verdict("main 5"), (None, 1, 5));
+        assert_eq!(verdict("pool;runtime.gopark 7"), (None, 1, 7));
+    }
+}

@@ -28,6 +28,15 @@ pub fn is_standard_library(function: &str, file: &str) -> bool {
             || package(function, file).is_some_and(|package| is_library_package(&package)))
 }
 
+/// Whether a binary is the kernel, one of its modules, or a library of the operating system.
+pub fn is_system_binary(path: &str) -> bool {
+    let is_library = path.contains(".so") || path.ends_with(".dylib") || path.contains(".framework/");
+    let folders = ["/lib", "/usr/lib", "/System/Library/"];
+    path.starts_with('[') && !path.starts_with("[unknown")
+        || is_library && folders.iter().any(|folder| path.starts_with(folder))
+        || path.to_ascii_lowercase().starts_with("c:\\windows\\")
+}
+
 /// Whether a file is a module of Python's standard library, as samplers write it: `json/encoder.py`, without the folder.
 fn is_python_module(file: &str) -> bool {
     let Some(path) = file.strip_suffix(".py") else { return false };

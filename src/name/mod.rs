@@ -24,7 +24,7 @@ pub(crate) use clean::is_unprintable;
 pub use demangle::demangle;
 pub use fit::{display_width, fit, fit_distinct};
 pub use identity::{identifiers, is_anonymous, normalized, without_numbers, without_run};
-pub use library::{is_library, is_standard_library};
+pub use library::{is_library, is_standard_library, is_system_binary};
 pub use nearest::nearest;
 pub use package::package;
 pub(crate) use place::base_name;

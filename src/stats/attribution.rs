@@ -23,9 +23,9 @@ const CANDIDATES: usize = 20;
 /// [`Verdict::Moved`], and sets their cause.
 ///
 /// A total inherits its change if what remains of it, without the stacks through the rows that explain
-/// it, could be chance (p > 5 %). A regression has moved if, at 95 % confidence, the nearest caller of
+/// it, could be chance (p > 5 %). A new function has moved if, at 95 % confidence, the nearest caller of
 /// nearly all its samples grew by less than half as many points: then the samples were already below
-/// that caller before. So has one whose gain the own code of a neighbour lost.
+/// that caller before. So has any function whose gain the own code of its caller or of a neighbour lost.
 pub fn attribute(comparison: &mut Comparison, stacks: &impl StackSource) {
     let Some(model) = comparison.model.take() else { return };
     for row in comparison.hypotheses.iter_mut().filter(|row| row.same_counts.len() > 1) {
@@ -38,27 +38,72 @@ pub fn attribute(comparison: &mut Comparison, stacks: &impl StackSource) {
         .collect();
     let size = |row: &Hypothesis| (row.old + row.new) * row.unit;
     totals.sort_by(|&a, &b| size(&comparison.hypotheses[a]).total_cmp(&size(&comparison.hypotheses[b])));
-    for index in totals {
-        if let Some(row) = inherited_from(index, comparison, &model, stacks) {
-            comparison.hypotheses[index].cause = Some(Cause::Inherits { row });
-            comparison.hypotheses[index].verdict = Verdict::Inherits;
-        }
+    for &index in &totals {
+        inherit(index, comparison, &model, stacks);
     }
-    let mut regressed: Vec<usize> = (0..comparison.hypotheses.len()).collect();
+    let mut trades = Trades::default();
+    let all = (0..comparison.hypotheses.len()).collect();
+    excuse_moved(all, comparison, &model, stacks, &mut trades, Callers::OfNewCode);
+    let orphans = orphans(&totals, comparison);
+    for &index in &orphans {
+        let row = &mut comparison.hypotheses[index];
+        (row.cause, row.verdict) = (None, row.verdict_alone(&comparison.options));
+    }
+    for &index in &orphans {
+        inherit(index, comparison, &model, stacks);
+    }
+    // The way in which code moved may make its caller seem to grow, but not the caller of that.
+    excuse_moved(orphans, comparison, &model, stacks, &mut trades, Callers::OfAny);
+    move_with_total(comparison);
+    comparison.model = Some(model);
+}
+
+/// Sets the verdict and the cause of a total that only passes a change on.
+fn inherit(index: usize, comparison: &mut Comparison, model: &Model, stacks: &impl StackSource) {
+    if let Some(row) = inherited_from(index, comparison, model, stacks) {
+        comparison.hypotheses[index].cause = Some(Cause::Inherits { row });
+        comparison.hypotheses[index].verdict = Verdict::Inherits;
+    }
+}
+
+/// Sets the verdict and the cause of those of these rows that regressed although their cost was elsewhere before.
+fn excuse_moved(
+    mut regressed: Vec<usize>,
+    comparison: &mut Comparison,
+    model: &Model,
+    stacks: &impl StackSource,
+    trades: &mut Trades,
+    callers: Callers,
+) {
     regressed.retain(|&i| comparison.hypotheses[i].verdict == Verdict::Regressed);
     // The largest first: what another function lost explains only as much.
     let points = |index: &usize| comparison.hypotheses[*index].points;
     regressed.sort_by(|a, b| points(b).total_cmp(&points(a)).then(a.cmp(b)));
-    let mut trades = Trades::default();
     for index in regressed {
-        if let Some(cause) = moved(index, comparison, &model, stacks, &mut trades) {
+        if let Some(cause) = moved(index, comparison, model, stacks, trades, callers) {
             comparison.hypotheses[index].cause = Some(cause);
             comparison.hypotheses[index].verdict = Verdict::Moved;
         }
     }
-    move_with_total(comparison);
-    comparison.model = Some(model);
 }
+
+/// The totals that grew by much, and seemed to inherit that from code which only moved: `parse` still grew if it now spends
+/// more in `parseLine` than the code cost that became `parseLine`.
+fn orphans(totals: &[usize], comparison: &Comparison) -> Vec<usize> {
+    let rows = &comparison.hypotheses;
+    let is_orphan = |&index: &usize| match rows[index].cause {
+        Some(Cause::Inherits { row: from }) => {
+            rows[from].verdict == Verdict::Moved
+                && rows[from].function != rows[index].function
+                && rows[index].points >= MUCH * rows[from].points
+        }
+        _ => false,
+    };
+    totals.iter().copied().filter(is_orphan).collect()
+}
+
+/// Growth of less than this fraction of what moved may come from the move.
+const MUCH: f64 = 0.25;
 
 /// The own code of a function was where all of the function was: if its total, callees included, has moved, so has its self.
 fn move_with_total(comparison: &mut Comparison) {
@@ -137,6 +182,7 @@ fn moved(
     model: &Model,
     stacks: &impl StackSource,
     trades: &mut Trades,
+    callers: Callers,
 ) -> Option<Cause> {
     let row = &comparison.hypotheses[index];
     let enough = COVERS * row.new * row.unit;
@@ -146,9 +192,17 @@ fn moved(
         let total = stacks.counts(function, CountKind::Total, ExcludedStacks::default());
         max_growth(model, &column(total, unit), CountKind::Total) < row.points / 2.0
     };
+    // Of a function that both sides have, a caller that did not grow proves little: other code that it calls may have become
+    // cheaper by as much.
+    let is_from_caller = |caller: usize| {
+        callers == Callers::OfAny
+            || row.old_share < APPEARED * row.new_share
+            || has_lost(caller, row, model, stacks)
+    };
     // With shares, callers prove nothing: the outermost caller always has 100 %.
-    let by_caller =
-        caller.filter(|_| comparison.options.normalize != Normalization::Total).is_some_and(|caller| {
+    let by_caller = caller
+        .filter(|&caller| comparison.options.normalize != Normalization::Total && is_from_caller(caller))
+        .is_some_and(|caller| {
             let of_caller = |other: &&Hypothesis| {
                 other.measure == CountKind::Total && other.same_counts.contains(&caller)
             };
@@ -169,6 +223,26 @@ fn moved(
         from,
         loser,
     })
+}
+
+/// The functions that have moved if their caller did not grow.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Callers {
+    /// Those that only the new side has.
+    OfNewCode,
+    /// All.
+    OfAny,
+}
+
+/// What the old side has less of than this fraction of the new side appeared.
+const APPEARED: f64 = 0.1;
+
+/// Whether the own code of `caller` certainly lost at least half of what `row` gained.
+fn has_lost(caller: usize, row: &Hypothesis, model: &Model, stacks: &impl StackSource) -> bool {
+    let own = stacks.counts(caller, CountKind::SelfCount, ExcludedStacks::default());
+    let own = column(own, row.unit);
+    let (old, new) = model.comparable_shares(&own);
+    old - new >= row.points / 2.0 && model.test(&own, CountKind::SelfCount).decrease.0 < SURE
 }
 
 /// Whether a new function, with what it calls, was part of `caller`: that lost as much elsewhere, and did not grow.

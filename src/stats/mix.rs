@@ -31,9 +31,15 @@ pub fn work_ratio(functions: &[RunCounts], old: usize) -> Option<WorkRatio> {
     let share = new_runs / (old_runs + new_runs);
     let (mut ratios, mut variances, mut weights) = (Vec::new(), Vec::new(), Vec::new());
     let mut all = 0.0;
-    for function in functions {
+    let sums = |function: &RunCounts| -> (f64, f64) {
         let (before, after) = function.counts.split_at(old);
-        let (before, after): (f64, f64) = (before.iter().sum(), after.iter().sum());
+        (before.iter().sum(), after.iter().sum())
+    };
+    let log_ratio = |(before, after): (f64, f64)| {
+        ((after + 0.5) / new_runs).ln() - ((before + 0.5) / old_runs).ln()
+    };
+    for function in functions {
+        let (before, after) = sums(function);
         let sum = before + after;
         if sum * share.min(1.0 - share) < 5.0 {
             continue;
@@ -41,12 +47,17 @@ pub fn work_ratio(functions: &[RunCounts], old: usize) -> Option<WorkRatio> {
         // A function that became dearer, too, must not outweigh the others by what it grew.
         all += before * function.unit;
         if before > 0.0 && after > 0.0 {
-            ratios.push(((after + 0.5) / new_runs).ln() - ((before + 0.5) / old_runs).ln());
+            ratios.push(log_ratio((before, after)));
             variances.push(1.0 / (sum * share) + 1.0 / (sum * (1.0 - share)));
             weights.push(before * function.unit);
         }
     }
-    if ratios.len() < FEWEST || weights.iter().any(|&weight| weight > TOO_LARGE * all) {
+    if weights.iter().any(|&weight| weight > TOO_LARGE * all) {
+        let of_all: Vec<((f64, f64), f64)> =
+            functions.iter().map(|function| (sums(function), function.unit)).collect();
+        return ratio_of_heavy(&of_all, log_ratio);
+    }
+    if ratios.len() < FEWEST {
         return None;
     }
     let bulk = fit_bulk(&ratios, &variances, Prior { median: 0.04, log_sd: 0.8 }, 1);
@@ -64,6 +75,26 @@ pub fn work_ratio(functions: &[RunCounts], old: usize) -> Option<WorkRatio> {
         .then_some(WorkRatio { log_ratio: bulk.location, variance: bulk.location_variance })
 }
 
+/// The same where one function has nearly all samples of the kind: it did more work if all others together grew like it,
+/// and by more than chance explains. Each function is given with the size of its effective sample.
+fn ratio_of_heavy(
+    functions: &[((f64, f64), f64)],
+    log_ratio: impl Fn((f64, f64)) -> f64,
+) -> Option<WorkRatio> {
+    let value = |&((before, after), unit): &((f64, f64), f64)| (before + after) * unit;
+    let heavy = (0..functions.len()).max_by(|&a, &b| value(&functions[a]).total_cmp(&value(&functions[b])))?;
+    let others = functions.iter().enumerate().filter(|(index, _)| *index != heavy);
+    let others = others.fold((0.0, 0.0), |sum, (_, (pair, _))| (sum.0 + pair.0, sum.1 + pair.1));
+    let variance = |pair: (f64, f64)| 1.0 / (pair.0 + 0.5) + 1.0 / (pair.1 + 0.5);
+    let heavy = functions[heavy].0;
+    let (of_heavy, of_others) = (log_ratio(heavy), log_ratio(others));
+    let error = variance(others).sqrt();
+    let is_alike = (of_heavy - of_others).abs() <= ALIKE + 2.0 * error;
+    let is_certain = of_others.abs() >= 2.0 * error && of_heavy.abs() >= 2.0 * error;
+    (is_alike && is_certain && of_heavy * of_others > 0.0)
+        .then(|| WorkRatio { log_ratio: of_heavy, variance: variance(heavy) })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -78,6 +109,17 @@ mod tests {
             functions(&[(400.0, 810.0), (300.0, 590.0), (200.0, 405.0), (150.0, 296.0), (90.0, 183.0)]);
         let ratio = work_ratio(&twice, 1).unwrap().log_ratio.exp();
         assert!((ratio - 2.0).abs() < 0.05, "{ratio}");
+    }
+
+    #[test]
+    fn one_heavy_function_did_more_work_if_all_others_grew_like_it() {
+        let others = [(22.0, 37.0), (18.0, 29.0), (12.0, 22.0), (3.0, 4.0)];
+        let ratio = work_ratio(&functions(&[&[(1340.0, 2230.0)], &others[..]].concat()), 1).unwrap();
+        assert!((ratio.log_ratio.exp() - 1.66).abs() < 0.03, "{ratio:?}");
+        // If only the heavy one grew, it became dearer; and a few samples do not tell.
+        let alone = [(22.0, 21.0), (18.0, 19.0), (12.0, 13.0), (3.0, 4.0)];
+        assert_eq!(work_ratio(&functions(&[&[(1340.0, 2230.0)], &alone[..]].concat()), 1), None);
+        assert_eq!(work_ratio(&functions(&[(1340.0, 2230.0), (3.0, 6.0), (2.0, 3.0)]), 1), None);
     }
 
     #[test]

@@ -66,10 +66,13 @@ impl Trades {
         let callers = stacks.callers(row.function, CountKind::SelfCount, Side::New);
         let is_neighbour = |other: &Hypothesis| {
             let above = stacks.callers(other.function, CountKind::SelfCount, Side::Old);
-            are_neighbours(
-                (row.function, row.new * row.unit, &callers),
-                (other.function, other.old * other.unit, &above),
-            )
+            let one = (row.function, row.new * row.unit, &callers[..]);
+            let other_one = (other.function, other.old * other.unit, &above[..]);
+            // Of two functions that both sides have, one may simply have become dearer and the other one cheaper.
+            let is_replaced = row.old <= 0.0 || other.new_share < GONE * other.old_share;
+            is_called_by(one, other.function)
+                || is_called_by(other_one, row.function)
+                || (is_replaced && are_siblings(one, other_one))
         };
         let losers = comparison.hypotheses.iter().filter(|other| {
             other.measure == CountKind::SelfCount
@@ -90,22 +93,21 @@ impl Trades {
 /// A function with its count and its callers.
 type Called<'c> = (usize, f64, &'c [Caller]);
 
-/// Whether one of two functions calls the other, directly or not, or both are called from the same place. Stacks that were
-/// followed by frame pointers lack the caller of some leaves, so the caller of the one may be the second caller of the other.
-fn are_neighbours(one: Called<'_>, other: Called<'_>) -> bool {
-    let calls = |(_, count, callers): Called<'_>, function: usize| {
-        callers.iter().any(|caller| caller.function == function && caller.count >= count / 2.0)
-    };
+/// Whether at least half of a function is called, directly or not, by another one.
+fn is_called_by((_, count, callers): Called<'_>, caller: usize) -> bool {
+    callers.iter().any(|found| found.function == caller && found.count >= count / 2.0)
+}
+
+/// Whether two functions are called from the same place. Stacks that were followed by frame pointers lack the caller of some
+/// leaves, so the caller of the one may be the second caller of the other.
+fn are_siblings(one: Called<'_>, other: Called<'_>) -> bool {
     let nearest = |(_, count, callers): Called<'_>| -> Vec<usize> {
         let enough = callers.iter().filter(|caller| caller.count >= COVERS * count);
         enough.map(|caller| caller.function).take(2).collect()
     };
     let (of_one, of_other) = (nearest(one), nearest(other));
     let is_near = |first: Option<&usize>, others: &[usize]| first.is_some_and(|first| others.contains(first));
-    calls(one, other.0)
-        || calls(other, one.0)
-        || is_near(of_one.first(), &of_other)
-        || is_near(of_other.first(), &of_one)
+    is_near(of_one.first(), &of_other) || is_near(of_other.first(), &of_one)
 }
 
 /// The upper 95 % bound of a function's growth, as a fraction of the old total.

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use hashbrown::HashMap;
 
 use super::{FunctionText, SideProfile};
-use crate::name::{normalized, without_run};
-use crate::profile::{CallTable, Column, FrameId, Function, FunctionId, StackId, Symbols};
+use crate::name::{is_system_binary, normalized, without_run};
+use crate::profile::{CallTable, Column, FrameId, Function, FunctionId, MappingId, StackId, Symbols};
 
 /// The number of a function in the pool of its side.
 pub(super) type EntryId = usize;
@@ -30,6 +30,7 @@ pub(super) struct Pool<'p> {
     /// The normalised names that were asked for; `None` where it is the name itself.
     normalized: Vec<OnceCell<Option<Box<str>>>>,
     shares: OnceCell<Vec<f64>>,
+    of_system: OnceCell<Vec<bool>>,
 }
 
 /// Everything that distinguishes a function within its side: name, file, line, column, and whether the place counts.
@@ -174,6 +175,7 @@ impl<'p> Pool<'p> {
             by_key,
             normalized,
             shares: OnceCell::new(),
+            of_system: OnceCell::new(),
         }
     }
 
@@ -260,6 +262,23 @@ impl<'p> Pool<'p> {
                 add(table, first.stacks.frames(stack), weight);
             }
         }
+    }
+
+    /// Whether all code of an entry is in the kernel or in libraries of the operating system.
+    pub(super) fn is_of_system(&self, entry: EntryId) -> bool {
+        let of_system = self.of_system.get_or_init(|| {
+            let mut found: Vec<Option<bool>> = vec![None; self.len()];
+            for (table, symbols) in self.tables.iter().enumerate() {
+                let is_system: Column<MappingId, bool> =
+                    symbols.mappings.map(|mapping| is_system_binary(symbols.strings.get(mapping.file)));
+                for frame in symbols.frames.iter() {
+                    let found = &mut found[self.of_function(table, frame.function)];
+                    *found = Some(found.unwrap_or(true) && is_system[frame.mapping]);
+                }
+            }
+            found.into_iter().map(|found| found.unwrap_or(false)).collect()
+        });
+        of_system[entry]
     }
 
     /// The share of every function, counted on first use.

@@ -152,9 +152,10 @@ fn heavy(mut entries: Vec<EntryId>, pool: &Pool<'_>, least_share: f64) -> Vec<En
 
 /// Whether a function may have another name in another build. Those of the language and of the system keep their names: if
 /// only one side has `HashMap.getNode` and only the other one `HashMap.putVal`, few samples hit either.
-fn may_be_renamed(pool: &Pool<'_>, entry: EntryId) -> bool {
-    let entry = pool.get(entry);
-    !is_standard_library(&entry.name, entry.file)
+fn may_be_renamed(pool: &Pool<'_>, id: EntryId) -> bool {
+    let entry = pool.get(id);
+    !pool.is_of_system(id)
+        && !is_standard_library(&entry.name, entry.file)
         && !is_runtime(&entry.name, entry.file)
         && !entry.name.ends_with("@plt")
         && !entry.name.contains("@@")

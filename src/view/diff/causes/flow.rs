@@ -5,7 +5,7 @@ use std::cell::{OnceCell, RefCell};
 
 use hashbrown::HashMap;
 
-use crate::pattern::{is_collector, is_own};
+use crate::pattern::{is_collector, is_own, is_runtime};
 use crate::profile::{Column, Id};
 use crate::report::{Name, TotalGrowth};
 use crate::stats::compare::Comparison;
@@ -278,6 +278,12 @@ impl<'a, 'p> Flow<'a, 'p> {
         let key = self.subject.keys.get(KeyId::new(function));
         let is_built_in = BUILT_IN.iter().any(|start| key.function.starts_with(start));
         !is_built_in && is_own(&key.function, key.file.as_deref().unwrap_or_default())
+    }
+
+    /// Whether a function belongs to the runtime of its language.
+    pub(super) fn is_runtime(&self, function: usize) -> bool {
+        let key = self.subject.keys.get(KeyId::new(function));
+        is_runtime(&key.function, key.file.as_deref().unwrap_or_default())
     }
 
     /// Whether a function belongs to a garbage collector.

@@ -6,10 +6,12 @@ use crate::profile::Id;
 use crate::report::{CauseKind, DiffCause, Growth, Name, RowTest};
 use crate::stats::CountKind;
 use crate::view::diff::causes::flow::{Change, Flow};
-use crate::view::diff::causes::origins::{CALLED_MORE, Origin, grew_as_a_whole};
+use crate::view::diff::causes::origins::{CALLED_MORE, Origin, functions_below, grew_as_a_whole};
 
 /// A caller with this fraction of a function's growth is the only one from which it grew.
 const NEARLY_ALL: f64 = 0.8;
+/// A function of the program that new code calls, and that has this fraction of its growth, is what it is there for.
+const MOST: f64 = 0.5;
 /// Callers with less than this fraction of a function are not looked at.
 const LEAST_CALLER: f64 = 0.1;
 /// A caller that has none of the growth shows that the function itself did not change, if it has this fraction of it.
@@ -33,6 +35,7 @@ pub(super) fn cause(flow: &Flow<'_, '_>, origin: Origin) -> DiffCause {
         if flow.is_own(caller)
             && !flow.is_own(origin.function)
             && is_of_one_module(flow, caller, origin.function)
+            && !is_new_path(flow, caller, origin.function)
         {
             return of_library_call(flow, caller, path, call);
         }
@@ -52,7 +55,10 @@ pub(super) fn cause(flow: &Flow<'_, '_>, origin: Origin) -> DiffCause {
     if origin.kind == CountKind::Total && grew_as_a_whole(flow, origin.function) {
         return DiffCause { growth: Growth::Whole, ..made(flow, CauseKind::CalledMore, origin, change) };
     }
-    let heavy = callers.iter().filter(|(_, call)| call.new_share >= LEAST_CALLER * total.new_share);
+    // A recursive function is called by what it calls, which says nothing about where its growth comes from.
+    let below = functions_below(flow, &Origin { kind: CountKind::Total, ..origin });
+    let from_outside = callers.iter().filter(|(caller, _)| !below.contains(caller));
+    let heavy = from_outside.filter(|(_, call)| call.new_share >= LEAST_CALLER * total.new_share);
     let alike =
         heavy.clone().filter(|(_, call)| call.points > 0.0 && call.log_ratio >= change.log_ratio / 4.0);
     let growth = match heavy.count() {
@@ -61,6 +67,12 @@ pub(super) fn cause(flow: &Flow<'_, '_>, origin: Origin) -> DiffCause {
         _ => Growth::Itself,
     };
     DiffCause { growth, ..made(flow, CauseKind::Dearer, origin, change) }
+}
+
+/// Whether a new function of the program leads to code that the old side called from elsewhere. What a runtime does for its
+/// program, such as allocating, is no path.
+fn is_new_path(flow: &Flow<'_, '_>, caller: usize, function: usize) -> bool {
+    flow.total(caller).is_new() && nearest_old_caller(flow, caller).is_some() && !flow.is_runtime(function)
 }
 
 /// A library did not change by itself: the caller makes it do more.
@@ -150,6 +162,16 @@ fn makes_more_calls(flow: &Flow<'_, '_>, cause: &DiffCause) -> bool {
 fn of_new_code(flow: &Flow<'_, '_>, origin: Origin, change: Change) -> DiffCause {
     let above = nearest_old_caller(flow, origin.function);
     let mut path = vec![name(flow, origin.function)];
+    let is_library = |caller: &usize| {
+        flow.is_own(*caller)
+            && !flow.is_own(origin.function)
+            && is_of_one_module(flow, *caller, origin.function)
+            && flow.total(*caller).points >= change.points / 2.0
+    };
+    if let Some(caller) = above.filter(is_library) {
+        path.insert(0, name(flow, caller));
+        return of_library_call(flow, caller, path, change);
+    }
     if let Some(old) = old_code_below(flow, origin.function, change.points, &mut path) {
         path.splice(0..0, above.map(|caller| name(flow, caller)));
         let old = Origin { function: old, kind: CountKind::Total };
@@ -186,7 +208,12 @@ fn old_code_below(flow: &Flow<'_, '_>, function: usize, points: f64, path: &mut 
     let mut at = function;
     loop {
         let callees = flow.callees(at);
-        let next = callees.first().filter(|(_, call)| call.points >= NEARLY_ALL * points);
+        // What a runtime does for its program, such as allocating, is no path.
+        let least = |callee: usize| if flow.is_own(callee) { MOST } else { NEARLY_ALL };
+        let is_way = |&&(callee, call): &&(usize, Change)| {
+            call.points >= least(callee) * points && !flow.is_runtime(callee)
+        };
+        let next = callees.first().filter(is_way);
         let Some(&(callee, _)) = next.filter(|(callee, _)| seen.insert(*callee)) else {
             path.truncate(start);
             return None;

@@ -26,8 +26,8 @@ pub(super) fn moves(flow: &Flow<'_, '_>, matched: &[Matched]) -> Vec<DiffCause> 
         let Some(Cause::Moved { caller, from, loser }) = row.cause else { continue };
         let (cause, of) = match (from, row.old > 0.0) {
             (Some(from), _) => (CauseKind::Renamed, Some(from)),
-            (None, false) => (CauseKind::Extracted, loser.or(caller)),
-            (None, true) => match inlined(flow, row, loser) {
+            (None, false) if flow.total(row.function).is_new() => (CauseKind::Extracted, loser.or(caller)),
+            (None, _) => match inlined(flow, row, loser) {
                 Some(callee) => (CauseKind::Inlined, Some(callee)),
                 None => (CauseKind::Moved, caller),
             },

@@ -7,7 +7,7 @@
 use std::collections::HashSet;
 
 use crate::stats::CountKind;
-use crate::view::diff::causes::flow::Flow;
+use crate::view::diff::causes::flow::{Change, Flow};
 
 /// A function in which growth began: in its own code, or in all of it, callees included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -34,6 +34,7 @@ pub(super) fn origins(flow: &Flow<'_, '_>) -> Vec<Origin> {
     let mut found: Vec<Origin> = Vec::new();
     for (function, kind) in flow.grown() {
         let origin = entry(flow, climb(flow, descend(flow, Origin { function, kind })));
+        let origin = newly_called(flow, origin);
         if !found.contains(&origin) {
             found.push(origin);
         }
@@ -83,6 +84,28 @@ fn climb(flow: &Flow<'_, '_>, mut origin: Origin) -> Origin {
             _ => return origin,
         }
     }
+}
+
+/// The function that is called from where it was not called before, if the growth of an origin comes from there: what a
+/// function does that has a new caller, it did before.
+fn newly_called(flow: &Flow<'_, '_>, origin: Origin) -> Origin {
+    let whole = flow.of(origin.function, origin.kind);
+    let mut at = origin.function;
+    let mut seen = HashSet::from([at]);
+    while let Some(&(caller, change)) = flow.callers(at).first() {
+        if change.points < NEARLY_ALL * whole.points {
+            break;
+        }
+        if change.is_new() {
+            let is_old = !flow.total(at).is_new() && flow.is_own(at);
+            return if is_old { Origin { function: at, kind: CountKind::Total } } else { origin };
+        }
+        if !seen.insert(caller) {
+            break;
+        }
+        at = caller;
+    }
+    origin
 }
 
 /// The function of a library through which the program calls the one in which growth began: what the library does
@@ -136,7 +159,24 @@ fn parts_grew_alike(flow: &Flow<'_, '_>, function: usize) -> bool {
         && rest.new_share >= LEAST_REST * whole.new_share
         && rest.grew_like(&whole)
         && part.grew_like(&whole)
+        && !changed_below(flow, function, &whole)
         && !(own.new_share >= LEAST_OWN * whole.new_share && own.grew_more_than(&whole))
+}
+
+/// Whether the own code of functions below this one, which certainly grew more than it did, explains its growth.
+fn changed_below(flow: &Flow<'_, '_>, function: usize, whole: &Change) -> bool {
+    let grown = flow.grown().filter(|(_, kind)| *kind == CountKind::SelfCount);
+    let changed: Vec<(usize, f64)> = grown
+        .map(|(function, kind)| (function, flow.of(function, kind)))
+        .filter(|(_, own)| own.grew_more_than(whole))
+        .map(|(function, own)| (function, own.points))
+        .collect();
+    if changed.iter().map(|(_, points)| points).sum::<f64>() < EXPLAINED * whole.points {
+        return false;
+    }
+    let below = functions_below(flow, &Origin { function, kind: CountKind::Total });
+    let inside = changed.iter().filter(|(other, _)| *other != function && below.contains(other));
+    inside.map(|(_, points)| points).sum::<f64>() >= EXPLAINED * whole.points
 }
 
 /// Leaves out origins whose growth is part of that of another one.
@@ -177,7 +217,7 @@ fn without_duplicates(flow: &Flow<'_, '_>, found: &[Origin]) -> Vec<Origin> {
 }
 
 /// The functions that are called, directly or not, by the function of an origin. Its own code has none.
-fn functions_below(flow: &Flow<'_, '_>, origin: &Origin) -> HashSet<usize> {
+pub(super) fn functions_below(flow: &Flow<'_, '_>, origin: &Origin) -> HashSet<usize> {
     let mut below = HashSet::new();
     if origin.kind == CountKind::SelfCount {
         return below;

@@ -218,6 +218,25 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_kernel_and_its_libraries_belong_to_the_system() {
+        for path in [
+            "[kernel.kallsyms]",
+            "[vdso]",
+            "/usr/lib/x86_64-linux-gnu/libc.so.6",
+            "/lib64/ld-linux-x86-64.so.2",
+            "/System/Library/Frameworks/Foundation.framework/Foundation",
+            "C:\\Windows\\System32\\ntdll.dll",
+        ] {
+            assert!(is_system_binary(path), "{path}");
+        }
+        for path in
+            ["", "[unknown]", "/srv/app/server", "/usr/lib/postgresql/bin/postgres", "/srv/app/libshop.so"]
+        {
+            assert!(!is_system_binary(path), "{path}");
+        }
+    }
+
+    #[test]
     fn installed_packages_are_no_standard_library() {
         for (function, file) in [
             ("net/http.(*conn).serve", ""),

@@ -139,6 +139,53 @@ fn a_call_from_where_there_was_none() {
     );
 }
 
+/// Most of the growth is in `hash`, but `pack` called it before as well.
+#[test]
+fn a_new_call_path_ends_where_code_begins_that_was_there_before() {
+    check(
+        "main;a;pack 200\nmain;a;pack;hash 2000\nmain;b 900\n",
+        "main;a;pack 200\nmain;a;pack;hash 2000\nmain;b 900\nmain;b;audit;pack 70\nmain;b;audit;pack;hash 900\n",
+        "new-path",
+        "pack",
+        "b → audit → pack",
+    );
+}
+
+#[test]
+fn new_code_that_calls_a_library_is_a_new_call_path() {
+    check(
+        "main;a;encoding/json.Marshal 1500\nmain;b 900\n",
+        "main;a;encoding/json.Marshal 1500\nmain;b 900\nmain;b;audit;encoding/json.Marshal 900\n",
+        "new-path",
+        "encoding/json.Marshal",
+        "b → audit → encoding/json.Marshal",
+    );
+}
+
+/// `price` had no own code before, but it was there.
+#[test]
+fn a_function_without_own_code_that_gets_that_of_its_callee_has_inlined_it() {
+    check(
+        "main;price;discount 1500\n",
+        "main;price 1500\n",
+        "inlined",
+        "price",
+        "discount inlined into price",
+    );
+}
+
+/// Everything below `main` seems to grow, because one function that most of it calls costs more.
+#[test]
+fn a_function_that_many_call_is_the_cause_rather_than_who_calls_them() {
+    let call = |part: usize, own: usize, cost: usize| {
+        format!("main;part{part} {own}\nmain;part{part};hash {cost}\n")
+    };
+    let parts = |factor: usize| (1..=5).map(|part| call(part, 800, 150 * factor)).collect::<String>();
+    let (causes, text) = causes(&program(&parts(1)), &program(&parts(3)));
+    let found: Vec<&str> = causes.iter().filter_map(|cause| cause["function"].as_str()).collect();
+    assert_eq!(found, ["hash"], "{text}");
+}
+
 #[test]
 fn new_code_makes_its_caller_dearer() {
     check(

@@ -265,6 +265,25 @@ fn code_that_neighbours_trade_has_moved() {
 }
 
 #[test]
+fn a_faster_neighbour_hides_no_regression() {
+    // `run` costs what it did before, but neither function is new or gone.
+    let drawing = Drawing::new(with_unchanged_work!("main;run;fnv 900 1500\n main;run;leaf 1400 800"), 5);
+    let comparison = drawing.compare(&TestOptions::default());
+    assert_eq!(drawing.row(&comparison, "fnv", CountKind::SelfCount).verdict, Verdict::Regressed);
+    assert_eq!(drawing.row(&comparison, "leaf", CountKind::SelfCount).verdict, Verdict::Improved);
+}
+
+#[test]
+fn code_that_was_extracted_and_costs_more_is_a_regression_of_where_it_was() {
+    // `helper` seems to have moved, because `step` grew by less than half of it; but that is 45 % more than before.
+    let drawing =
+        Drawing::new(with_unchanged_work!("main;run;step 900 300\n main;run;step;helper 0 1000"), 5);
+    let comparison = drawing.compare(&TestOptions::default());
+    assert_eq!(drawing.row(&comparison, "helper", CountKind::SelfCount).verdict, Verdict::Moved);
+    assert_eq!(drawing.row(&comparison, "step", CountKind::Total).verdict, Verdict::Regressed);
+}
+
+#[test]
 fn extracted_code_that_costs_a_little_more_has_moved() {
     // A call more: both together cost 5 % more, which is within the noise.
     let drawing = Drawing::new(with_unchanged_work!("main;run;step 900 500\n main;run;step;helper 0 445"), 3);

@@ -256,6 +256,17 @@ fn mangled(function: usize, seed: u64) -> String {
 
 /// With every name replaced, only callers, callees and cost are left. What is said then is right in 98 of 100.
 #[test]
+fn code_of_the_kernel_and_of_system_libraries_is_not_renamed() {
+    let old = "main;read;lock_a!BINARY+0x10 300\nmain;write 700";
+    let new = "main;read;unlock_b!BINARY+0x90 310\nmain;write 690";
+    let found_in = |binary: &str| found(&old.replace("BINARY", binary), &new.replace("BINARY", binary));
+    for binary in ["[kernel.kallsyms]", "/usr/lib/x86_64-linux-gnu/libc.so.6"] {
+        assert!(found_in(binary).is_empty(), "{binary}");
+    }
+    assert_eq!(found_in("/srv/server"), ["lock_a = unlock_b (renamed)"]);
+}
+
+#[test]
 fn renamed_functions_are_found_without_any_name() {
     use proptest::strategy::ValueTree;
     let mut runner = proptest::test_runner::TestRunner::deterministic();

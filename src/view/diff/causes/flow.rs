@@ -57,6 +57,13 @@ impl Change {
         self.grew() && sure > other.log_ratio / ALIKE && sure > other.log_ratio + LEAST_GAP
     }
 
+    /// Whether it certainly grew less than `other`, as a ratio; few samples do not tell.
+    pub(super) fn grew_less_than(&self, other: &Change) -> bool {
+        let error = self.standard_error.hypot(other.standard_error);
+        let gap = other.log_ratio - self.log_ratio;
+        gap > 2.0 * error && gap > LEAST_GAP && self.log_ratio < ALIKE * other.log_ratio
+    }
+
     /// Whether it grew about as much as `other`, as a ratio.
     pub(super) fn grew_like(&self, other: &Change) -> bool {
         self.grew() && self.log_ratio >= ALIKE * other.log_ratio
@@ -324,5 +331,26 @@ impl<'a, 'p> Flow<'a, 'p> {
     pub(super) fn growth(&self) -> TotalGrowth {
         let [percent, low, high] = self.model.growth().map(|growth| growth * 100.0 + 0.0);
         TotalGrowth { percent, low, high }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_samples_do_not_tell_that_other_callers_grew_less() {
+        let change = |log_ratio: f64, standard_error: f64| Change {
+            points: 0.05,
+            old_share: 0.1,
+            new_share: 0.15,
+            log_ratio,
+            standard_error,
+            p: 0.001,
+        };
+        let call = change(0.6, 0.05);
+        assert!(change(0.1, 0.05).grew_less_than(&call));
+        assert!(!change(0.1, 0.3).grew_less_than(&call));
+        assert!(!change(0.55, 0.01).grew_less_than(&call));
     }
 }

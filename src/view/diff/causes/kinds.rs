@@ -46,7 +46,7 @@ pub(super) fn cause(flow: &Flow<'_, '_>, origin: Origin) -> DiffCause {
             return DiffCause { path, ..made(flow, CauseKind::NewPath, whole, call) };
         }
         let others = flow.of_other_callers(origin.function, caller);
-        if others.old_share >= LEAST_WITNESS * total.old_share && !others.grew_like(&call) {
+        if others.old_share >= LEAST_WITNESS * total.old_share && others.grew_less_than(&call) {
             // The ratio is that of the function, as in its row, which other callers make smaller than that of the call.
             let found = made(flow, CauseKind::CalledMore, whole, total);
             return DiffCause { path, growth: Growth::OneCaller, points: call.points * 100.0, ..found };

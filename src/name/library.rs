@@ -30,7 +30,7 @@ pub fn is_standard_library(function: &str, file: &str) -> bool {
 
 /// Whether a binary is the kernel, one of its modules, or a library of the operating system.
 pub fn is_system_binary(path: &str) -> bool {
-    let is_library = path.contains(".so") || path.ends_with(".dylib") || path.contains(".framework/");
+    let is_library = [".so", ".dylib", ".framework/"].iter().any(|part| path.contains(part));
     let folders = ["/lib", "/usr/lib", "/System/Library/"];
     path.starts_with('[') && !path.starts_with("[unknown")
         || is_library && folders.iter().any(|folder| path.starts_with(folder))

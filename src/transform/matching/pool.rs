@@ -271,7 +271,7 @@ impl<'p> Pool<'p> {
             for (table, symbols) in self.tables.iter().enumerate() {
                 let is_system: Column<MappingId, bool> =
                     symbols.mappings.map(|mapping| is_system_binary(symbols.strings.get(mapping.file)));
-                for frame in symbols.frames.iter() {
+                for frame in &symbols.frames {
                     let found = &mut found[self.of_function(table, frame.function)];
                     *found = Some(found.unwrap_or(true) && is_system[frame.mapping]);
                 }

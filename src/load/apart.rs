@@ -1,10 +1,10 @@
 //! Loads the profiles of the two sides of a comparison, each on its own, and finds the metric to compare.
 
 use crate::load::metrics::{MetricKey, check_metrics, metrics_wanted, note_of_default, refuse_too_large};
+use crate::load::pair::read_both;
 use crate::load::read::Kept;
 use crate::load::together::skipped_text;
 use crate::load::{Error, Request};
-use crate::parallel;
 use crate::profile::{LoadOptions, Meta, Profile};
 use crate::report::Selection;
 use crate::transform::SideProfile;
@@ -62,7 +62,10 @@ pub fn builds(requests: &[&Request]) -> Result<Vec<Side>, Error> {
     let lists: Vec<&[String]> = requests.iter().map(|request| &request.inputs[..]).collect();
     first.fetch(&lists)?;
     let mut read = match requests {
-        [old, new] => read_sides(old, new)?.into(),
+        [old, new] => {
+            let (old, new) = read_both(old, new, read_side)?;
+            vec![old, new?]
+        }
         _ => requests.iter().map(|request| read_side(request)).collect::<Result<Vec<_>, Error>>()?,
     };
     let all = read.iter().flat_map(|side| &side.profiles);
@@ -104,30 +107,6 @@ struct ReadSide {
     /// A warning about functions without names.
     unresolved: Option<String>,
 }
-
-/// Reads both sides, at once if that is faster.
-fn read_sides(old: &Request, new: &Request) -> Result<[ReadSide; 2], Error> {
-    if parallel::processors() == 1 || !are_of_similar_size(old, new) {
-        return Ok([read_side(old)?, read_side(new)?]);
-    }
-    let new = Request { observer: old.observer.clone(), ..new.clone() };
-    let (old, new) = parallel::both(|| read_side(old), || read_side(&new));
-    Ok([old?, new?])
-}
-
-/// Whether two processors that read one side each take about as long. Otherwise it is better to use both for one side
-/// after the other.
-fn are_of_similar_size(old: &Request, new: &Request) -> bool {
-    let size = |side: &Request| {
-        let paths = side.paths().ok()?;
-        Some(paths.iter().map(|path| path.origin.size()).fold(0, u64::saturating_add))
-    };
-    let (Some(old), Some(new)) = (size(old), size(new)) else { return false };
-    old.min(new) >= old.max(new) / SIMILAR
-}
-
-/// Sides are of similar size if none has more than so many times the bytes of the other.
-const SIMILAR: u64 = 2;
 
 /// Reads a side. The statistics of heaps need the sizes of allocations.
 fn read_side(side: &Request) -> Result<ReadSide, Error> {
@@ -207,6 +186,7 @@ mod tests {
 
     use super::*;
     use crate::format::writer_named;
+    use crate::parallel;
     use crate::profile::{Frame, Mapping, from_notation, to_notation};
 
     /// Writes a profile of the binary at `start`, as the profiler of Go does.

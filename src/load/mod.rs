@@ -15,6 +15,7 @@ mod error;
 mod kernel;
 mod metrics;
 mod observer;
+mod pair;
 mod paths;
 mod prepared;
 mod read;
@@ -37,7 +38,7 @@ pub use prepared::Prepared;
 pub use scripts::SourceMaps;
 pub use series::{LoadedSeries, SeriesError, SeriesOptions};
 pub use symbols::Symbols;
-pub use together::Loaded;
+pub use together::{Loaded, Unmerged};
 
 use crate::format::Format;
 use crate::profile::{LoadOptions, Profile};

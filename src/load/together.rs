@@ -4,6 +4,7 @@ use crate::load::combine::Combine;
 use crate::load::metrics::{
     MetricKey, check_metrics, default_metric, metrics_wanted, note_of_default, refuse_too_large,
 };
+use crate::load::pair::read_both;
 use crate::load::read::{Kept, ReadInputs, SkippedInputs};
 use crate::load::{Error, Request, shown};
 use crate::profile::{Meta, Metric, Profile};
@@ -30,13 +31,31 @@ pub struct Loaded {
     pub base: Option<BaseSide>,
 }
 
+/// Inputs that were read, but not combined yet.
+pub struct Unmerged(ReadInputs);
+
 impl Request {
     /// Loads the inputs, looks up names for their addresses, combines them, and finds the metrics to show.
     pub fn load(&self) -> Result<Loaded, Error> {
+        self.merge(self.read_inputs()?)
+    }
+
+    /// Reads the inputs, and looks up names for their addresses.
+    pub fn read_inputs(&self) -> Result<Unmerged, Error> {
+        let kept = if self.combine.chooses() { Kept::Each } else { Kept::Sum };
+        self.read(kept, |count| self.combine.order(count)).map(Unmerged)
+    }
+
+    /// Reads these inputs and those of an old side, which need not have the same metrics: at once if that is faster. Without
+    /// this side, the old one is not needed.
+    pub fn read_with_base(&self, old: &Request) -> Result<(Unmerged, Result<Unmerged, Error>), Error> {
+        read_both(self, old, Request::read_inputs)
+    }
+
+    /// Combines inputs that were read, and finds the metrics to show.
+    pub fn merge(&self, read: Unmerged) -> Result<Loaded, Error> {
         let combine = &self.combine;
-        let kept = if combine.chooses() { Kept::Each } else { Kept::Sum };
-        let ReadInputs { metas, skipped, found, parts, .. } =
-            self.read(kept, |count| combine.order(count))?;
+        let Unmerged(ReadInputs { metas, skipped, found, parts, .. }) = read;
         let read: Vec<&Meta> = metas.iter().map(|(_, meta)| meta).collect();
         let wanted = metrics_wanted(&self.metrics, &read)?;
         let note = note_of_default(&self.metrics, &read);

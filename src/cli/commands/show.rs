@@ -104,21 +104,28 @@ impl<'a> Show<'a> {
         self.output.check(&[input.files()?, base.files()].concat())?;
         let needs = self.needs.clone().or(needs(filters, &self.by));
         let request = input.given(many, needs.clone(), filter_args.all_frames)?;
-        if base.is_given() {
-            // Servers record both sides at the same time.
-            let fetched = request.fetch(&[&request.inputs, &base.base]);
-            fetched.map_err(|error| explain_load(error, &request))?;
-        }
-        let loaded = load(&request)?;
-        self.requirement.check(&loaded.profile, &self.by, &loaded.metrics)?;
-        note(self.requirement.note([&loaded.profile].into_iter(), &self.by).as_slice(), input);
         if !base.is_given() {
+            let loaded = load(&request)?;
+            self.check(&loaded)?;
             return Ok(loaded);
         }
+        // Servers record both sides at the same time.
+        let fetched = request.fetch(&[&request.inputs, &base.base]);
+        let read = fetched.and_then(|()| request.read_with_base(&base.request(&request)));
+        let (new, old) = read.map_err(|error| explain_load(error, &request))?;
+        let loaded = request.merge(new).map_err(|error| explain_load(error, &request))?;
+        self.check(&loaded)?;
         let mut clock = Clock::new(input.verbose);
-        let loaded = base.add_old_side(loaded, &request, needs, &self.by, input)?;
-        clock.step("load the old side");
+        let loaded = base.add_old_side(loaded, old, &request, needs, &self.by, input)?;
+        clock.step("add the old side");
         Ok(loaded)
+    }
+
+    /// Checks that the view can show a profile.
+    fn check(&self, loaded: &Loaded) -> Result<()> {
+        self.requirement.check(&loaded.profile, &self.by, &loaded.metrics)?;
+        note(self.requirement.note([&loaded.profile].into_iter(), &self.by).as_slice(), &self.stacks.input);
+        Ok(())
     }
 }
 

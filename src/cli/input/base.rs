@@ -1,6 +1,6 @@
 //! Loads the old side of `--base` and adds it to the loaded profile.
 
-use anyhow::{Result, bail};
+use anyhow::bail;
 
 use crate::cli::input::request::{explain, metric_hint};
 use crate::cli::options::args::{InputArgs, note};
@@ -8,27 +8,34 @@ use crate::cli::options::base::BaseArgs;
 use crate::cli::options::match_args::matched_note;
 use crate::cli::terminal::failure::hinted;
 use crate::compare::{BaseError, BaseOptions, add_base};
-use crate::load::{Error, Loaded, Request};
+use crate::load::{Error, Loaded, Request, Unmerged};
 use crate::profile::{LoadOptions, Profile};
 use crate::transform::MatchOptions;
 use crate::tree::By;
 
 impl BaseArgs {
-    /// Loads the old side as the new one, and adds it as a second metric.
+    /// The request for the old side, which is read as the new one.
+    pub(crate) fn request(&self, new: &Request) -> Request {
+        Request { inputs: self.base.clone(), ..new.clone() }
+    }
+
+    /// Adds the old side, which was read, to the new one as a second metric.
     pub(crate) fn add_old_side(
         &self,
         loaded: Loaded,
+        old: Result<Unmerged, Error>,
         new: &Request,
         keep: LoadOptions,
         by: &By,
         input: &InputArgs,
-    ) -> Result<Loaded> {
+    ) -> anyhow::Result<Loaded> {
         let [metric] = loaded.metrics[..] else {
             bail!("--base compares one metric, but --metric was given several times");
         };
         let metrics = vec![loaded.profile.meta.metrics[metric].name.clone()];
-        let request = Request { inputs: self.base.clone(), metrics, ..new.clone() };
-        let old = request.load().map_err(|error| self.not_loaded(error, &request, &loaded.profile))?;
+        let request = Request { metrics, ..self.request(new) };
+        let old = old.and_then(|read| request.merge(read));
+        let old = old.map_err(|error| self.not_loaded(error, &request, &loaded.profile))?;
         let options = BaseOptions {
             by: by.clone(),
             matching: self.matching.options(MatchOptions::default().least_share)?,

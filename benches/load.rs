@@ -32,7 +32,6 @@ const REPEATED: &[(&str, &str, usize)] = &[
     ("callgrind-recorded", "callgrind/c.callgrind", usize::MAX),
     ("gmon", "gmon/c.gmon", usize::MAX),
     ("gprof", "gprof/c.gprof.txt", 0),
-    ("mojo", "austin/python.mojo", usize::MAX),
     ("nettrace", "nettrace/searches.nettrace.gz", usize::MAX),
     ("otlp-recorded", "otlp/python-messages.otlp", 0),
     ("rprof", "rprof/plain.out", usize::MAX),
@@ -84,6 +83,8 @@ fn inputs() -> BTreeMap<&'static str, Vec<u8>> {
     inputs.insert("speedscope-evented", generated::evented(SIZE));
     inputs.insert("chrome-trace", generated::spans(SIZE));
     inputs.insert("stackprof", generated::stackprof(SIZE));
+    inputs.insert("art-trace", generated::art_trace(SIZE));
+    inputs.insert("mojo", generated::mojo(SIZE));
     inputs.insert("dtrace", generated::dtrace(SIZE));
     inputs
 }

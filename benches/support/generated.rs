@@ -169,3 +169,84 @@ pub(crate) fn dtrace(size: usize) -> Vec<u8> {
     }
     text.into_bytes()
 }
+
+/// A method trace of Android in which four threads enter and leave methods: version 3, with two clocks.
+pub(crate) fn art_trace(size: usize) -> Vec<u8> {
+    let mut text = String::from("*version\n3\ndata-file-overflow=false\nclock=dual\n*threads\n");
+    (1..=4).for_each(|thread| writeln!(text, "{thread}\tpool-{thread}").unwrap());
+    text.push_str("*methods\n");
+    for method in 0..2_000 {
+        writeln!(text, "{:#x}\tcompany.module{}.Type{method}\trun\t()V\tType.java", method * 4, method % 40)
+            .unwrap();
+    }
+    text.push_str("*end\n");
+    let mut bytes = text.into_bytes();
+    bytes.extend(b"SLOW\x03\0\x20\0");
+    bytes.extend([0; 8]);
+    bytes.extend(14_u16.to_le_bytes());
+    bytes.extend([0; 14]);
+    let (mut numbers, mut stacks, mut clock) = (Numbers::new(), vec![Vec::<usize>::new(); 4], 0_u32);
+    while bytes.len() < size {
+        let thread = numbers.below(4);
+        // A thread records some calls before another one does.
+        for _ in 0..1 + numbers.below(20) {
+            let stack = &mut stacks[thread];
+            let enters = stack.is_empty() || stack.len() < 30 && numbers.below(2) == 0;
+            let (method, action) = if enters {
+                let choice = [0, 0, 0, 0, 0, 0, 1, 2][numbers.below(8)];
+                stack.push(stack.last().map_or(0, |&caller| callee(caller, choice)));
+                (stack[stack.len() - 1], 0)
+            } else {
+                (stack.pop().unwrap(), 1)
+            };
+            clock += numbers.below(3) as u32;
+            bytes.extend((thread as u16 + 1).to_le_bytes());
+            bytes.extend((method as u32 * 4 | action).to_le_bytes());
+            bytes.extend((clock / 4).to_le_bytes());
+            bytes.extend(clock.to_le_bytes());
+        }
+    }
+    bytes
+}
+
+/// A recording of austin in its binary format: each function is defined where it is needed first.
+pub(crate) fn mojo(size: usize) -> Vec<u8> {
+    fn number(out: &mut Vec<u8>, mut number: usize) {
+        let first = (number & 0x3F) as u8;
+        number >>= 6;
+        out.push(first | if number > 0 { 0x80 } else { 0 });
+        while number > 0 {
+            let byte = (number & 0x7F) as u8;
+            number >>= 7;
+            out.push(byte | if number > 0 { 0x80 } else { 0 });
+        }
+    }
+    let mut bytes = b"MOJ\x03\x01mode\0wall\0".to_vec();
+    let (mut numbers, mut known) = (Numbers::new(), vec![false; 2_000]);
+    while bytes.len() < size {
+        bytes.push(2);
+        number(&mut bytes, 8374);
+        number(&mut bytes, 0);
+        bytes.extend(format!("{:x}\0", 0x20B6 + numbers.below(4)).bytes());
+        let stack = stack(&mut numbers);
+        for &function in &stack {
+            let key = function + 2;
+            if !std::mem::replace(&mut known[function], true) {
+                bytes.push(11);
+                number(&mut bytes, key);
+                bytes.extend(format!("{}\0", name(function)).bytes());
+                bytes.push(3);
+                // The file has no name.
+                for part in [key, 0, key, 7, 0, 0, 0] {
+                    number(&mut bytes, part);
+                }
+            }
+            bytes.push(5);
+            number(&mut bytes, key);
+        }
+        bytes.push(9);
+        number(&mut bytes, 10_000 + numbers.below(500));
+    }
+    bytes.extend(b"\x01duration\x0010000000\0");
+    bytes
+}

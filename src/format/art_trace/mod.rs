@@ -150,15 +150,101 @@ impl Record {
     }
 }
 
+/// A part of a streamed trace.
+enum Entry<'a> {
+    Record(&'a [u8]),
+    /// A method (1), the name of a thread (2), or the summary (3).
+    Text {
+        kind: u8,
+        thread: u32,
+        text: &'a [u8],
+    },
+}
+
+/// The parts of a streamed trace with their positions, up to the first that is not complete.
+struct Entries<'a> {
+    rest: Fields<'a>,
+    end: usize,
+    version: u16,
+    record_size: usize,
+}
+
+impl<'a> Entries<'a> {
+    fn new(bytes: &'a [u8], header: &Header) -> Entries<'a> {
+        let rest = Fields::new(bytes.get(header.records..).unwrap_or_default(), false);
+        Entries { rest, end: bytes.len(), version: header.version, record_size: header.record_size }
+    }
+}
+
+impl<'a> Iterator for Entries<'a> {
+    type Item = (usize, Entry<'a>);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let at = self.end - self.rest.len();
+        let rest = &mut self.rest;
+        let is_record = match self.version {
+            1 => *rest.bytes().first()? != 0,
+            _ => rest.bytes().get(..2).is_some_and(|thread| thread != [0, 0]),
+        };
+        if is_record {
+            return Some((at, Entry::Record(rest.take(self.record_size)?)));
+        }
+        rest.take(if self.version == 1 { 1 } else { 2 })?;
+        let kind = rest.u8()?;
+        let thread = if kind == 2 { u32::from(rest.u16()?) } else { 0 };
+        let length = if kind == 3 { rest.u32()? as usize } else { rest.u16()?.into() };
+        Some((at, Entry::Text { kind, thread, text: rest.take(length)? }))
+    }
+}
+
 /// A thread, and the methods on its stack.
 #[derive(Default)]
 struct OpenStack {
+    thread: u32,
     /// The path to the running method.
     path: PathId,
-    /// How often each method is on the path, so that methods which are not need no search.
-    calls: HashMap<u64, u32>,
+    /// How often each method is on the path, so that methods which are not need no search. Nearly always, the method that
+    /// is left is the one that is running, so this is counted only once another was left, and until the path is empty.
+    calls: Option<HashMap<u64, u32>>,
     /// The times of the last record.
     last: Option<[u64; 2]>,
+}
+
+impl OpenStack {
+    fn enter(&mut self, method: u64, paths: &mut Paths) {
+        self.path = paths.enter(self.path, method);
+        if let Some(calls) = &mut self.calls {
+            *calls.entry(method).or_default() += 1;
+        }
+    }
+
+    /// Leaves a method and all that it called. False if it is not on the path.
+    fn leave(&mut self, method: u64, paths: &Paths) -> bool {
+        if self.path == EMPTY {
+            return false;
+        }
+        let is_running = paths.method(self.path) == method;
+        if !is_running {
+            let calls = self.calls.get_or_insert_with(|| paths.calls(self.path));
+            if calls.get(&method).is_none_or(|calls| *calls == 0) {
+                return false;
+            }
+        }
+        loop {
+            let left = paths.method(self.path);
+            self.path = paths.parent(self.path);
+            if let Some(calls) = self.calls.as_mut().and_then(|calls| calls.get_mut(&left)) {
+                *calls = calls.saturating_sub(1);
+            }
+            if left == method || self.path == EMPTY {
+                break;
+            }
+        }
+        if self.path == EMPTY {
+            self.calls = None;
+        }
+        true
+    }
 }
 
 struct ArtTraceReader {
@@ -173,7 +259,10 @@ struct ArtTraceReader {
     threads: HashMap<u32, String>,
     methods: HashMap<u64, FrameId>,
     paths: Paths,
-    open: HashMap<u32, OpenStack>,
+    open: Vec<OpenStack>,
+    /// The places of threads in `open`, and that of the last record.
+    places: HashMap<u32, usize>,
+    place: usize,
     labels: HashMap<u32, LabelSetId>,
     values: Vec<i64>,
     records: u64,
@@ -192,7 +281,9 @@ impl ArtTraceReader {
             threads: HashMap::new(),
             methods: HashMap::new(),
             paths: Paths::new(bytes),
-            open: HashMap::new(),
+            open: Vec::new(),
+            places: HashMap::new(),
+            place: 0,
             labels: HashMap::new(),
             values: Vec::new(),
             records: 0,
@@ -266,38 +357,21 @@ impl ArtTraceReader {
         if are_packets(header.version) {
             return self.read_packets(bytes, &header);
         }
-        let mut records = Vec::new();
-        let mut rest = Fields::new(bytes.get(header.records..).unwrap_or_default(), false);
+        // The summary, which names the clocks, comes last.
         let mut has_summary = false;
-        while !rest.is_empty() && !has_summary {
-            let at = bytes.len() - rest.len();
-            let is_record = match header.version {
-                1 => rest.bytes()[0] != 0,
-                _ => rest.bytes().get(..2).is_some_and(|thread| thread != [0, 0]),
-            };
-            if is_record {
-                let Some(record) = rest.take(header.record_size) else { break };
-                records.extend(Record::read(record, header.version));
-                continue;
-            }
-            let mut entry = || {
-                rest.take(if header.version == 1 { 1 } else { 2 })?;
-                let kind = rest.u8()?;
-                let thread = if kind == 2 { u32::from(rest.u16()?) } else { 0 };
-                let length = if kind == 3 { rest.u32()? as usize } else { rest.u16()?.into() };
-                Some((kind, thread, rest.take(length)?))
-            };
-            let Some((kind, thread, text)) = entry() else { break };
-            match kind {
-                1 => self.method_line(lossy(text).trim_end()),
-                2 => {
+        for (at, entry) in Entries::new(bytes, &header) {
+            match entry {
+                Entry::Record(_) => {}
+                Entry::Text { kind: 1, text, .. } => self.method_line(lossy(text).trim_end()),
+                Entry::Text { kind: 2, thread, text } => {
                     self.threads.insert(thread, lossy(text).into_owned());
                 }
-                3 => {
+                Entry::Text { kind: 3, text, .. } => {
                     self.text(text)?;
                     has_summary = true;
+                    break;
                 }
-                _ => {
+                Entry::Text { kind, .. } => {
                     let message = format!("unknown entry of kind {kind}");
                     return Err(ParseError::at_byte(NAME, at as u64, message));
                 }
@@ -305,8 +379,16 @@ impl ArtTraceReader {
         }
         self.is_truncated = !has_summary;
         self.declare(&header);
-        for record in records {
-            self.record(record);
+        for (_, entry) in Entries::new(bytes, &header) {
+            match entry {
+                Entry::Record(record) => {
+                    if let Some(record) = Record::read(record, header.version) {
+                        self.record(record);
+                    }
+                }
+                Entry::Text { kind: 3, .. } => break,
+                Entry::Text { .. } => {}
+            }
         }
         Ok(())
     }
@@ -398,36 +480,22 @@ impl ArtTraceReader {
     fn record(&mut self, record: Record) {
         self.records += 1;
         let thread = record.thread;
-        let mut open = self.open.remove(&thread).unwrap_or_default();
-        if let (Some(last), true) = (open.last, open.path != EMPTY) {
-            self.slice(thread, open.path, last, record.times);
+        // Records of a thread often follow each other.
+        if self.open.get(self.place).is_none_or(|open| open.thread != thread) {
+            self.place = *self.places.entry(thread).or_insert(self.open.len());
+            if self.place == self.open.len() {
+                self.open.push(OpenStack { thread, ..OpenStack::default() });
+            }
         }
-        open.last = Some(record.times);
+        let open = &mut self.open[self.place];
+        let (path, last) = (open.path, open.last.replace(record.times));
         match record.action {
-            0 => {
-                open.path = self.paths.enter(open.path, record.method);
-                *open.calls.entry(record.method).or_default() += 1;
-            }
-            _ if open.calls.get(&record.method).is_some_and(|calls| *calls > 0) => {
-                self.leave(&mut open, record.method);
-            }
-            // It was entered before the recording started.
-            _ => self.unmatched += 1,
+            0 => open.enter(record.method, &mut self.paths),
+            // Else it was entered before the recording started.
+            _ => self.unmatched += u64::from(!open.leave(record.method, &self.paths)),
         }
-        self.open.insert(thread, open);
-    }
-
-    /// Leaves a method and all that it called.
-    fn leave(&self, open: &mut OpenStack, method: u64) {
-        while open.path != EMPTY {
-            let left = self.paths.method(open.path);
-            open.path = self.paths.parent(open.path);
-            if let Some(calls) = open.calls.get_mut(&left) {
-                *calls = calls.saturating_sub(1);
-            }
-            if left == method {
-                break;
-            }
+        if let Some(last) = last.filter(|_| path != EMPTY) {
+            self.slice(thread, path, last, record.times);
         }
     }
 
@@ -548,6 +616,19 @@ mod tests {
             let totals: Vec<i64> = profile.samples.values[0].clone();
             assert_eq!(totals.iter().sum::<i64>(), 100_000 / half + 5_000, "{clock}");
         }
+    }
+
+    #[test]
+    fn leaving_a_method_leaves_all_that_it_called() {
+        let (mut paths, mut open) = (Paths::new(0), OpenStack::default());
+        [1, 2, 1, 3].into_iter().for_each(|method| open.enter(method, &mut paths));
+        assert!(!open.leave(9, &paths));
+        assert!(open.leave(2, &paths));
+        assert_eq!((paths.method(open.path), paths.parent(open.path)), (1, EMPTY));
+        assert!(!open.leave(2, &paths) && !open.leave(3, &paths));
+        open.enter(3, &mut paths);
+        assert!(open.leave(1, &paths));
+        assert!(open.path == EMPTY && !open.leave(1, &paths));
     }
 
     #[test]

@@ -20,8 +20,10 @@ pub(super) const EMPTY: PathId = 0;
 struct Path {
     parent: PathId,
     method: u64,
-    depth: usize,
+    depth: u32,
     stack: Option<StackId>,
+    /// The path that was entered from here last: loops call the same method again and again.
+    last: PathId,
 }
 
 pub(super) struct Paths {
@@ -36,7 +38,7 @@ pub(super) struct Paths {
 impl Paths {
     /// No paths yet, of an input of `bytes`.
     pub(super) fn new(bytes: usize) -> Paths {
-        let empty = Path { parent: EMPTY, method: 0, depth: 0, stack: None };
+        let empty = Path { parent: EMPTY, method: 0, depth: 0, stack: None, last: EMPTY };
         let left = FRAMES.saturating_add(bytes.saturating_mul(FRAMES_PER_BYTE));
         Paths { all: vec![empty], by_call: HashMap::new(), left, cut: None }
     }
@@ -44,15 +46,31 @@ impl Paths {
     /// The path on which `method` was called from the end of `parent`.
     pub(super) fn enter(&mut self, parent: PathId, method: u64) -> PathId {
         let all = &mut self.all;
-        *self.by_call.entry((parent, method)).or_insert_with(|| {
+        let last = all[parent as usize].last;
+        if last != EMPTY && all[last as usize].method == method {
+            return last;
+        }
+        let path = *self.by_call.entry((parent, method)).or_insert_with(|| {
             let depth = all[parent as usize].depth + 1;
-            all.push(Path { parent, method, depth, stack: None });
+            all.push(Path { parent, method, depth, stack: None, last: EMPTY });
             (all.len() - 1) as PathId
-        })
+        });
+        all[parent as usize].last = path;
+        path
     }
 
     pub(super) fn method(&self, path: PathId) -> u64 {
         self.all[path as usize].method
+    }
+
+    /// How often each method is on a path.
+    pub(super) fn calls(&self, mut path: PathId) -> HashMap<u64, u32> {
+        let mut calls = HashMap::new();
+        while path != EMPTY {
+            *calls.entry(self.method(path)).or_default() += 1;
+            path = self.parent(path);
+        }
+        calls
     }
 
     pub(super) fn parent(&self, path: PathId) -> PathId {
@@ -69,7 +87,7 @@ impl Paths {
         if let Some(known) = self.all[path as usize].stack {
             return known;
         }
-        let depth = self.all[path as usize].depth;
+        let depth = self.all[path as usize].depth as usize;
         let is_cut = depth > self.left;
         let mut frames = Vec::new();
         let mut at = path;

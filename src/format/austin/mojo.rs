@@ -51,14 +51,17 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
         events: Events { bytes: &bytes, at: MAGIC.len() + 1 },
         version,
         recording: Recording::new(NAME, options),
-        strings: HashMap::new(),
-        frames: HashMap::new(),
+        processes: vec![Defined::default()],
+        places: HashMap::from_iter([(0, 0)]),
+        place: 0,
+        process: 0,
         stacks: HashMap::new(),
         extended: HashMap::new(),
         tasks: HashMap::new(),
         maps: Vec::new(),
         sample: None,
         frames_of_task: 0,
+        ids: Vec::new(),
     };
     let mut is_cut = false;
     while reader.events.at < bytes.len() && !is_cut {
@@ -182,15 +185,27 @@ struct Map {
     mapping: MappingId,
 }
 
-/// Strings and frames have numbers per process.
+/// Tasks have numbers per process.
 type Key = (i64, i64);
+
+/// The strings and frames of a process, by their numbers.
+#[derive(Default)]
+struct Defined<'a> {
+    strings: HashMap<i64, &'a [u8]>,
+    frames: HashMap<i64, MojoFrame>,
+}
 
 struct MojoReader<'a> {
     events: Events<'a>,
     version: u8,
     recording: Recording,
-    strings: HashMap<Key, &'a [u8]>,
-    frames: HashMap<Key, MojoFrame>,
+    /// What each process defined. The first one is what was defined before the first sample.
+    processes: Vec<Defined<'a>>,
+    /// The places of processes in `processes`, and that of the sample's.
+    places: HashMap<i64, usize>,
+    place: usize,
+    /// The process of the sample; 0 before the first one.
+    process: i64,
     /// The last stack of each thread.
     stacks: HashMap<(i64, &'a [u8]), LastStack>,
     /// A stack and the frames that extend it.
@@ -201,6 +216,8 @@ struct MojoReader<'a> {
     sample: Option<Sample<'a>>,
     /// How many of the next frames belong to the stack of a task rather than to the sample.
     frames_of_task: i64,
+    /// The frames of the sample, for looking up its stack.
+    ids: Vec<FrameId>,
 }
 
 impl<'a> MojoReader<'a> {
@@ -216,16 +233,24 @@ impl<'a> MojoReader<'a> {
                     self.events.number()?;
                 }
                 let thread = self.events.text()?;
-                self.end_sample();
+                let mut frames = self.end_sample();
+                frames.clear();
+                if self.process != process {
+                    self.place = *self.places.entry(process).or_insert(self.processes.len());
+                    if self.place == self.processes.len() {
+                        self.processes.push(Defined::default());
+                    }
+                }
                 let measured = Measured::default();
-                self.sample =
-                    Some(Sample { process, thread, repeats: false, frames: Vec::new(), measured, task: 0 });
+                self.process = process;
+                self.sample = Some(Sample { process, thread, repeats: false, frames, measured, task: 0 });
             }
             3 => self.define_frame()?,
             4 => self.state("INVALID")?,
             5 => {
                 let number = self.events.number()?;
-                let frame = *self.defined(&self.frames, number).ok_or(Problem::UnknownFrame)?;
+                let frame = self.defined(|defined| defined.frames.get(&number).copied());
+                let frame = frame.ok_or(Problem::UnknownFrame)?;
                 if self.frames_of_task > 0 {
                     self.frames_of_task -= 1;
                 } else {
@@ -243,7 +268,7 @@ impl<'a> MojoReader<'a> {
             10 => self.sample()?.measured.memory = self.events.number()?,
             11 => {
                 let (key, text) = (self.events.number()?, self.events.text()?);
-                self.strings.insert((self.process(), key), text);
+                self.processes[self.place].strings.insert(key, text);
             }
             12 => {
                 self.events.number()?;
@@ -254,7 +279,7 @@ impl<'a> MojoReader<'a> {
                 self.frames_of_task = self.events.number()?;
                 if name != 0 {
                     let name = self.string(name)?;
-                    self.tasks.insert((self.process(), task), name);
+                    self.tasks.insert((self.process, task), name);
                 }
             }
             15 => {
@@ -271,21 +296,19 @@ impl<'a> MojoReader<'a> {
         self.sample.as_mut().ok_or(Problem::NoSample)
     }
 
-    /// The process of the sample; 0 before the first one.
-    fn process(&self) -> i64 {
-        self.sample.as_ref().map_or(0, |sample| sample.process)
-    }
-
-    /// What has a number in the sample's process. In austin 3.4, definitions may come before the first sample.
-    fn defined<'t, T>(&self, table: &'t HashMap<Key, T>, number: i64) -> Option<&'t T> {
-        table.get(&(self.process(), number)).or_else(|| table.get(&(0, number)))
+    /// What the sample's process defined. In austin 3.4, definitions may come before the first sample.
+    fn defined<T>(&self, get: impl Fn(&Defined<'a>) -> Option<T>) -> Option<T> {
+        get(&self.processes[self.place]).or_else(|| get(&self.processes[0]))
     }
 
     fn string(&self, number: i64) -> Result<&'a [u8], Problem> {
         match number {
             0 => Ok(b""),
             1 => Ok(b"<unknown>"),
-            _ => self.defined(&self.strings, number).copied().ok_or(Problem::UnknownString),
+            _ => {
+                let text = self.defined(|defined| defined.strings.get(&number).copied());
+                text.ok_or(Problem::UnknownString)
+            }
         }
     }
 
@@ -342,7 +365,7 @@ impl<'a> MojoReader<'a> {
             }
         };
         let frame = self.recording.builder.frame(frame);
-        self.frames.insert((self.process(), key), MojoFrame { frame, is_native });
+        self.processes[self.place].frames.insert(key, MojoFrame { frame, is_native });
         Ok(())
     }
 
@@ -356,12 +379,13 @@ impl<'a> MojoReader<'a> {
     /// The stack of a sample. Its work is in proportion to the frames of the sample itself, not to those it repeats: a file
     /// of a few bytes per sample may repeat a stack of thousands of frames.
     fn stack(&mut self, sample: &Sample<'a>) -> StackId {
+        self.ids.clear();
+        self.ids.extend(sample.frames.iter().map(|frame| frame.frame));
         let key = (sample.process, sample.thread);
-        let ids: Vec<FrameId> = sample.frames.iter().map(|frame| frame.frame).collect();
         // Native code that Python has called will have returned when this stack is repeated.
         let kept = sample.frames.iter().rposition(|frame| !frame.is_native).map_or(0, |last| last + 1);
         if !sample.repeats {
-            let stack = self.recording.builder.stack(&ids);
+            let stack = self.recording.builder.stack(&self.ids);
             self.stacks.insert(key, LastStack::Front(stack, kept));
             return stack;
         }
@@ -373,9 +397,11 @@ impl<'a> MojoReader<'a> {
             }
             None => self.recording.builder.stack(&[]),
         };
+        let ids = std::mem::take(&mut self.ids);
         let stack = self.extend(base, &ids);
         let last = if kept == 0 { base } else { self.extend(base, &ids[..kept]) };
         self.stacks.insert(key, LastStack::Whole(last));
+        self.ids = ids;
         stack
     }
 
@@ -391,20 +417,28 @@ impl<'a> MojoReader<'a> {
         })
     }
 
-    fn end_sample(&mut self) {
-        let Some(sample) = self.sample.take() else { return };
+    /// Adds the sample, and returns the memory of its frames.
+    fn end_sample(&mut self) -> Vec<MojoFrame> {
+        let Some(sample) = self.sample.take() else { return Vec::new() };
         self.frames_of_task = 0;
         let stack = self.stack(&sample);
-        // Threads have hexadecimal numbers.
-        let number =
-            std::str::from_utf8(sample.thread).ok().and_then(|hex| i64::from_str_radix(hex, 16).ok());
-        let thread = number.map_or_else(|| sample.thread.to_vec(), |number| number.to_string().into_bytes());
-        let process = sample.process.to_string();
-        let task = self.tasks.get(&(sample.process, sample.task)).copied().unwrap_or_default();
         let is_working = !(sample.measured.is_idle && self.recording.mode() == Mode::Cpu);
         if is_working {
-            self.recording.sample(stack, [process.as_bytes(), &thread], &lossy(task), sample.measured);
+            let tasks = &self.tasks;
+            self.recording.sample(stack, sample.measured, |labels| {
+                labels.number("process", sample.process);
+                // Threads have hexadecimal numbers.
+                let thread = std::str::from_utf8(sample.thread).ok();
+                match thread.and_then(|hex| i64::from_str_radix(hex, 16).ok()) {
+                    Some(number) => labels.number("tid", number),
+                    None => labels.text("tid", &lossy(sample.thread)),
+                }
+                if let Some(task) = tasks.get(&(sample.process, sample.task)) {
+                    labels.text_if_known("task", &lossy(task));
+                }
+            });
         }
+        sample.frames
     }
 }
 

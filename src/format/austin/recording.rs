@@ -1,7 +1,6 @@
 //! What both forms of austin's output have in common.
 
-use crate::format::labels::sample_labels;
-use crate::format::text::{decimal, lossy};
+use crate::format::labels::{LabelList, sample_labels};
 use crate::format::{ParseError, finished};
 use crate::profile::{LoadOptions, Period, Profile, ProfileBuilder, StackId};
 
@@ -83,21 +82,18 @@ impl Recording {
         self.has_metrics = true;
     }
 
-    /// Adds a sample of a process, a thread, and perhaps an asyncio task.
-    pub(super) fn sample(&mut self, stack: StackId, ids: [&[u8]; 2], task: &str, measured: Measured) {
+    /// Adds a sample. `label` is asked for its process, its thread, and perhaps its asyncio task, if labels are loaded.
+    pub(super) fn sample(
+        &mut self,
+        stack: StackId,
+        measured: Measured,
+        label: impl FnOnce(&mut LabelList<'_>),
+    ) {
         if !self.has_metrics {
             self.metrics();
         }
         let Measured { time, memory, is_idle } = measured;
-        let labels = sample_labels(&mut self.builder, |labels| {
-            for (key, text) in ["process", "tid"].into_iter().zip(ids) {
-                match decimal(text) {
-                    Some(number) => labels.number(key, number),
-                    None => labels.text(key, &lossy(text)),
-                }
-            }
-            labels.text_if_known("task", task);
-        });
+        let labels = sample_labels(&mut self.builder, label);
         let mut add = |values: &[i64]| self.builder.sample(stack, labels, None, values);
         match self.mode {
             Mode::Wall | Mode::Cpu => add(&[time]),

@@ -252,7 +252,8 @@ fn read_frames(
         };
         frames.push(frame.map(|frame| {
             let calling = Frame { address: frame.address.saturating_sub(calls), ..frame };
-            Interrupted { here: builder.frame(frame), calling: builder.frame(calling) }
+            let here = builder.frame(frame);
+            Interrupted { here, calling: if calling == frame { here } else { builder.frame(calling) } }
         }));
         Ok(())
     })?;

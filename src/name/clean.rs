@@ -6,7 +6,7 @@ use std::borrow::Cow;
 /// Writes control characters and the invisible marks that reorder or hide text as escapes: `\n`,
 /// `\u{1b}`, `\u{202e}`. Everything else stays, and a name without them is borrowed.
 pub fn clean(name: &str) -> Cow<'_, str> {
-    if !name.contains(is_unprintable) {
+    if is_plain(name) || !name.contains(is_unprintable) {
         return Cow::Borrowed(name);
     }
     let mut out = String::with_capacity(name.len() + 16);
@@ -14,6 +14,11 @@ pub fn clean(name: &str) -> Cow<'_, str> {
         if is_unprintable(c) { out.extend(c.escape_default()) } else { out.push(c) }
     }
     Cow::Owned(out)
+}
+
+/// Whether all characters are printable ASCII, as in most names. There is no early exit, so that many bytes are compared at once.
+pub(super) fn is_plain(name: &str) -> bool {
+    name.bytes().fold(true, |is_plain, byte| is_plain & matches!(byte, b' '..=b'~'))
 }
 
 /// Whether a terminal or an editor interprets or hides a character instead of showing it.

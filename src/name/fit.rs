@@ -2,6 +2,7 @@
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
+use super::clean::is_plain;
 use super::place::{end_of_place, needs_place, position, split_shown};
 
 /// The minimum width of a name. With fewer columns it would be useless, so the whole row is truncated instead.
@@ -9,8 +10,8 @@ pub(super) const SHORTEST: usize = 3;
 
 /// The number of terminal columns that a text takes.
 pub fn display_width(text: &str) -> usize {
-    // Most names are plain ASCII, whose characters are one column wide.
-    if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) { text.len() } else { text.width() }
+    // The characters of ASCII are one column wide.
+    if is_plain(text) { text.len() } else { text.width() }
 }
 
 /// Shortens a name to `width` columns by replacing its middle with `ellipsis` (`…`, or `..` without UTF-8),

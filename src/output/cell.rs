@@ -16,6 +16,7 @@ pub(super) fn cell_text(cell: &Cell, kind: &Kind, glyphs: &Glyphs) -> String {
         (Cell::Share { part, whole }, _) => unit::share(*part, *whole),
         (Cell::Text(text), _) => clean(text).into_owned(),
         (Cell::Float(number), _) => number.to_string(),
+        (Cell::Name(name), _) => name.to_string(),
         (Cell::Empty | Cell::Flag(_) | Cell::Label(_), _) => String::new(),
     }
 }

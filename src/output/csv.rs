@@ -39,7 +39,7 @@ fn cell<'c>(cell: &'c Cell) -> Cow<'c, str> {
         Cell::Float(number) if number.is_finite() => serde_json::to_string(number).unwrap_or_default().into(),
         Cell::Flag(flag) => flag.to_string().into(),
         Cell::Text(text) => escape(text),
-        Cell::Empty | Cell::Float(_) | Cell::Share { .. } | Cell::Label(_) => "".into(),
+        Cell::Empty | Cell::Float(_) | Cell::Share { .. } | Cell::Label(_) | Cell::Name(_) => "".into(),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use hashbrown::{HashMap, HashSet};
+use hashbrown::HashMap;
 
 use crate::name::{NAMELESS, clean, short_names, split_shown};
 use crate::output::style::Style;
@@ -20,8 +20,9 @@ pub(super) struct DisplayNames {
 impl DisplayNames {
     pub(super) fn new<'n>(names: impl Iterator<Item = &'n Name>, style: &Style) -> Self {
         // A million stacks have far more frames than names, so only distinct names are sorted.
-        let mut distinct: Vec<&Name> = names.collect::<HashSet<_>>().into_iter().collect();
+        let mut distinct: Vec<&Name> = distinct(names).collect();
         distinct.sort_unstable();
+        distinct.dedup();
         let shown = if style.short_names {
             short_names(&distinct)
         } else {
@@ -56,6 +57,17 @@ impl DisplayNames {
         format!("{mark}{}", self.get(name))
     }
 
+    /// The same for each of these names.
+    pub(super) fn all_marked<'n>(
+        &self,
+        header: &Header,
+        names: impl Iterator<Item = &'n Name>,
+        style: &Style,
+    ) -> MarkedNames {
+        let marked = |name: &Name| (address(name), self.marked(header, name, style).into());
+        MarkedNames(distinct(names).map(marked).collect())
+    }
+
     pub(super) fn get<'s>(&'s self, name: &'s str) -> &'s str {
         self.shown.get(name).map_or(name, String::as_str)
     }
@@ -69,6 +81,26 @@ impl DisplayNames {
             is_own(function, file)
         })
     }
+}
+
+/// Names for people, by the address of the name in the report. A report of a million stacks holds few names many times,
+/// and looking up an address is faster than looking up its text.
+pub(super) struct MarkedNames(HashMap<usize, Name>);
+
+impl MarkedNames {
+    /// What to show for a name of the report.
+    pub(super) fn get(&self, name: &Name) -> Name {
+        self.0.get(&address(name)).unwrap_or(name).clone()
+    }
+}
+
+fn address(name: &Name) -> usize {
+    name.as_ptr().addr()
+}
+
+/// The names without repetitions of the same one; equal names at different addresses may remain.
+fn distinct<'n>(names: impl Iterator<Item = &'n Name>) -> impl Iterator<Item = &'n Name> {
+    names.map(|name| (address(name), name)).collect::<HashMap<_, _>>().into_values()
 }
 
 /// The file of a function for a column of its own: the place that its name ends in, else `file`. A place

@@ -60,6 +60,7 @@ use std::rc::Rc;
 
 use crate::output::label::Label;
 use crate::output::style::TextColumn;
+use crate::report::Name;
 use crate::unit::Scale;
 
 /// For whom a table is made.
@@ -312,6 +313,8 @@ pub(super) enum Cell<'r> {
     Text(Cow<'r, str>),
     /// A name for people.
     Label(Box<Label<'r>>),
+    /// A name for people that stands alone: copying it takes no memory.
+    Name(Name),
 }
 
 impl From<i64> for Cell<'_> {
@@ -335,6 +338,12 @@ impl From<bool> for Cell<'_> {
 impl<'r> From<Label<'r>> for Cell<'r> {
     fn from(label: Label<'r>) -> Self {
         Cell::Label(Box::new(label))
+    }
+}
+
+impl From<Name> for Cell<'_> {
+    fn from(name: Name) -> Self {
+        Cell::Name(name)
     }
 }
 

@@ -38,6 +38,16 @@ thread_local! {
     static MEASURED: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
 }
 
+/// Adds blanks to a line.
+pub(super) fn add_blanks(line: &mut String, mut count: usize) {
+    const BLANKS: &str = "                                ";
+    while count > 0 {
+        let some = count.min(BLANKS.len());
+        line.push_str(&BLANKS[..some]);
+        count -= some;
+    }
+}
+
 /// Pads a text with blanks to a width.
 pub(super) fn pad(text: &str, width: usize) -> String {
     format!("{text}{}", " ".repeat(width.saturating_sub(display_width(text))))

@@ -23,7 +23,9 @@ pub(crate) struct RowTable {
     blocks: Vec<Vec<i64>>,
     /// The latest row of each stack without labels. Looking it up is faster than in `labelled_row`.
     plain_row: Vec<u32>,
-    /// The latest row of each stack with labels.
+    /// The latest row of each set of labels with the first stack that has it. Labels such as request IDs are on one stack only.
+    first_row: Vec<u32>,
+    /// The latest row of each further stack with labels.
     labelled_row: HashMap<(StackId, LabelSetId), u32>,
 }
 
@@ -133,7 +135,7 @@ impl RowTable {
             + self.labels.capacity() * size_of::<LabelSetId>()
             + self.time.as_ref().map_or(0, |times| times.capacity() * size_of::<i64>())
             + self.blocks.iter().map(|block| block.capacity() * size_of::<i64>()).sum::<usize>()
-            + self.plain_row.capacity() * size_of::<u32>()
+            + (self.plain_row.capacity() + self.first_row.capacity()) * size_of::<u32>()
             + self.labelled_row.allocation_size()
     }
 
@@ -192,7 +194,14 @@ impl RowTable {
 
     fn latest_row(&mut self, stack: StackId, labels: LabelSetId) -> &mut u32 {
         if labels != LabelSetId::default() {
-            return self.labelled_row.entry((stack, labels)).or_insert(NO_ROW);
+            if self.first_row.len() <= labels.index() {
+                self.first_row.resize(labels.index() + 1, NO_ROW);
+            }
+            let first = &mut self.first_row[labels.index()];
+            return match self.stack.get(*first as usize) {
+                Some(&other) if other != stack => self.labelled_row.entry((stack, labels)).or_insert(NO_ROW),
+                _ => first,
+            };
         }
         if self.plain_row.len() <= stack.index() {
             self.plain_row.resize(stack.index() + 1, NO_ROW);
@@ -280,6 +289,39 @@ mod tests {
         assert_eq!(row(1), [0, 0, 0, 0, 0, 0, 0, 1, 10, 0, 0, 0, 0, 0, 0, 0, 0, 5]);
         // The sign of the last value differs from that of the row, so it has a row of its own.
         assert_eq!(row(2), [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, -9]);
+    }
+
+    #[test]
+    fn rows_with_the_same_labels_and_stack_are_merged() {
+        let [one, two] = [0, 1].map(StackId::new);
+        let [plain, first, second] = [0, 1, 2].map(LabelSetId::new);
+        let mut rows = RowTable::new(1, false);
+        for (stack, labels, value) in [
+            (one, second, 1),
+            (two, second, 2),
+            (one, plain, 4),
+            (one, second, 8),
+            (two, second, 16),
+            (two, first, 32),
+            // Another sign needs another row, to which the next value is added.
+            (one, second, -64),
+            (one, second, -128),
+            (two, second, -256),
+            (two, second, -512),
+        ] {
+            assert!(rows.add(stack, labels, None, (0, &[value])));
+        }
+        let samples = rows.finish();
+        let found: Vec<_> = samples.stack.iter().zip(&samples.labels).zip(&samples.values[0]).collect();
+        let expected = [
+            ((&one, &second), &9),
+            ((&two, &second), &18),
+            ((&one, &plain), &4),
+            ((&two, &first), &32),
+            ((&one, &second), &-192),
+            ((&two, &second), &-768),
+        ];
+        assert_eq!(found, expected);
     }
 
     #[test]

@@ -1,8 +1,6 @@
 //! Samples as columns, and the labels they carry.
 
-use hashbrown::HashMap;
-
-use crate::profile::{Column, Id, LabelSetId, StackId, StringId};
+use crate::profile::{Column, HashIndex, Id, LabelSetId, StackId, StringId};
 
 /// The samples of a profile: row `i` of every column belongs to sample `i`.
 ///
@@ -109,16 +107,15 @@ impl Default for LabelSets {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LabelTable {
     pub(crate) sets: LabelSets,
-    ids: HashMap<Box<[Label]>, LabelSetId>,
+    index: HashIndex<LabelSetId>,
 }
 
 impl LabelTable {
     /// The approximate memory use in bytes.
     pub(crate) fn size(&self) -> usize {
-        // The labels of a set are stored twice: in `sets` and as a key of `ids`.
-        2 * self.sets.labels.capacity() * size_of::<Label>()
+        self.sets.labels.capacity() * size_of::<Label>()
             + self.sets.end.len() * size_of::<u32>()
-            + self.ids.allocation_size()
+            + self.index.size()
     }
 
     /// The id of the set of `labels`, whose order does not matter. `None` if the table is full.
@@ -127,13 +124,14 @@ impl LabelTable {
             return Some(LabelSetId::default());
         }
         labels.sort_unstable();
-        if let Some(&id) = self.ids.get(labels) {
+        let hash = self.index.hash(labels);
+        if let Some(id) = self.index.find(hash, |set| self.sets.labels(set) == labels) {
             return Some(id);
         }
         let end = u32::try_from(self.sets.labels.len() + labels.len()).ok()?;
         self.sets.labels.extend_from_slice(labels);
         let id = self.sets.end.push(end);
-        self.ids.insert(labels.into(), id);
+        self.index.insert(hash, id);
         Some(id)
     }
 }

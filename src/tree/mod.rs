@@ -9,6 +9,7 @@
 //! (`shares.rs`, `approximate.rs`).
 
 mod adjacent;
+mod alike;
 mod approximate;
 mod bottom_up;
 mod call_graph;
@@ -28,6 +29,7 @@ mod shares;
 mod split;
 
 pub use adjacent::join_adjacent;
+pub use alike::first_alike;
 pub use bottom_up::{CallerTree, Occurrence, caller_tree, occurrences};
 pub use call_graph::{CallEdge, call_edges};
 pub use call_tree::{CallTree, call_tree, inverted_tree};

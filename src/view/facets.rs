@@ -2,9 +2,11 @@
 //!
 //! Each label that the page knows splits its stacks further, so labels that would make it much larger are left out.
 
+use std::iter;
+
 use hashbrown::{HashMap, HashSet};
 
-use crate::profile::{Column, Label, LabelSetId, LabelValue, Profile, StringId};
+use crate::profile::{Column, LabelSetId, LabelValue, Profile, StringId};
 use crate::report::PageFacet;
 
 /// A label with more values, such as a request ID, is not a choice that anybody reads.
@@ -31,6 +33,16 @@ struct Candidate {
     values: Vec<String>,
 }
 
+/// What sets of labels have under a key.
+#[derive(Default)]
+struct Found {
+    /// The number of sets, and the last of them.
+    carriers: usize,
+    last: Option<LabelSetId>,
+    /// The values, as long as they are not too many.
+    values: HashSet<LabelValue>,
+}
+
 /// Chooses the labels, those with the fewest values first.
 pub(super) fn facets(profile: &Profile) -> Facets {
     let mut found = Facets {
@@ -53,30 +65,25 @@ fn candidates(profile: &Profile) -> Vec<Candidate> {
     let mut used = Column::<LabelSetId, bool>::filled(false, profile.label_sets.len());
     profile.samples.labels.iter().for_each(|&set| used[set] = true);
     let used: Vec<LabelSetId> = profile.label_sets.ids().filter(|&set| used[set]).collect();
-    let mut values: HashMap<StringId, HashSet<String>> = HashMap::new();
-    let mut carriers: HashMap<StringId, usize> = HashMap::new();
+    let mut found: HashMap<StringId, Found> = HashMap::new();
     for &set in &used {
-        let labels = profile.label_sets.labels(set);
-        for label in labels {
-            values.entry(label.key).or_default().insert(text(profile, label.value));
+        for label in profile.label_sets.labels(set) {
+            let found = found.entry(label.key).or_default();
+            found.carriers += usize::from(found.last.replace(set) != Some(set));
+            if found.values.len() <= MOST_VALUES {
+                found.values.insert(label.value);
+            }
         }
-        let keys: HashSet<StringId> = labels.iter().map(|label| label.key).collect();
-        keys.into_iter().for_each(|key| *carriers.entry(key).or_default() += 1);
     }
-    let is_choice = |key: StringId, values: &HashSet<String>| {
+    let candidate = |(key, Found { carriers, values, .. }): (StringId, Found)| {
+        let mut values: Vec<String> = values.into_iter().map(|value| text(profile, value)).collect();
+        values.sort_unstable();
+        values.dedup();
         // The command line takes `KEY=VALUE` apart at the first `=`.
         let is_typable = !profile.symbols.strings.get(key).contains('=');
-        is_typable && (values.len() > 1 || carriers[&key] < used.len())
+        (is_typable && (values.len() > 1 || carriers < used.len())).then_some(Candidate { key, values })
     };
-    let mut candidates: Vec<Candidate> = values
-        .into_iter()
-        .filter(|(key, values)| is_choice(*key, values))
-        .map(|(key, values)| {
-            let mut values: Vec<String> = values.into_iter().collect();
-            values.sort();
-            Candidate { key, values }
-        })
-        .collect();
+    let mut candidates: Vec<Candidate> = found.into_iter().filter_map(candidate).collect();
     candidates.sort_by_key(|candidate| (candidate.values.len(), profile.symbols.strings.get(candidate.key)));
     candidates
 }
@@ -89,27 +96,65 @@ fn text(profile: &Profile, value: LabelValue) -> String {
     }
 }
 
+/// The values of a label as numbers.
+struct ValueIds<'p> {
+    profile: &'p Profile,
+    /// Their texts in order.
+    texts: &'p [String],
+    ids: HashMap<LabelValue, Option<u32>>,
+    /// The lists of values that sets have; most have one value or none.
+    lists: Vec<Vec<u32>>,
+    number_of: HashMap<Vec<u32>, u32>,
+}
+
+impl<'p> ValueIds<'p> {
+    fn new(profile: &'p Profile, candidate: &'p Candidate) -> Self {
+        let lists: Vec<Vec<u32>> =
+            iter::once(Vec::new()).chain((0..candidate.values.len() as u32).map(|id| vec![id])).collect();
+        let number_of = lists.iter().cloned().zip(0..).collect();
+        ValueIds { profile, texts: &candidate.values, ids: HashMap::new(), lists, number_of }
+    }
+
+    /// The number of a value; `None` for those of sets that no sample has any more.
+    fn one(&mut self, value: LabelValue) -> Option<u32> {
+        let ValueIds { profile, texts, ids, .. } = self;
+        let id = || texts.binary_search(&text(profile, value)).ok().map(|id| id as u32);
+        *ids.entry(value).or_insert_with(id)
+    }
+
+    /// The number of a list of values.
+    fn several(&mut self, mut values: impl Iterator<Item = LabelValue>) -> u32 {
+        let first = values.next().and_then(|value| self.one(value));
+        let Some(second) = values.next() else { return first.map_or(0, |id| id + 1) };
+        let rest: Vec<LabelValue> = iter::once(second).chain(values).collect();
+        let rest = rest.into_iter().filter_map(|value| self.one(value));
+        let mut list: Vec<u32> = first.into_iter().chain(rest).collect();
+        list.sort_unstable();
+        list.dedup();
+        if let Some(&number) = self.number_of.get(&list) {
+            return number;
+        }
+        let number = self.lists.len() as u32;
+        self.lists.push(list.clone());
+        self.number_of.insert(list, number);
+        number
+    }
+}
+
 impl Facets {
     /// Adds a label, unless the page would then have too many rows.
     fn add(&mut self, profile: &Profile, candidate: &Candidate) -> bool {
         let facet = self.choices.len() as u32;
-        let value_ids: HashMap<&str, u32> = candidate.values.iter().map(String::as_str).zip(0..).collect();
-        let mut known: HashMap<Vec<(u32, u32)>, u32> = HashMap::new();
-        let set_of: Column<LabelSetId, u32> = profile
-            .label_sets
-            .ids()
-            .map(|set| {
-                let labels = profile.label_sets.labels(set).iter().filter(|label| label.key == candidate.key);
-                let mut split = self.sets[self.set_of[set] as usize].clone();
-                // Sets that no sample has any more have values of their own.
-                let value = |label: &Label| value_ids.get(&*text(profile, label.value)).copied();
-                split.extend(labels.filter_map(value).map(|value| (facet, value)));
-                split.sort_unstable();
-                split.dedup();
-                let next = known.len() as u32;
-                *known.entry(split).or_insert(next)
-            })
-            .collect();
+        let mut value_ids = ValueIds::new(profile, candidate);
+        // A set is known by its number among the facets before, and by the values of this one.
+        let mut known: HashMap<(u32, u32), u32> = HashMap::new();
+        let split = |set: LabelSetId| {
+            let labels = profile.label_sets.labels(set).iter().filter(|label| label.key == candidate.key);
+            let next = known.len() as u32;
+            let values = value_ids.several(labels.map(|label| label.value));
+            *known.entry((self.set_of[set], values)).or_insert(next)
+        };
+        let set_of: Column<LabelSetId, u32> = profile.label_sets.ids().map(split).collect();
         let samples = &profile.samples;
         let most = profile.stacks.len() * ROWS_PER_STACK + FEW_ROWS;
         if samples.labels.len() > most {
@@ -123,10 +168,12 @@ impl Facets {
                 return false;
             }
         }
-        self.sets = vec![Vec::new(); known.len()];
-        for (set, number) in known {
-            self.sets[number as usize] = set;
+        let mut sets = vec![Vec::new(); known.len()];
+        for ((before, values), number) in known {
+            let values = value_ids.lists[values as usize].iter().map(|&value| (facet, value));
+            sets[number as usize] = self.sets[before as usize].iter().copied().chain(values).collect();
         }
+        self.sets = sets;
         self.set_of = set_of;
         let key = profile.symbols.strings.get(candidate.key).to_string();
         self.choices.push(PageFacet { key, values: candidate.values.clone() });
@@ -151,6 +198,19 @@ mod tests {
         assert_eq!(drawn, ["bytes: 64B", "endpoint: /x", "thread: main worker"]);
         let set = |row: usize| &found.sets[found.set_of[profile.samples.labels[row]] as usize];
         assert_eq!([set(0), set(2)], [&vec![(2, 0)], &vec![(1, 0), (2, 0)]]);
+    }
+
+    #[test]
+    fn a_sample_may_have_several_values_of_a_label() {
+        let profile = from_notation("a 1 {t=y t=x u=1}\na 2 {t=y}\na 4 {t=x t=y}\na 8");
+        let found = facets(&profile);
+        assert_eq!(found.choices[1].values, ["x", "y"]);
+        let set = |row: usize| &found.sets[found.set_of[profile.samples.labels[row]] as usize][..];
+        let mut sets: Vec<_> = (0..4).map(|row| (profile.samples.values[0][row], set(row))).collect();
+        sets.sort_unstable();
+        // The label u comes first, because it has fewer values.
+        let both = [(1, 0), (1, 1)];
+        assert_eq!(sets, [(1, &[(0, 0), (1, 0), (1, 1)][..]), (2, &both[1..]), (4, &both), (8, &[])]);
     }
 
     #[test]

@@ -1,14 +1,12 @@
 //! `info`: what is in the input.
 
-use std::hash::{BuildHasher, Hash, Hasher};
-
-use hashbrown::{DefaultHashBuilder, HashMap, HashSet, HashTable};
+use hashbrown::{HashMap, HashSet};
 
 use crate::name::base_name;
-use crate::profile::{Column, LabelSetId, LabelValue, MappingId, Profile, StackId};
+use crate::profile::{Column, FrameId, LabelSetId, LabelValue, MappingId, Profile, StackId};
 use crate::report::{Combined, Depth, Info, InfoInput, InfoLabel, InfoMetric, InfoPeriod, Pair};
 use crate::transform::unresolved;
-use crate::tree::{By, KeyId, Keys, Subject, flat};
+use crate::tree::{By, KeyId, Subject, first_alike, flat};
 use crate::view::activity::Activity;
 use crate::view::resolution;
 
@@ -26,9 +24,12 @@ pub fn info(profile: &Profile, metric: usize, inputs: Vec<InfoSource>, combined:
     let others = (0..meta.metrics.len()).filter(|&other| other != metric && !meta.metrics[other].too_large);
     let metrics_that_fit: Vec<usize> = std::iter::once(metric).chain(others).collect();
     let subject = Subject::new(profile, &By::Function, &metrics_that_fit);
-    let [functions, functions_of_metric] = functions(&subject);
+    let used = used_frames(&subject);
+    let [functions, functions_of_metric] = functions(&subject, &used);
     let activity = Activity::of(profile, metric);
-    let distinct = distinct_stacks(profile);
+    let first = first_alike(profile, &subject.keys);
+    let distinct: Vec<StackId> =
+        first.enumerate().filter(|(stack, first)| stack == *first).map(|(stack, _)| stack).collect();
     Info {
         schema: "prof.info.v1",
         inputs,
@@ -53,7 +54,7 @@ pub fn info(profile: &Profile, metric: usize, inputs: Vec<InfoSource>, combined:
         warnings: meta.warnings.iter().chain(&meta.notes).cloned().chain(activity.warning).collect(),
         combined,
         encoding: meta.encoding.clone(),
-        program: program(&subject),
+        program: program(&subject, &used),
         rows: meta.rows,
         labelled_rows: meta.labelled_rows,
         no_stack: profile.no_stack(metric),
@@ -70,9 +71,39 @@ pub fn info(profile: &Profile, metric: usize, inputs: Vec<InfoSource>, combined:
     }
 }
 
+/// Whether a frame is on a stack that has a value of any metric, and of the first one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Used {
+    of_any: bool,
+    of_first: bool,
+}
+
+fn used_frames(subject: &Subject<'_>) -> Column<FrameId, Used> {
+    let mut used = Column::filled(Used::default(), subject.profile.symbols.frames.len());
+    for stack in subject.stacks() {
+        let of_first = subject.series[0][stack] != 0;
+        for &frame in subject.profile.stacks.frames(stack) {
+            used[frame] = Used { of_any: true, of_first: used[frame].of_first | of_first };
+        }
+    }
+    used
+}
+
 /// How many functions have a value of any metric, and how many of the first one. As in other views, a function is what
 /// makes a row by itself: in JavaScript, each of the twenty `(anonymous)` of a file.
-fn functions(subject: &Subject<'_>) -> [u64; 2] {
+fn functions(subject: &Subject<'_>, used: &Column<FrameId, Used>) -> [u64; 2] {
+    let values = &subject.profile.samples.values;
+    if subject.calls.is_none() && values.iter().flatten().all(|&value| value >= 0) {
+        // Such values cannot cancel out: a function has one if any of its frames has.
+        let mut keys = Column::filled(Used::default(), subject.keys.len());
+        for (frame, used) in used.enumerate() {
+            let key: &mut Used = &mut keys[subject.keys.of_frame(frame)];
+            key.of_any |= used.of_any;
+            key.of_first |= used.of_first;
+        }
+        let count = |is_counted: fn(&Used) -> bool| keys.iter().filter(|key| is_counted(key)).count() as u64;
+        return [count(|used| used.of_any), count(|used| used.of_first)];
+    }
     let counted = flat(subject);
     let has_value =
         |metric: usize, key: KeyId| counted.total[metric][key] != 0 || counted.self_value[metric][key] != 0;
@@ -84,8 +115,8 @@ fn functions(subject: &Subject<'_>) -> [u64; 2] {
 }
 
 /// The recorded program and its language, inferred from the mappings and the source files: `gpq.test (Go)`.
-fn program(subject: &Subject<'_>) -> Option<String> {
-    match (executable(subject), language(subject.profile)) {
+fn program(subject: &Subject<'_>, used: &Column<FrameId, Used>) -> Option<String> {
+    match (executable(subject, used), language(subject.profile)) {
         (Some(name), Some(language)) => Some(format!("{name} ({language})")),
         (Some(name), None) => Some(name.to_string()),
         (None, language) => language.map(str::to_string),
@@ -94,28 +125,47 @@ fn program(subject: &Subject<'_>) -> Option<String> {
 
 /// The file of the program that was recorded. Recordings of the kernel's events begin with its modules, and those of several
 /// programs with any of these, so it is the program that is on most stacks, among equal ones the first.
-fn executable<'p>(subject: &Subject<'p>) -> Option<&'p str> {
+fn executable<'p>(subject: &Subject<'p>, used: &Column<FrameId, Used>) -> Option<&'p str> {
     let profile = subject.profile;
     let symbols = &profile.symbols;
     let file = |mapping: MappingId| base_name(symbols.strings.get(symbols.mappings[mapping].file));
-    let mut totals: HashMap<&str, u128> = HashMap::new();
-    let mut on_stack: Vec<MappingId> = Vec::new();
-    for stack in subject.stacks() {
-        on_stack.clear();
-        on_stack.extend(profile.stacks.frames(stack).iter().map(|&frame| symbols.frames[frame].mapping));
-        on_stack.sort_unstable();
-        on_stack.dedup();
-        let value = subject.values(stack).next().unwrap_or_default();
-        for &mapping in &on_stack {
-            *totals.entry(file(mapping)).or_default() += u128::from(value.unsigned_abs());
+    let mut programs: Vec<&str> = Vec::new();
+    for name in symbols.mappings.ids().map(file).filter(|name| is_program(name)) {
+        if !programs.contains(&name) {
+            programs.push(name);
         }
     }
-    let programs = symbols.mappings.ids().map(file).filter(|name| is_program(name));
-    if totals.is_empty() {
-        return programs.into_iter().next();
+    // Of each frame, the number of its program among those that are on stacks; the last stands for all other files.
+    let mut on_stacks = Column::filled(false, symbols.mappings.len());
+    used.enumerate()
+        .filter(|(_, used)| used.of_any)
+        .for_each(|(frame, _)| on_stacks[symbols.frames[frame].mapping] = true);
+    if !on_stacks.iter().any(|&is_on| is_on) {
+        return programs.first().copied();
     }
-    let on_stacks = programs.filter(|name| totals.contains_key(name));
-    on_stacks.reduce(|first, name| if totals[name] > totals[first] { name } else { first })
+    let on_stacks: HashSet<&str> =
+        symbols.mappings.ids().filter(|&mapping| on_stacks[mapping]).map(file).collect();
+    programs.retain(|name| on_stacks.contains(name));
+    if programs.len() < 2 {
+        return programs.pop();
+    }
+    let number = |name| programs.iter().position(|program| *program == name).unwrap_or(programs.len());
+    let numbers: Column<MappingId, usize> = symbols.mappings.ids().map(file).map(number).collect();
+    let of_frame: Column<FrameId, usize> = symbols.frames.map(|frame| numbers[frame.mapping]);
+    let mut totals = vec![0_u128; programs.len() + 1];
+    let mut counted = vec![None; programs.len() + 1];
+    for stack in subject.stacks() {
+        let value = u128::from(subject.series[0][stack].unsigned_abs());
+        for &frame in profile.stacks.frames(stack) {
+            let number = of_frame[frame];
+            if counted[number].replace(stack) != Some(stack) {
+                totals[number] += value;
+            }
+        }
+    }
+    // Of equal ones, the first.
+    let heaviest = (0..programs.len()).max_by_key(|&number| (totals[number], std::cmp::Reverse(number)))?;
+    Some(programs[heaviest])
 }
 
 /// Whether the file of a mapping may be a program rather than a library, a kernel module, or memory without a file.
@@ -173,28 +223,6 @@ fn metrics(profile: &Profile) -> Vec<InfoMetric> {
         resolution: resolution(profile, number),
     };
     meta.metrics.iter().enumerate().map(metric).collect()
-}
-
-/// Stacks that differ in their functions. The stacks of a profile can also differ in lines and addresses only.
-fn distinct_stacks(profile: &Profile) -> Vec<StackId> {
-    let stacks = &profile.stacks;
-    let keys = Keys::new(profile, &By::Function);
-    // If every frame is a different function, stacks differ in their functions whenever they differ at all.
-    if keys.ids().count() == profile.symbols.frames.len() {
-        return stacks.ids().collect();
-    }
-    let of = |stack: StackId| stacks.frames(stack).iter().map(|&frame| keys.of_frame(frame));
-    let hasher = DefaultHashBuilder::default();
-    let hash = |stack: StackId| {
-        let mut hasher = hasher.build_hasher();
-        of(stack).for_each(|key| key.hash(&mut hasher));
-        hasher.finish()
-    };
-    let mut distinct = HashTable::with_capacity(stacks.len());
-    for stack in stacks.ids() {
-        distinct.entry(hash(stack), |&known| of(known).eq(of(stack)), |&known| hash(known)).or_insert(stack);
-    }
-    distinct.into_iter().collect()
 }
 
 fn depth(profile: &Profile, distinct: &[StackId]) -> Depth {
@@ -266,7 +294,18 @@ mod tests {
         ] {
             let profile = from_notation(stacks);
             let subject = Subject::new(&profile, &By::Function, &[0]);
-            assert_eq!(executable(&subject), expected, "{stacks}");
+            assert_eq!(executable(&subject, &used_frames(&subject)), expected, "{stacks}");
+        }
+    }
+
+    #[test]
+    fn functions_whose_values_cancel_out_are_not_counted() {
+        for (stacks, expected) in
+            [("a;b 3 0\na;c 0 2\nd 0 0", [3, 2]), ("a;b 3 0\na;b -3 0\na;c 0 -2", [2, 0])]
+        {
+            let profile = from_notation(stacks);
+            let subject = Subject::new(&profile, &By::Function, &[0, 1]);
+            assert_eq!(functions(&subject, &used_frames(&subject)), expected, "{stacks}");
         }
     }
 }

@@ -2,9 +2,9 @@
 
 use hashbrown::HashMap;
 
-use crate::profile::{Column, LabelSetId, LabelValue, Profile};
+use crate::profile::{Column, FrameId, LabelSetId, LabelValue, Profile, StackId};
 use crate::report::{LabelText, Name, Trace, Traces};
-use crate::tree::{KeyId, Subject};
+use crate::tree::{KeyId, Subject, first_alike};
 use crate::view::Scope;
 use crate::view::values::{MinTotals, RowValues};
 
@@ -26,48 +26,88 @@ pub fn traces(profile: &Profile, options: &TracesOptions) -> Traces {
     let row_values = RowValues::new(&header);
     let base = options.scope.base.iter().map(|base| base.metric);
     let metrics: Vec<usize> = options.scope.metrics.iter().copied().chain(base).collect();
-    let mut sums: HashMap<(Vec<KeyId>, LabelSetId), Vec<i64>> = HashMap::new();
-    for row in 0..profile.samples.len() {
-        let keys: Vec<KeyId> = subject.stack_keys(profile.samples.stack[row]).collect();
-        let sum = sums.entry((keys, profile.samples.labels[row])).or_insert_with(|| vec![0; metrics.len()]);
-        for (sum, &metric) in sum.iter_mut().zip(&metrics) {
-            *sum += profile.samples.values[metric][row];
-        }
-    }
-    let mut rows: Vec<_> = sums.into_iter().filter(|(_, sum)| sum.iter().any(|&value| value != 0)).collect();
-    // Stacks of equal weight are sorted by name, so that the output is deterministic.
-    let rank = ranks(&subject);
-    rows.sort_by(|((a_keys, a_set), a), ((b_keys, b_set), b)| {
-        let weight = |sums: &[i64]| {
-            let old = sums.last().and_then(|&old| row_values.old_value(old));
-            old.map_or(sums[0], |old| sums[0] - old).unsigned_abs()
-        };
-        let by_weight = (weight(b), b[0].unsigned_abs()).cmp(&(weight(a), a[0].unsigned_abs()));
-        let of = |key: &KeyId| rank[*key];
-        let by_name = || a_keys.iter().map(of).cmp(b_keys.iter().map(of));
-        by_weight.then_with(by_name).then_with(|| a_set.cmp(b_set))
-    });
-    let names = |keys: &[KeyId]| keys.iter().map(|&key| subject.keys.name(key).clone()).collect();
+    let sums = Sums::of(&subject, &metrics);
+    let weight = |sum: &[i64]| {
+        let old = sum.last().and_then(|&old| row_values.old_value(old));
+        (old.map_or(sum[0], |old| sum[0] - old).unsigned_abs(), sum[0].unsigned_abs())
+    };
+    let rows = sums.heaviest_first(&subject, weight);
+    let names =
+        |stack: StackId| subject.stack_keys(stack).map(|key| subject.keys.name(key).clone()).collect();
     let min_totals = MinTotals::of_shown(&header, options.min_share);
     let limit = options.limit.unwrap_or(usize::MAX);
     let metric_names: Vec<Name> =
         options.scope.metrics.iter().map(|&m| profile.meta.metrics[m].name.as_str().into()).collect();
     let mut traces = Vec::new();
-    for ((keys, set), mut sum) in rows {
+    for row in rows {
+        let ((stack, set), sum) = (sums.rows[row], sums.of_row(row));
         if traces.len() == limit || !min_totals.keep(sum.iter().copied()) {
             header.elide(sum.iter().copied());
             continue;
         }
         let named = |values: &[i64]| metric_names.iter().cloned().zip(values.iter().copied()).collect();
         let (mut old, mut delta) = (Vec::new(), Vec::new());
-        if row_values.compares() {
-            let value = sum.pop().and_then(|old| row_values.old_value(old)).unwrap_or(0);
-            (old, delta) = (named(&[value]), named(&[sum[0] - value]));
+        let mut new = sum;
+        if let Some((&last, others)) = sum.split_last().filter(|_| row_values.compares()) {
+            let value = row_values.old_value(last).unwrap_or(0);
+            (new, old, delta) = (others, named(&[value]), named(&[sum[0] - value]));
         }
         let labels = labels(profile, set);
-        traces.push(Trace { frames: names(&keys), values: named(&sum), old, delta, labels });
+        traces.push(Trace { frames: names(stack), values: named(new), old, delta, labels });
     }
     Traces { header, traces }
+}
+
+/// The sums of each distinct stack with its labels.
+struct Sums {
+    metrics: usize,
+    /// One of the stacks with the same keys, and the labels.
+    rows: Vec<(StackId, LabelSetId)>,
+    /// The values of all rows, one after the other.
+    values: Vec<i64>,
+}
+
+impl Sums {
+    fn of(subject: &Subject<'_>, metrics: &[usize]) -> Self {
+        let samples = &subject.profile.samples;
+        let first = first_alike(subject.profile, &subject.keys);
+        let mut sums = Sums { metrics: metrics.len(), rows: Vec::new(), values: Vec::new() };
+        let mut known: HashMap<(StackId, LabelSetId), usize> = HashMap::new();
+        for (sample, (&stack, &labels)) in samples.stack.iter().zip(&samples.labels).enumerate() {
+            let row = *known.entry((first[stack], labels)).or_insert(sums.rows.len());
+            if row == sums.rows.len() {
+                sums.rows.push((first[stack], labels));
+                sums.values.resize(sums.values.len() + metrics.len(), 0);
+            }
+            let values = &mut sums.values[row * metrics.len()..];
+            for (sum, &metric) in values.iter_mut().zip(metrics) {
+                *sum += samples.values[metric][sample];
+            }
+        }
+        sums
+    }
+
+    /// The values of a row.
+    fn of_row(&self, row: usize) -> &[i64] {
+        &self.values[row * self.metrics..][..self.metrics]
+    }
+
+    /// The rows with values, sorted by weight. Those of equal weight are sorted by name, so that the output is deterministic.
+    fn heaviest_first(&self, subject: &Subject<'_>, weight: impl Fn(&[i64]) -> (u64, u64)) -> Vec<usize> {
+        let rank = ranks(subject);
+        let rank = subject.profile.symbols.frames.ids().map(|frame| rank[subject.keys.of_frame(frame)]);
+        let rank: Column<FrameId, u32> = rank.collect();
+        let ranks = |stack: StackId| subject.profile.stacks.frames(stack).iter().map(|&frame| rank[frame]);
+        let has_values = |&row: &usize| self.of_row(row).iter().any(|&value| value != 0);
+        let rows = (0..self.rows.len()).filter(has_values);
+        let mut rows: Vec<((u64, u64), usize)> = rows.map(|row| (weight(self.of_row(row)), row)).collect();
+        rows.sort_unstable_by(|&(a_weight, a), &(b_weight, b)| {
+            let ((a_stack, a_set), (b_stack, b_set)) = (self.rows[a], self.rows[b]);
+            let by_name = || ranks(a_stack).cmp(ranks(b_stack));
+            b_weight.cmp(&a_weight).then_with(by_name).then_with(|| a_set.cmp(&b_set)).then(a.cmp(&b))
+        });
+        rows.into_iter().map(|(_, row)| row).collect()
+    }
 }
 
 /// The rank of each key in the order of names; keys of the same name share a rank. For a million stacks of

@@ -5,7 +5,7 @@ use crate::output::label::Label;
 use crate::output::names::DisplayNames;
 use crate::output::scale;
 use crate::output::style::Style;
-use crate::output::table::{Columns, Emphasis, Form, Group, Kind, Table};
+use crate::output::table::{Cell, Columns, Emphasis, Form, Group, Kind, Table};
 use crate::output::tables::values::{
     HasValues, Measured, RowSides, ValueColumns, Which, Wholes, add_shares, artefact_note, side_only,
 };
@@ -104,15 +104,17 @@ fn add_stacks<'r>(
 ) {
     columns.add("frames", Kind::Name, |line| line.trace.map(|trace| trace.frames.join(";")));
     let header = &traces.header;
-    let names = DisplayNames::of(header, traces.traces.iter().flat_map(|trace| &trace.frames), form, style);
-    let shown = move |name: &Name| names.marked(header, name, style);
-    let label = move |line: &TraceLine| {
+    let frames = || traces.traces.iter().flat_map(|trace| &trace.frames).filter(|_| form != Form::Csv);
+    let names = DisplayNames::of(header, frames(), form, style).all_marked(header, frames(), style);
+    let label = move |line: &TraceLine| -> Cell<'r> {
         let side = line.trace.map_or("", |_| side_only(line.new.total.unwrap_or(0), line.old.total));
         let label = match line.what {
             What::Stack(trace) if !trace.frames.is_empty() => {
-                Label::new(trace.frames.iter().map(&shown).collect::<Vec<_>>().join(style.glyphs.calls))
+                let names = trace.frames.iter().map(|name| names.get(name));
+                Label::new(names.collect::<Vec<_>>().join(style.glyphs.calls))
             }
-            What::Frame(name) => Label::new(shown(name)),
+            What::Frame(name) if side.is_empty() => return names.get(name).into(),
+            What::Frame(name) => Label::new(&*names.get(name)),
             What::Stack(_) | What::NoStack => Label::new("(no stack)"),
             What::Labels(trace) => Label::new(clean(&labels(trace))).prefix("  "),
             What::Elided(_) => {
@@ -121,7 +123,7 @@ fn add_stacks<'r>(
                 Label::new(format!("{} {count} more {noun}", style.glyphs.ellipsis))
             }
         };
-        label.suffix(side)
+        label.suffix(side).into()
     };
     columns.show("STACK", Kind::Name, label);
 }
@@ -135,14 +137,22 @@ fn lines(trace: &Trace, form: Form) -> impl Iterator<Item = TraceLine<'_>> {
         new: Measured { own: None, total: Some(total(&trace.values).unwrap_or(0)) },
         old: Measured { own: None, total: total(&trace.old) },
     };
-    let whole = (form != Form::Text).then_some(What::Stack(trace));
-    let frames = trace.frames.iter().rev().map(What::Frame).filter(move |_| form == Form::Text);
-    let empty = (form == Form::Text && trace.frames.is_empty()).then_some(What::NoStack);
-    let labels = (form == Form::Text && !trace.labels.is_empty()).then_some(What::Labels(trace));
-    let mut first = Some(first);
-    whole.into_iter().chain(frames).chain(empty).chain(labels).map(move |what| match first.take() {
-        Some(first) => TraceLine { what, ..first },
-        None => TraceLine { what, trace: None, new: Measured::default(), old: Measured::default() },
+    let frames = trace.frames.len();
+    let count = match form {
+        Form::Text => frames.max(1) + usize::from(!trace.labels.is_empty()),
+        Form::Markdown | Form::Csv => 1,
+    };
+    (0..count).map(move |line| {
+        let what = match line {
+            _ if form != Form::Text => What::Stack(trace),
+            _ if line < frames => What::Frame(&trace.frames[frames - 1 - line]),
+            0 => What::NoStack,
+            _ => What::Labels(trace),
+        };
+        match line {
+            0 => TraceLine { what, ..first },
+            _ => TraceLine { what, trace: None, new: Measured::default(), old: Measured::default() },
+        }
     })
 }
 
@@ -166,4 +176,33 @@ fn labels(trace: &Trace) -> String {
         LabelText::Number(number) => format!("{key}={number}"),
     };
     trace.labels.iter().map(label).collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::profile::from_notation;
+    use crate::view::{Scope, TracesOptions};
+
+    #[test]
+    fn lines_share_the_names_of_frames() {
+        let profile = from_notation("main;work 3\nmain;rest 2");
+        let options = TracesOptions { scope: Scope::metric(0), limit: None, min_share: 0.0 };
+        let traces = crate::view::traces(&profile, &options);
+        let style = Style::plain();
+        let table = table(&traces, Form::Text, &style).unwrap();
+        let names: Vec<Name> = table
+            .rows()
+            .flat_map(|row| row.cells)
+            .filter_map(|cell| match cell {
+                Cell::Name(name) => Some(name),
+                _ => None,
+            })
+            .collect();
+        let texts: Vec<&str> = names.iter().map(|name| &**name).collect();
+        assert_eq!(texts, ["work", "main", "rest", "main"]);
+        assert!(Arc::ptr_eq(&names[1], &names[3]));
+    }
 }

@@ -10,7 +10,7 @@ use crate::output::style::{PIPE_WIDTH, Style};
 use crate::output::table::{Cell, Column, Emphasis, Kind, Names, Note, Rank, Row, Table};
 use crate::output::text::grid;
 use crate::output::text::line::TextLine;
-use crate::output::width::pad;
+use crate::output::width::add_blanks;
 
 /// The lines of a table, with those above and below it.
 pub(super) fn lines<'t>(table: Table<'t>, style: &'t Style) -> Box<dyn Iterator<Item = TextLine> + 't> {
@@ -28,7 +28,10 @@ pub(super) fn lines<'t>(table: Table<'t>, style: &'t Style) -> Box<dyn Iterator<
     let title = TextLine::row(layout.title(), Emphasis::Bold);
     let notes = layout.notes();
     let rows = table.rows().map(|row| (row, true)).chain(table.closing.into_iter().map(|row| (row, false)));
-    let rows = rows.flat_map(move |(row, is_fitted)| layout.lines(&row, is_fitted));
+    let rows = rows.flat_map(move |(row, is_fitted)| {
+        let (first, further) = layout.lines(&row, is_fitted);
+        std::iter::once(first).chain(further)
+    });
     Box::new(above.chain([title]).chain(rows).chain(notes).chain(below))
 }
 
@@ -176,61 +179,67 @@ impl ColumnLayout<'_> {
         let titles: Vec<String> = (0..self.columns.len()).map(|index| self.title_of(index)).collect();
         let name = self.columns.iter().position(|column| column.kind.is_name());
         let name = name.map_or("", |index| &titles[index]);
-        format!("{}{}", self.numbers(&titles), self.with_texts(name.to_string(), &titles))
+        let mut line = self.numbers(|index| titles[index].clone());
+        self.add_name(&mut line, name, |index| titles[index].clone());
+        line
     }
 
-    /// The lines of a row. The names of closing rows are not fitted: if they are too long, their ends are cut.
-    fn lines(&self, row: &Row, is_fitted: bool) -> Vec<TextLine> {
-        let texts: Vec<String> =
-            row.cells
-                .iter()
-                .zip(&self.columns)
-                .zip(&self.widths)
-                .map(|((cell, column), width)| {
-                    if *width == 0 { String::new() } else { cell_text(cell, &column.kind, self.style.glyphs) }
-                })
-                .collect();
-        let has_texts = self.texts.iter().any(|&index| !texts[index].is_empty());
+    /// The lines of a row: the first, and those on which its names continue. The names of closing rows are not fitted: if
+    /// they are too long, their ends are cut.
+    ///
+    /// Reports have millions of rows, so a row with a plain name takes no memory but that of its line.
+    fn lines(&self, row: &Row, is_fitted: bool) -> (TextLine, Vec<TextLine>) {
+        let text = |index: usize| cell_text(&row.cells[index], &self.columns[index].kind, self.style.glyphs);
+        let mut first = self.numbers(text);
+        let has_texts = self.texts.iter().any(|&index| !text(index).is_empty());
         let line = self.room.unwrap_or_else(|| PIPE_WIDTH.saturating_sub(self.taken).max(LEAST_NAME));
         let space = NameSpace {
             room: self.room.filter(|_| is_fitted).map(|room| if has_texts { self.name } else { room }),
             line,
             has_places: self.has_places(),
         };
-        let label = row.cells.iter().find_map(|cell| match cell {
-            Cell::Label(label) => Some(label),
-            _ => None,
-        });
-        let lines = label.map(|label| label.lines(space, self.style.glyphs.ellipsis));
-        let mut names = lines.unwrap_or_default().into_iter();
-        let first = self.with_texts(names.next().unwrap_or_default(), &texts);
-        let first = TextLine::row([self.numbers(&texts), first].concat(), row.emphasis);
-        let further = names.map(|name| TextLine::row([" ".repeat(self.taken), name].concat(), row.emphasis));
-        std::iter::once(first).chain(further).collect()
+        let ellipsis = self.style.glyphs.ellipsis;
+        let mut further = Vec::new();
+        match row.cells.iter().find(|cell| matches!(cell, Cell::Label(_) | Cell::Name(_))) {
+            Some(Cell::Name(name)) => match space.room {
+                Some(room) => self.add_name(&mut first, &fit(name, room, ellipsis), text),
+                None => self.add_name(&mut first, name, text),
+            },
+            Some(Cell::Label(label)) => {
+                let mut names = label.lines(space, ellipsis).into_iter();
+                self.add_name(&mut first, &names.next().unwrap_or_default(), text);
+                let line = |name: String| [" ".repeat(self.taken), name].concat();
+                further.extend(names.map(|name| TextLine::row(line(name), row.emphasis)));
+            }
+            _ => self.add_name(&mut first, "", text),
+        }
+        (TextLine::row(first, row.emphasis), further)
     }
 
     /// The numbers of a line, aligned to the right.
-    fn numbers(&self, cells: &[String]) -> String {
-        let mut line = String::new();
+    fn numbers(&self, text: impl Fn(usize) -> String) -> String {
+        // Most names fit, so that the line need not grow.
+        let mut line = String::with_capacity(self.taken + 2 * LEAST_NAME);
         for &index in &self.numbers {
-            let blanks = self.widths[index].saturating_sub(display_width(&cells[index]));
-            line.extend(std::iter::repeat_n(' ', blanks));
-            line.push_str(&cells[index]);
-            line.extend([' '; GAP]);
+            let text = text(index);
+            add_blanks(&mut line, self.widths[index].saturating_sub(display_width(&text)));
+            line.push_str(&text);
+            add_blanks(&mut line, GAP);
         }
         line
     }
 
-    /// A name with the texts after it.
-    fn with_texts(&self, name: String, cells: &[String]) -> String {
-        let (mut line, mut width) = (name, self.name);
+    /// Adds a name and the texts after it.
+    fn add_name(&self, line: &mut String, name: &str, text: impl Fn(usize) -> String) {
+        let start = line.len();
+        line.push_str(name);
+        let mut width = self.name;
         for &index in &self.texts {
-            line = pad(&line, width);
-            line.extend([' '; GAP]);
-            line.push_str(&fit(&cells[index], self.widths[index], self.style.glyphs.ellipsis));
+            let used = display_width(&line[start..]);
+            add_blanks(line, width.saturating_sub(used) + GAP);
+            line.push_str(&fit(&text(index), self.widths[index], self.style.glyphs.ellipsis));
             width += GAP + self.widths[index];
         }
-        line
     }
 }
 
@@ -261,7 +270,11 @@ impl Widths {
                         widths.names[0] = widths.names[0].max(label.width(false));
                         widths.names[1] = widths.names[1].max(label.width(true));
                     }
-                    Cell::Label(_) | Cell::Empty => {}
+                    Cell::Name(name) if has_texts && !is_closing => {
+                        let width = display_width(name);
+                        widths.names = widths.names.map(|widest| widest.max(width));
+                    }
+                    Cell::Label(_) | Cell::Name(_) | Cell::Empty => {}
                     cell => {
                         *width = (*width).max(display_width(&cell_text(cell, &column.kind, style.glyphs)));
                     }

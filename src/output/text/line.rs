@@ -28,11 +28,16 @@ impl TextLine {
         TextLine { text, emphasis, is_row: true }
     }
 
+    /// Whether it need not be wrapped in a terminal of `width` columns.
+    pub(super) fn fits(&self, width: usize) -> bool {
+        // No character is wider than its bytes are many.
+        self.text.len() <= width || display_width(self.text.trim_end()) <= width
+    }
+
     /// The lines in a terminal of `width` columns. Prose is wrapped. A row of a table is already laid out: if it is still
     /// too long, because of a title or of `… 1,064 more functions`, its end is cut.
     pub(super) fn wrapped(self, width: usize, ellipsis: &str) -> Vec<TextLine> {
-        // No character is wider than its bytes are many.
-        if self.text.len() <= width || display_width(self.text.trim_end()) <= width {
+        if self.fits(width) {
             return vec![self];
         }
         if self.is_row {
@@ -59,6 +64,10 @@ impl TextLine {
             Emphasis::Marked => Style::new().invert(),
             Emphasis::Faint => Style::new().dimmed(),
         };
+        if style.is_plain() {
+            out.write_all(text.as_bytes())?;
+            return out.write_all(b"\n");
+        }
         writeln!(out, "{style}{text}{style:#}")
     }
 }

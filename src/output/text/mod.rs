@@ -52,6 +52,13 @@ fn lines<'r>(
 /// Writes lines; prose that is too long for the terminal is wrapped.
 fn write(lines: impl Iterator<Item = TextLine>, style: &Style, out: &mut dyn Write) -> io::Result<()> {
     let width = style.width.unwrap_or(usize::MAX);
-    let mut lines = lines.flat_map(|line| line.wrapped(width, style.glyphs.ellipsis));
-    lines.try_for_each(|line| line.write(out, style.color))
+    for line in lines {
+        if line.fits(width) {
+            line.write(out, style.color)?;
+            continue;
+        }
+        let lines = line.wrapped(width, style.glyphs.ellipsis);
+        lines.iter().try_for_each(|line| line.write(out, style.color))?;
+    }
+    Ok(())
 }

@@ -79,6 +79,12 @@ fn in_parentheses(name: &str) -> Option<(&str, &str)> {
     is_place.then_some((function, place))
 }
 
+/// How a block of a function that needs its place is labelled: `(anonymous) app.mjs:52`.
+pub(super) fn label_with_place(name: &str) -> Option<String> {
+    let (function, place) = split_shown(name).filter(|(function, _)| needs_place(function))?;
+    Some(format!("{function} {}", file_and_line(place)))
+}
+
 /// Whether a name is meaningless without its place: an empty name, or one in brackets (`(anonymous)`, `<module>`,
 /// `<class:Cart>`). [`super::is_anonymous`] is about identifying a function in another build.
 pub(super) fn needs_place(function: &str) -> bool {

@@ -66,14 +66,15 @@ pub fn short_names<S: AsRef<str>>(names: &[S]) -> Vec<String> {
     names.iter().map(|name| name.as_ref().to_owned()).collect()
 }
 
-/// All forms in which a name can appear on the screen: in full, shortened to any level, and with escapes for
-/// unprintable characters. An empty name is shown as `""`.
+/// All forms in which a name can appear on the screen: in full, shortened to any level, with escapes for
+/// unprintable characters, and as blocks of a picture are labelled. An empty name is shown as `""`.
 pub fn screen_forms(name: &str) -> Vec<String> {
     if name.is_empty() {
         return vec![NAMELESS.to_owned()];
     }
     let mut forms: Vec<String> =
         (0..=LEVELS.len()).map(|level| super::clean(&at_level(name, level)).into_owned()).collect();
+    forms.extend(super::place::label_with_place(name));
     forms.sort_unstable();
     forms.dedup();
     forms

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::report::{ColorGroup, Direction, Header, Name, Pair};
+use crate::report::{ColorGroup, Direction, Header, Name, Pair, RowVerdict};
 
 /// The call tree of a flame graph.
 #[derive(Clone, Debug, Serialize)]
@@ -29,6 +29,8 @@ pub struct Flame {
     pub files: Vec<(Name, i64)>,
     /// Functions that only the old side of a comparison has, with their old totals, the heaviest first.
     pub removed: Vec<(Name, i64)>,
+    /// What the comparison says about the functions that it tested; empty if there is no test.
+    pub verdicts: Vec<(Name, RowVerdict)>,
     /// The depth at which the tree was truncated, if it was too deep to draw.
     pub deepest: Option<u32>,
     /// The number of nodes that were too narrow to draw, without their descendants.

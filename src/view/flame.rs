@@ -111,6 +111,7 @@ pub fn flame(profile: &Profile, options: &FlameOptions) -> Flame {
         group_self,
         files,
         removed: if scope.base.is_some() { removed(&parts) } else { Vec::new() },
+        verdicts: Vec::new(),
         deepest: grower.deepest,
         dropped: grower.dropped,
     }

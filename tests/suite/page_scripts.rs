@@ -1,11 +1,20 @@
 //! The scripts of the page that count, run by Node.js without a browser, against the same vectors as the library.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use prof::pattern::{FrameNames, Pattern};
+use prof::name::{block_labels, clean, short_names};
+use prof::pattern::{FrameNames, Pattern, Patterns};
+use prof::profile::Profile;
+use prof::report::{Page, PageName};
+use prof::transform::Marks;
+use prof::view::{self, PageOptions, Scope};
 use serde_json::{Value, json};
+
+use crate::page::browser::write;
+use crate::support::{below, corpus_root, fixture, load_file};
 
 /// Runs a script that may import the modules of the page, and returns what it prints, as JSON.
 fn node(script: &str) -> Value {
@@ -212,7 +221,7 @@ fn filters_and_sums_equal_brute_force() {
          const paths = pathsOf(Uint32Array.from(shared), Uint32Array.from(further), Uint32Array.from([0, ...frames]), null, names.length);
          const none = new Uint32Array(names.length);
          const places = {{ name: Uint32Array.from(names.keys()), isName: true, functions: names, plain: names, file: none, files: [''], mapping: none, mappings: [''], package: none, packages: [''], inlined: new Uint8Array(names.length) }};
-         const data = {{ names, short: names, full: names, places, paths, sets: new Map(), facets: [], label_sets: [[]], labelSet: new Uint32Array(stacks.length) }};
+         const data = {{ names, short: names, full: names, label: (id) => [names[id], ''], places, paths, sets: new Map(), facets: [], label_sets: [[]], labelSet: new Uint32Array(stacks.length) }};
          const values = Float64Array.from(stacks.map(([, value]) => value));
          const found = {}.map(([kind, name]) => {{
              const {{ self, total, shown, noStack }} = countFlat(data, filtered(data, [{{ kind, text: names[name], exact: true }}]), values, 0);
@@ -253,4 +262,126 @@ fn brute_force(stacks: &[(Vec<usize>, i64)], kind: &str, name: usize) -> Value {
         (0..6).filter(|frame| kept.contains(frame)).for_each(|frame| total[frame] += value);
     }
     json!([own, total, shown, no_stack])
+}
+
+fn page_of(profile: &Profile) -> Page {
+    let scope = Scope::metric(profile.meta.default_metric);
+    view::page(profile, &PageOptions { scope, ..PageOptions::default() })
+}
+
+/// The packed data of a page.
+fn data_of(page: &Page) -> String {
+    let written = write(page);
+    let (_, data) = written.split_once("id=\"data\">").unwrap();
+    data.split_once('<').unwrap().0.to_string()
+}
+
+/// Whether a pattern matches something: as a regular expression, or else literally.
+fn is_found(profile: &Profile, text: &str) -> bool {
+    let matches = |patterns: &Patterns| Marks::new(profile, patterns).match_profile(profile);
+    let (patterns, note) = Patterns::parse(&[text], false).unwrap();
+    let literally = || matches(&Patterns::from_iter([Pattern::literal_of(text).unwrap()]));
+    (note.is_empty() && matches(&patterns)) || literally()
+}
+
+/// Names are shown in several forms: in full, shortened, and on blocks together with their place. Each finds the function
+/// when it is pasted back, both on the command line and in the page.
+#[test]
+#[needs(Corpus, Node)]
+fn names_of_all_formats_can_be_pasted_back_as_patterns() {
+    let root = corpus_root();
+    let mut of_folder = BTreeMap::<String, usize>::new();
+    let mut files = vec![fixture("cpuprofile/node.cpuprofile"), fixture("collapsed/python.folded")];
+    files.extend(below(&root).into_iter().filter_map(|path| {
+        let count = of_folder.entry(path.split('/').next()?.to_string()).or_default();
+        let is_small = root.join(&path).metadata().ok()?.len() < 100_000;
+        *count += usize::from(is_small);
+        (is_small && *count <= 4).then(|| root.join(path))
+    }));
+    let (mut pages, mut profiles) = (Vec::new(), Vec::new());
+    for file in files {
+        let Ok(profile) = load_file(&file) else { continue };
+        let page = page_of(&profile);
+        if !page.names.is_empty() {
+            pages.push(data_of(&page));
+            profiles.push((file, profile, page));
+        }
+    }
+    assert!(profiles.len() > 60, "{}", profiles.len());
+    let script = format!(
+        "const {{ load }} = await import('./data.js');
+         const {{ matching, whyUnsupported }} = await import('./pattern.js');
+         const lost = [];
+         for (const [number, text] of {}.entries()) {{
+             const data = await load(text);
+             const step = Math.ceil(data.names.length / 60);
+             for (let id = 0; id < data.names.length; id += step) {{
+                 for (const shown of new Set([data.full[id], data.short[id], data.label(id).join(' ').trim()])) {{
+                     // What JavaScript cannot express is refused in words.
+                     if (whyUnsupported(shown)) continue;
+                     const marks = matching(data, [{{ text: shown, exact: false }}]);
+                     if (!marks.some((is, place) => is && data.places.name[place] === id)) lost.push([number, shown]);
+                 }}
+             }}
+         }}
+         console.log(JSON.stringify(lost));",
+        json!(pages)
+    );
+    let found = node(&script);
+    let lost: Vec<String> = found
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| format!("{}: {}", profiles[row[0].as_u64().unwrap() as usize].0.display(), row[1]))
+        .collect();
+    assert!(lost.is_empty(), "the page: {lost:#?}");
+    for (file, profile, page) in &profiles {
+        // Names without samples are in no row.
+        let used: BTreeSet<u32> = page.frames.iter().map(|&place| page.places[place as usize].name).collect();
+        let rows: Vec<&PageName> = used.iter().map(|&name| &page.names[name as usize]).collect();
+        let names: Vec<&str> = rows.iter().map(|row| &*row.name).collect();
+        let pairs: Vec<(&str, &str)> = rows.iter().map(|row| (&*row.name, &*row.function)).collect();
+        let labels = block_labels(&pairs).into_iter().map(|label| format!("{} {}", label.name, label.place));
+        let labels = labels.map(|label| label.trim_end().to_string());
+        let full = names.iter().map(|name| clean(name).into_owned());
+        let shown = short_names(&names).into_iter().chain(full).chain(labels);
+        // The block of all small calls of a page is no function.
+        for name in shown.step_by(names.len().div_ceil(10).max(1)).filter(|name| name != "(small calls)") {
+            assert!(is_found(profile, &name), "{}: {name}", file.display());
+        }
+    }
+}
+
+/// The part of the graph that is drawn in the colours of own code. Where all is grey, the colours say nothing.
+#[test]
+#[needs(Corpus)]
+fn no_real_profile_is_drawn_all_in_grey() {
+    let root = corpus_root();
+    let (mut drawn, mut mostly_grey) = (0, Vec::new());
+    for path in below(&root) {
+        let file = root.join(&path);
+        if file.metadata().unwrap().len() > 1_000_000 {
+            continue;
+        }
+        let Ok(profile) = load_file(&file) else { continue };
+        let page = page_of(&profile);
+        let (mut own, mut all, mut start) = (0_u128, 0_u128, 0);
+        for (&end, value) in page.ends.iter().zip(&page.values[page.default_metric]) {
+            for &place in &page.frames[start..end as usize] {
+                let group = page.names[page.places[place as usize].name as usize].group;
+                let area = u128::from(value.unsigned_abs());
+                all += area;
+                if page.groups[group as usize].tier == prof::report::Tier::Own {
+                    own += area;
+                }
+            }
+            start = end as usize;
+        }
+        drawn += usize::from(all > 0);
+        if own * 20 < all {
+            mostly_grey.push(path);
+        }
+    }
+    assert!(drawn > 200, "{drawn}");
+    assert!(mostly_grey.is_empty(), "more than 95% grey: {mostly_grey:#?}");
 }

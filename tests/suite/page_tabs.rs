@@ -369,3 +369,51 @@ fn verdicts_of_the_test_are_in_the_table_and_choose_the_colours() {
         assert_eq!(row[1], verdict_of(row[0].as_str().unwrap()), "{row}");
     }
 }
+
+#[test]
+#[needs(Browser)]
+fn units_fit_what_filters_leave() {
+    // Two hours and three milliseconds.
+    let mut profile = from_notation("main;a 7200000000000\nmain;b 3000000\nmain;b;c 40000");
+    profile.meta.metrics[0].unit = "nanoseconds".into();
+    let unit = prof::unit::Unit::parse("nanoseconds");
+    let check = "
+        const row = (name) => cells().find((cells) => cells.at(-1) === name);
+        const all = [row('a')[2], row('c')[2]];
+        page.addFilter('show-stacks', 'b', true);
+        return { all, shown: [row('b')[2], row('c')[2], row('main')[2]], about: document.getElementById('about').textContent };";
+    let found = run(&page_of(&profile), "", check);
+    let [all, shown] = [7_200_003_040_000, 3_040_000].map(|sum| prof::unit::Scale::automatic(&unit, 1, sum));
+    assert_eq!(found["all"], json!([all.format(7_200_000_000_000), all.format(40_000)]));
+    let values = [3_040_000, 40_000, 3_040_000].map(|value| shown.format(value));
+    assert_eq!(found["shown"], json!(values));
+    assert_ne!(values[0], all.format(3_040_000));
+    assert!(found["about"].as_str().unwrap().contains(&all.format(7_200_003_040_000)), "{found}");
+}
+
+#[test]
+#[needs(Browser)]
+fn rows_name_the_main_caller_and_the_table_moves() {
+    let profile = from_notation("main;a;x 3\nmain;b;x 5\nmain;b;x;a;x 4\nmain;x 2\nidle 1");
+    let check = "
+        const callers = () => Object.fromEntries(Array.from(document.querySelectorAll('#rows tr[data-id]'), (row) => [page.data.names[row.dataset.id], row.querySelector('td.caller').textContent]));
+        const all = callers();
+        page.addFilter('hide-frames', 'b', true);
+        const hidden = callers();
+        document.querySelector('#rows td.caller button').click();
+        const pinned = page.data.names[page.state.pin];
+        const side = document.getElementById('table-side');
+        const seen = [];
+        for (let count = 0; count < 3; count++) {
+            press('t');
+            const [graph, table] = [document.getElementById('graph-side'), side].map((part) => part.getBoundingClientRect());
+            seen.push(table.width === 0 ? 'off' : table.left >= graph.right ? 'beside' : table.top >= graph.bottom ? 'below' : 'over');
+        }
+        return { all, hidden, pinned, first: Object.values(hidden)[0], seen };";
+    let found = run(&page_of(&profile), "", check);
+    // Of x, 9 come from b and 3 from a: the recursion is below the first call of x.
+    assert_eq!(found["all"], json!({ "x": "b", "a": "x", "b": "main", "main": "", "idle": "" }));
+    assert_eq!(found["hidden"], json!({ "x": "main", "a": "x", "main": "", "idle": "" }));
+    assert_eq!(found["pinned"], found["first"]);
+    assert_eq!(found["seen"], json!(["beside", "off", "below"]));
+}

@@ -23,7 +23,7 @@ use crate::cli::options::pictures::{Drawing, has_ending};
 use crate::cli::terminal::clock::Clock;
 use crate::cli::terminal::failure::{hinted, unwritten};
 use crate::filter::FocusPart;
-use crate::output::{self, CLASSIC_PIXELS, HtmlOptions, SvgOptions, classic, html, svg};
+use crate::output::{self, CLASSIC_PIXELS, ColorBy, HtmlOptions, SvgOptions, classic, html, svg};
 use crate::pattern::Patterns;
 use crate::profile::LoadOptions;
 use crate::report::{Direction, Header, Report};
@@ -174,7 +174,8 @@ impl FlameCommand {
             needs: LoadOptions { labels: is_page, ..LoadOptions::LEAST },
             ..Show::of_functions(&self.stacks, &self.highlight, &output, requirement)
         };
-        let compared = if is_page { comparison(&show) } else { None };
+        let shows_verdicts = is_page || (color_by == ColorBy::Delta && !is_classic);
+        let compared = if shows_verdicts { comparison(&show) } else { None };
         let report = show.report(|profile, scope, _| {
             let title = self.title.clone().unwrap_or_default();
             if is_page {
@@ -202,6 +203,8 @@ impl FlameCommand {
             let drawn = match report {
                 Report::Flame(mut flame) => {
                     name_it(&mut flame.title, &flame.header);
+                    let rows = compared.iter().flat_map(|diff| &diff.rows).filter(|row| row.tested);
+                    flame.verdicts = rows.map(|row| (row.name.clone(), row.verdict)).collect();
                     let draw = if is_classic { classic } else { svg };
                     draw(&flame, &svg_options, out)
                 }

@@ -138,6 +138,30 @@ export function countNeighbours(data, paths, values, marks, zero) {
   return { ...found, overlaps: differs(found.callers, found.root) || differs(found.callees, found.self) };
 }
 
+/** Calls `act` for the calls of some names: caller (-1 for the root), callee and value. Of a recursion, only the outermost call counts. */
+export function eachOutermostCall(data, paths, values, ids, zero, act) {
+  const { frames, parent, repeats, end, length } = paths.nodes;
+  const size = paths.below(sizes(values), zero);
+  const isWanted = new Uint8Array(data.names.length);
+  for (const id of ids) isWanted[id] = 1;
+  for (let node = 1; node < length; ) {
+    const callee = frames[node];
+    if (isWanted[callee] && !repeats[node] && size[node] != 0) act(parent[node] ? frames[parent[node]] : -1, callee, size[node]);
+    node = size[node] == 0 ? end[node] : node + 1;
+  }
+}
+
+/** The caller from which most of the value of each name comes. `each` calls a function for all calls. */
+export function heaviestCallers(ids, each) {
+  const callers = new Map(Array.from(ids, (id) => [id, new Map()]));
+  each((caller, callee, value) => {
+    const known = callers.get(callee);
+    if (known && caller !== callee) known.set(caller, (known.get(caller) ?? 0) + Number(absolute(value)));
+  });
+  const most = (known) => [...known].sort((a, b) => b[1] - a[1] || a[0] - b[0])[0]?.[0] ?? -1;
+  return new Map(Array.from(callers, ([id, sums]) => [id, most(sums)]));
+}
+
 /**
  * Direct callers and callees of one name in a profile that records calls: what the file says, without paths. Calls from a
  * name to itself cost at most its total.

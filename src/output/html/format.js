@@ -12,8 +12,11 @@ export function visible(name) {
  * have fewer than two digits is formatted in a smaller unit, for example 3.1ms in a column of seconds.
  */
 export class Format {
-  constructor(metric) {
-    this.units = metric.units;
+  /** `largest` is the largest value: the units that are too large for it are left out. */
+  constructor(metric, largest) {
+    const { units } = metric;
+    const first = units.findIndex((unit, index) => index === units.length - 1 || isEnough(largest, unit, units[index + 1]));
+    this.units = units.slice(first);
     this.writers = new Map();
   }
   /** Formats a number with exactly this many decimals. */
@@ -57,6 +60,12 @@ export class Format {
     if (percent !== 0 && Math.abs(percent) < 0.05) return percent < 0 ? "-<0.1%" : "<0.1%";
     return percent.toFixed(1) + "%";
   }
+}
+
+/** Whether a value, as it would be written in the smaller of two units, is large enough for the larger one. */
+function isEnough(value, unit, smaller) {
+  const written = Math.round(Math.abs(inUnit(value, smaller)) * 10 ** smaller.decimals) / 10 ** smaller.decimals;
+  return written >= (unit.from * smaller.times * unit.by) / (smaller.by * unit.times);
 }
 
 /** Converts a value of a metric to a unit. */

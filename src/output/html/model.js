@@ -1,6 +1,6 @@
 // The numbers that the page shows, computed from the data and the state.
 
-import { countFlat, countMarked, countNeighbours, countSets, heaviest, neighboursOfCalls, rescaled } from "./count.js";
+import { countFlat, countMarked, countNeighbours, countSets, eachOutermostCall, heaviest, heaviestCallers, neighboursOfCalls, rescaled } from "./count.js";
 import { foldRuns, pathTo } from "./fold.js";
 import { Format } from "./format.js";
 import { downwards, growTree, upwards } from "./grow.js";
@@ -52,7 +52,6 @@ export class Model {
     const { data, state } = this;
     const metric = data.metrics[state.metric];
     this.metric = metric;
-    this.format = new Format(metric);
     const isOld = state.side === "old";
     this.values = isOld ? metric.old : metric.values;
     this.whole = this.wholeOf(isOld);
@@ -68,6 +67,10 @@ export class Model {
     this.flat = flat(this.values, isOld);
     if (data.calls && !this.isNarrowed) this.flat = { ...this.flat, self: data.calls.self, total: data.calls.total };
     this.otherFlat = data.compared ? flat(isOld ? metric.values : metric.old, !isOld) : null;
+    const largest = Math.max(Number(this.flat.shown), Number(this.otherFlat?.shown ?? 0));
+    this.format = new Format(metric, largest || Number(metric.total));
+    /** The format of what was recorded. */
+    this.wholeFormat = new Format(metric, Math.max(Number(metric.total), Number(metric.oldTotal)));
   }
 
   /** Whether blocks are coloured by their change. */
@@ -289,6 +292,13 @@ export class Model {
       delta: delta(id),
     });
     return heaviest(this.rowIds(all), limit, compare).map(row);
+  }
+
+  /** For each of some names, its main caller: the number of a name, or -1 for the root. */
+  callersOf(ids) {
+    const { data, paths, values, metric } = this;
+    if (data.calls && !this.isNarrowed) return heaviestCallers(ids, (act) => data.calls.edges.forEach(([caller, callee, value]) => act(caller, callee, value)));
+    return heaviestCallers(ids, (act) => eachOutermostCall(data, paths, values, ids, metric.zero, act));
   }
 
   /** Functions that changed come first, then those that only inherit a change, then noise. */

@@ -20,6 +20,9 @@ import { FunctionTable } from "./table.js";
 import { Theme } from "./theme.js";
 
 const ACTIONS = ["focus", "show-from", "show-stacks", "hide-stacks", "hide-frames", "highlight"];
+const TABLE_PLACES = ["below", "beside", "off"];
+/** From this width on, the table starts beside the graph. */
+const WIDE_SCREEN = 1900;
 const TYPING_PAUSE = 120;
 const TIP_DELAY = 250;
 const LONG_PRESS = 500;
@@ -35,6 +38,7 @@ const HELP = [
   ["/, n, N", "search; next and previous match, the widest first"],
   ["1 to 6", "open a tab"],
   ["+", "add a filter"],
+  ["t", "table below the graph, beside it, or off"],
   ["d", "dark or light"],
   ["l", "copy a link to this view"],
   ["Escape", "one step back: search, zoom, focus"],
@@ -71,6 +75,7 @@ class Page {
     this.state = initialState(data);
     element("static")?.remove();
     element("app").hidden = false;
+    element("main").dataset.table = innerWidth >= WIDE_SCREEN ? "beside" : "below";
     this.fillControls();
     this.listen();
     this.readAddress();
@@ -331,8 +336,8 @@ class Page {
   /** The parts of the headline. Totals are as recorded, before filters and rescaling. */
   about() {
     const { data, state } = this;
-    const { metric, format } = this.model;
-    const total = (value, recording) => `${metric.name} ${format.value(value)}${recording}`.trim();
+    const { metric, wholeFormat } = this.model;
+    const total = (value, recording) => `${metric.name} ${wholeFormat.value(value)}${recording}`.trim();
     const { ratio } = this.model;
     const rescaled = state.normalize === data.ratios[0]?.[0] ? data.rescaled : state.normalize === "none" ? "" : `rescaled × ${ratio.toFixed(3)} (${state.normalize})`;
     const base = [`base ${data.base}`.trim(), total(metric.oldTotal, metric.old_recording), rescaled];
@@ -615,6 +620,7 @@ class Page {
     });
     on("next", "click", () => this.step(1));
     on("previous", "click", () => this.step(-1));
+    on("move-table", "click", () => this.moveTable());
     on("theme", "click", () => this.switchTheme());
     on("copy-link", "click", () => this.copy(location.href));
     on("copy-command", "click", () => this.copy(this.model.command));
@@ -801,6 +807,7 @@ class Page {
       h: filter("hide-frames"),
       y: () => id >= 0 && this.copy(this.data.names[id]),
       l: () => this.copy(location.href),
+      t: () => this.moveTable(),
       d: () => this.switchTheme(),
     };
     if (/^[1-6]$/.test(event.key)) return this.openTab(Number(event.key) - 1);
@@ -838,6 +845,14 @@ class Page {
     } catch {
       // Storage is blocked: the system's setting counts.
     }
+  }
+
+  /** Puts the table at its next place. */
+  moveTable() {
+    const { dataset } = element("main");
+    dataset.table = TABLE_PLACES[(TABLE_PLACES.indexOf(dataset.table) + 1) % TABLE_PLACES.length];
+    if (dataset.table === "off" && element("table-side").contains(document.activeElement)) this.graph.canvas.focus({ preventScroll: true });
+    this.update();
   }
 
   switchTheme() {

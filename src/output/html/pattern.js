@@ -283,7 +283,8 @@ function findPlaces(data, scope, regex, isLiteral) {
     const id = name[place];
     // Names can be typed as they are displayed, place included: `pay file:///srv/app.mjs:52:19`.
     const isOther = (text) => text !== own && is(text);
-    return isOther(data.names[id]) || isOther(plain[place]) || (isLiteral && (isOther(data.short[id]) || isOther(data.full[id])));
+    if (isOther(data.names[id]) || isOther(plain[place])) return true;
+    return isLiteral && (isOther(data.short[id]) || isOther(data.full[id]) || isOther(data.label(id).join(" ")));
   };
   const tests = {
     function: isFunction,

@@ -74,7 +74,8 @@ export class FunctionTable {
         const row = rowOf(event);
         if (row) deed(Number(row.dataset.id), event);
       });
-    onRow("click", (id, event) => (event.shiftKey ? act.only(id) : act.pin(id)));
+    // The button of a caller selects the caller.
+    onRow("click", (id, event) => event.target.closest(".caller button") || (event.shiftKey ? act.only(id) : act.pin(id)));
     onRow("dblclick", (id) => act.callers(id));
     onRow("contextmenu", (id, event) => {
       event.preventDefault();
@@ -103,11 +104,16 @@ export class FunctionTable {
     const noun = data.noun[0].replace(/^./, (c) => c.toUpperCase());
     const bar = make("th", "", { className: "bar-cell", title: "Dark: self. Pale: total." });
     bar.append(make("span", "self in total", { className: "unseen" }));
-    fill(element("columns"), bar, ...heads, this.head({ name: noun, sort: "name" }), make("th", "File", { scope: "col", className: "place" }));
+    // A comparison has more columns.
+    element("functions").classList.toggle("compared", data.compared);
+    const name = this.head({ name: noun, sort: "name" });
+    name.classList.add("name-head");
+    fill(element("columns"), bar, ...heads, name, make("th", "File", { scope: "col", className: "place" }), make("th", "Called by", { scope: "col", className: "caller", title: "The caller that most of it comes from" }));
 
     const shown = model.table(false, this.rowsShown);
     const ids = model.rowIds();
-    const body = shown.map((row) => this.row(row, columns));
+    const callers = model.callersOf(shown.map((row) => row.id));
+    const body = shown.map((row) => this.row(row, columns, callers.get(row.id)));
     const summary = (value, text) => {
       const line = make("tr", "", { className: "summary" });
       const before = columns.findIndex((column) => column.sort === "self");
@@ -129,7 +135,7 @@ export class FunctionTable {
     this.mark(state.pin);
   }
 
-  row(row, columns) {
+  row(row, columns, caller) {
     const { model, picture } = this;
     const line = document.createElement("tr");
     line.dataset.id = row.id;
@@ -142,8 +148,19 @@ export class FunctionTable {
     control.dataset.key = `row ${row.id}`;
     cell.append(swatch(picture.theme.group(model.data.facts.group[row.id])), control);
     const { place } = picture.facts(row.id);
-    line.append(cell, make("td", place.length > 48 ? `…${place.slice(-47)}` : place, { className: "place", title: place }));
+    line.append(cell, make("td", place.length > 48 ? `…${place.slice(-47)}` : place, { className: "place", title: place }), this.caller(caller, row.id));
     return line;
+  }
+
+  /** The main caller of a function, which a click selects. */
+  caller(id, callee) {
+    const { data } = this.model;
+    const cell = make("td", "", { className: "caller" });
+    if (id < 0) return cell;
+    const control = button(data.label(id)[0], () => this.act.pin(id), { className: "name", title: data.full[id].slice(0, 2000) });
+    control.dataset.key = `caller of ${callee}`;
+    cell.append(control);
+    return cell;
   }
 
   cell(column, row) {

@@ -6,7 +6,7 @@ use crate::name::fit;
 use crate::output::color::{self, Color, ColorBy, DARK, LIGHT, WHITE};
 use crate::output::svg::options::printable;
 use crate::output::svg::wording::Wording;
-use crate::report::{ColorGroup, Direction, Flame, FlameNode, Name, Tier};
+use crate::report::{ColorGroup, Direction, Flame, FlameNode, Name, RowVerdict, Tier};
 use crate::unit::plural;
 
 /// Colours and what they stand for.
@@ -17,6 +17,8 @@ pub(super) struct Legend {
     /// The rank of every file by area.
     file_rank: HashMap<Name, usize>,
     largest_delta: i64,
+    /// What the test says about functions, if there is one.
+    verdicts: HashMap<Name, RowVerdict>,
     whole: i64,
     inverted: bool,
 }
@@ -43,11 +45,7 @@ impl Legend {
                 entries
             }
             ColorBy::SelfValue | ColorBy::Total => shares(),
-            ColorBy::Delta => vec![
-                (color::of_delta(1, 1), "grew".to_string()),
-                (color::of_delta(-1, 1), "shrank".to_string()),
-                (color::of_delta(0, 1), "unchanged".to_string()),
-            ],
+            ColorBy::Delta => changes(!flame.verdicts.is_empty()),
         };
         if let Some(highlight) = &flame.header.highlight {
             let matches = format!("{} {}", wording.share(highlight.total), highlight.pattern);
@@ -56,7 +54,9 @@ impl Legend {
         let inverted = flame.direction == Direction::BottomUp;
         let groups = flame.groups.iter().enumerate();
         let group_colors = groups.map(|(rank, group)| LIGHT.of_group(rank, group)).collect();
-        Legend { entries, by, group_colors, file_rank, largest_delta, whole: flame.header.shown, inverted }
+        let verdicts = flame.verdicts.iter().cloned().collect();
+        let whole = flame.header.shown;
+        Legend { entries, by, group_colors, file_rank, largest_delta, verdicts, whole, inverted }
     }
 
     /// The line that explains the entries.
@@ -68,7 +68,8 @@ impl Legend {
             ColorBy::File => "colour: source file, with its share of self",
             ColorBy::SelfValue => "colour: self as a share of what is shown",
             ColorBy::Total => "colour: total as a share of what is shown",
-            ColorBy::Delta => "colour: change in total",
+            ColorBy::Delta if self.verdicts.is_empty() => "colour: change in total",
+            ColorBy::Delta => "colour: change in total of functions whose change is more than noise",
         }
     }
 
@@ -83,9 +84,48 @@ impl Legend {
             ColorBy::SelfValue if self.inverted => color::of_share(node.total, self.whole),
             ColorBy::SelfValue => color::of_share(node.self_value, self.whole),
             ColorBy::Total => color::of_share(node.total, self.whole),
-            ColorBy::Delta => color::of_delta(delta(node), self.largest_delta),
+            ColorBy::Delta if self.verdicts.is_empty() => color::of_delta(delta(node), self.largest_delta),
+            ColorBy::Delta => self.tested(node),
         }
     }
+
+    /// The colour of a change by what the test says. A function that was not tested has one if it is new or gone, and large
+    /// enough to be seen.
+    fn tested(&self, node: &FlameNode) -> Color {
+        let change = delta(node);
+        if change.unsigned_abs() as f64 <= NOTABLE_CHANGE * self.whole as f64 {
+            return color::of_delta(0, 1);
+        }
+        let only_one_side = node.total == 0 || node.old.is_some_and(|old| old.total == 0);
+        let largest = match self.verdicts.get(&node.name) {
+            None if only_one_side => 1,
+            Some(RowVerdict::Regressed | RowVerdict::Improved | RowVerdict::New | RowVerdict::Removed) => 1,
+            Some(RowVerdict::Moved | RowVerdict::Inherits) => INHERITED,
+            _ => return color::of_delta(0, 1),
+        };
+        color::of_delta(change.signum(), largest)
+    }
+}
+
+/// Changes below this part of the whole are not coloured: samples vary as much.
+const NOTABLE_CHANGE: f64 = 0.003;
+
+/// A change that comes from a function below has half the colour of its own: the square root of a fourth.
+const INHERITED: i64 = 4;
+
+/// What the colours of changes stand for.
+fn changes(is_tested: bool) -> Vec<(Color, String)> {
+    let mut entries = vec![(color::of_delta(1, 1), "grew".to_string())];
+    if is_tested {
+        entries.push((color::of_delta(1, INHERITED), "grew in what it calls".to_string()));
+    }
+    entries.push((color::of_delta(-1, 1), "shrank".to_string()));
+    if is_tested {
+        entries.push((color::of_delta(-1, INHERITED), "shrank in what it calls".to_string()));
+    }
+    let unchanged = if is_tested { "unchanged or noise" } else { "unchanged" };
+    entries.push((color::of_delta(0, 1), unchanged.to_string()));
+    entries
 }
 
 /// The root in both themes.

@@ -7,7 +7,7 @@ use super::*;
 use crate::output::color::ColorBy;
 use crate::output::svg::options::printable;
 use crate::profile::{LabelSetId, LoadOptions, Profile, ProfileBuilder, from_notation};
-use crate::report::{Base, Combined, Direction, Recording, Rescaling, Selection};
+use crate::report::{Base, Combined, Direction, Recording, Rescaling, RowVerdict, Selection};
 use crate::view::{self, BaseSide, FlameOptions, Scope};
 
 fn draw_with(profile: &Profile, flame: &FlameOptions, options: &SvgOptions) -> String {
@@ -221,6 +221,32 @@ fn a_comparison_is_red_and_blue() {
     assert_eq!(fill("shrank"), "#6faee6");
     assert!(blocks.contains_key("grew (total 6 40.0%, self 6 40.0%, old 2, change +4)"), "{blocks:?}");
     assert!(texts.contains(&"1 removed: gone 3".to_string()), "{texts:?}");
+}
+
+#[test]
+fn a_tested_comparison_colours_only_what_is_more_than_noise() {
+    let mut options = FlameOptions::new(Scope::metric(0), String::new());
+    options.scope.base = Some(BaseSide { metric: 1, ..BaseSide::default() });
+    let profile = from_notation("main;grew 60 20\nmain;noise 50 40\nmain;new 9 0\nshrank 40 80\nuntested 20 10");
+    let mut flame = view::flame(&profile, &options);
+    flame.verdicts = [
+        ("main", RowVerdict::Inherits),
+        ("grew", RowVerdict::Regressed),
+        ("noise", RowVerdict::Unchanged),
+        ("shrank", RowVerdict::Improved),
+    ]
+    .map(|(name, verdict)| (name.into(), verdict))
+    .to_vec();
+    let mut out = Vec::new();
+    let by_delta = SvgOptions { color_by: ColorBy::Delta, ..SvgOptions::default() };
+    svg(&flame, &by_delta, &mut out).unwrap();
+    let (blocks, texts) = read(&String::from_utf8(out).unwrap());
+    let fill = |name| blocks.iter().find(|(title, _)| title.starts_with(name)).unwrap().1.fill.clone();
+    let (red, blue, same) = ("#f27766", "#6faee6", "#ececec");
+    assert_eq!(["grew", "new", "shrank"].map(fill), [red, red, blue]);
+    assert_eq!(["noise", "untested"].map(fill), [same, same]);
+    assert_eq!(fill("main"), "#efb2a9");
+    assert!(texts.iter().any(|text| text == "grew in what it calls"), "{texts:?}");
 }
 
 #[test]

@@ -19,7 +19,7 @@ function blocks() {
 
 /** The text of the table's cells. */
 function cells() {
-  return Array.from(document.querySelectorAll("#rows tr"), (row) => Array.from(row.cells, (cell) => cell).filter((cell) => !cell.matches(".bar-cell, .place, .tested-cell")).map((cell) => cell.textContent));
+  return Array.from(document.querySelectorAll("#rows tr"), (row) => Array.from(row.cells, (cell) => cell).filter((cell) => !cell.matches(".bar-cell, .place, .caller, .tested-cell")).map((cell) => cell.textContent));
 }
 
 /** The block with this name that is nearest to the root. */

@@ -151,6 +151,19 @@ fn a_new_call_path_ends_where_code_begins_that_was_there_before() {
     );
 }
 
+/// `max` was called before, too, but who calls a built-in function does not tell where a path begins.
+#[test]
+fn a_new_call_path_begins_in_the_program() {
+    let old = "main;a;<built-in method builtins.max> 900\nmain;a;like 1500\nmain;b 900\n";
+    check(
+        old,
+        &format!("{old}main;b;probe;<built-in method builtins.max>;each;like 1200\n"),
+        "new-path",
+        "like",
+        "b → each → like",
+    );
+}
+
 #[test]
 fn new_code_that_calls_a_library_is_a_new_call_path() {
     check(
@@ -357,8 +370,8 @@ fn runs_of_calls(folder: &std::path::Path, side: &str, functions: &[Called<'_>])
                 calls.extend(others.iter().map(|(name, total)| (name.as_str(), *total)));
             }
             for (callee, total) in calls {
-                // Only built-in functions are called more often.
-                let count = if callee.starts_with('<') { total / 100 } else { 10 };
+                // Built-in functions are called more often, and those with a mark.
+                let count = if callee.starts_with(['<', '*']) { total / 100 } else { 10 };
                 text.push_str(&format!("cfn={callee}\ncalls={count} 1\n2 {total}\n"));
                 totals[number] += total;
             }
@@ -401,6 +414,22 @@ fn callers_of_a_regression_inherit_it_where_calls_are_recorded() {
     let (code, regressed, causes) = causes_of_calls(&program(60_000), &program(120_000));
     assert_eq!((code, regressed), (1, vec!["hash".to_string()]));
     assert_eq!(causes, [("dearer".to_string(), "hash".to_string())]);
+}
+
+/// `*evolve` is called half as many times again; its own code hardly costs anything.
+#[test]
+fn the_outermost_function_that_is_called_more_often_is_the_cause() {
+    let program = |own: i64, cell: i64| {
+        [
+            ("main", 1000, &[1][..]),
+            ("run", 2000, &[2][..]),
+            ("*evolve", own, &[3][..]),
+            ("*cell", cell, &[][..]),
+        ]
+    };
+    let (code, _, causes) = causes_of_calls(&program(600, 60_000), &program(900, 90_000));
+    assert_eq!(code, 1);
+    assert_eq!(causes, [("called-more".to_string(), "*evolve".to_string())]);
 }
 
 #[test]

@@ -304,6 +304,13 @@ impl<'a, 'p> Flow<'a, 'p> {
         self.call_counts?.of(self.name(function))
     }
 
+    /// How much of a change is due to more calls, each of which costs what it did on average, as a fraction of the old total.
+    pub(super) fn growth_by_calls(&self, function: usize, change: &Change) -> Option<f64> {
+        let [old, new] = self.call_counts(function)?;
+        let per_call = f64::midpoint(change.old_share / old, change.new_share / new);
+        (old > 0.0).then_some((new - old) * per_call)
+    }
+
     /// How often `caller` called `callee`.
     pub(super) fn edge_counts(&self, caller: usize, callee: usize) -> Option<[f64; 2]> {
         self.call_counts?.of_edge(self.name(caller), self.name(callee))

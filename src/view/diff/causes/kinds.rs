@@ -85,9 +85,8 @@ fn of_library_call(flow: &Flow<'_, '_>, caller: usize, path: Vec<Name>, call: Ch
 /// Exact, where calls are counted: what more calls cost, and what each of them costs more.
 fn of_counted_calls(flow: &Flow<'_, '_>, origin: Origin, change: Change, calls: [f64; 2]) -> DiffCause {
     let [old, new] = calls;
-    let per_call = [change.old_share / old, change.new_share / new];
-    let by_calls = (new - old) * (per_call[0] + per_call[1]) / 2.0;
-    if old <= 0.0 || by_calls < change.points / 2.0 {
+    let by_calls = flow.growth_by_calls(origin.function, &change);
+    if by_calls.is_none_or(|by_calls| by_calls < change.points / 2.0) {
         return DiffCause { calls: Some(calls), ..made(flow, CauseKind::Dearer, origin, change) };
     }
     let calls_of = |caller: usize| flow.edge_counts(caller, origin.function).unwrap_or_default();
@@ -189,14 +188,22 @@ fn of_new_code(flow: &Flow<'_, '_>, origin: Origin, change: Change) -> DiffCause
     DiffCause { path, growth: Growth::NewCallee, ..found }
 }
 
-/// The nearest caller, direct or not, that the old side has.
+/// The nearest caller, direct or not, that the old side has: a function of the program, unless only libraries call it.
 fn nearest_old_caller(flow: &Flow<'_, '_>, function: usize) -> Option<usize> {
     let mut seen = HashSet::from([function]);
-    let mut at = function;
+    let (mut at, mut of_library) = (function, None);
     loop {
-        at = flow.callers(at).iter().map(|(caller, _)| *caller).find(|caller| seen.insert(*caller))?;
+        let callers = flow.callers(at);
+        let Some(caller) = callers.iter().map(|(caller, _)| *caller).find(|caller| seen.insert(*caller))
+        else {
+            return of_library;
+        };
+        at = caller;
         if !flow.total(at).is_new() {
-            return Some(at);
+            if flow.is_own(at) {
+                return Some(at);
+            }
+            of_library = of_library.or(Some(at));
         }
     }
 }

@@ -34,7 +34,7 @@ pub(super) fn origins(flow: &Flow<'_, '_>) -> Vec<Origin> {
     let mut found: Vec<Origin> = Vec::new();
     for (function, kind) in flow.grown() {
         let origin = entry(flow, climb(flow, descend(flow, Origin { function, kind })));
-        let origin = newly_called(flow, origin);
+        let origin = called_more(flow, newly_called(flow, origin));
         if !found.contains(&origin) {
             found.push(origin);
         }
@@ -106,6 +106,41 @@ fn newly_called(flow: &Flow<'_, '_>, origin: Origin) -> Origin {
         at = caller;
     }
     origin
+}
+
+/// Where calls are counted: the outermost function that is called more often, if each call of the origin costs much what it
+/// did. If `evolve` is called twice as often, so is `neighbours`, which it calls a thousand times.
+fn called_more(flow: &Flow<'_, '_>, origin: Origin) -> Origin {
+    let change = flow.of(origin.function, origin.kind);
+    let is_by_calls = flow
+        .growth_by_calls(origin.function, &change)
+        .is_some_and(|by_calls| by_calls >= change.points / 2.0);
+    if !is_by_calls {
+        return origin;
+    }
+    let mut at = origin.function;
+    let mut seen = HashSet::from([at]);
+    while let Some(caller) = called_more_often_itself(flow, at).filter(|&caller| seen.insert(caller)) {
+        at = caller;
+    }
+    if at == origin.function { origin } else { Origin { function: at, kind: CountKind::Total } }
+}
+
+/// The caller that makes nearly all of the additional calls of a function, if it makes them because it is called as much more
+/// often itself.
+fn called_more_often_itself(flow: &Flow<'_, '_>, function: usize) -> Option<usize> {
+    let [old, new] = flow.call_counts(function)?;
+    let makes_them = |caller: &usize| {
+        let Some([before, after]) = flow.edge_counts(*caller, function) else { return false };
+        let Some([rarely, often]) = flow.call_counts(*caller) else { return false };
+        after - before >= NEARLY_ALL * (new - old)
+            && before > 0.0
+            && rarely > 0.0
+            && often > CALLED_MORE * rarely
+            && (often / rarely).ln() >= MOST * (after / before).ln()
+    };
+    let callers = flow.callers(function).into_iter().map(|(caller, _)| caller);
+    callers.filter(|&caller| flow.is_own(caller)).find(makes_them)
 }
 
 /// The function of a library through which the program calls the one in which growth began: what the library does

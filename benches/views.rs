@@ -46,7 +46,7 @@ fn views(criterion: &mut Criterion) {
         bench.iter(|| black_box(graph(&profile, &options)));
     });
     group.bench_function("flame", |bench| {
-        let options = FlameOptions::new(scope(), String::new());
+        let options = FlameOptions::new(scope());
         bench.iter(|| black_box(flame(&profile, &options)));
     });
     group.finish();

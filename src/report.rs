@@ -62,7 +62,7 @@ pub use traces::{Trace, Traces};
 pub use tree::{Direction, HiddenBy, Tree, TreeRow};
 pub use trend::{Trend, TrendPoint, TrendRise, TrendRow, TrendStep, TrendVerdict};
 pub use types::{TypeRow, Types};
-pub use values::{ByMetric, Pair, PairBySide, Values};
+pub use values::{Pair, PairBySide, Values};
 
 use serde::Serialize;
 

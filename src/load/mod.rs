@@ -22,6 +22,7 @@ mod read;
 mod recorded_files;
 mod scripts;
 mod series;
+mod sources;
 mod symbols;
 mod together;
 
@@ -37,6 +38,7 @@ pub use observer::{Observer, Unobserved};
 pub use prepared::Prepared;
 pub use scripts::SourceMaps;
 pub use series::{LoadedSeries, SeriesError, SeriesOptions};
+pub use sources::Sources;
 pub use symbols::Symbols;
 pub use together::{Loaded, Unmerged};
 

@@ -1,4 +1,4 @@
-//! One file an output: from a report to bytes. Outputs see reports only, never profiles.
+//! One file per output, from a report to bytes. Outputs see only reports, never profiles.
 
 mod cell;
 mod color;
@@ -43,9 +43,12 @@ use crate::unit::{IncompatibleUnits, Scale, Unit};
 /// The script that fits labels into blocks, for the page and for pictures.
 const FIT_LABEL: &str = include_str!("fit.js");
 
+/// What needs a unit for values: it fails if the requested unit is of another kind than that of the metric.
+type Scaled<T> = Result<T, IncompatibleUnits>;
+
 /// How a column of a metric's values is written, the largest of which is `largest`, in the unit asked for
 /// or in one that fits.
-fn scale(metric: &MetricName, largest: i64, requested: Option<&Unit>) -> Result<Scale, IncompatibleUnits> {
+fn scale(metric: &MetricName, largest: i64, requested: Option<&Unit>) -> Scaled<Scale> {
     let scale = Scale::for_column(&Unit::parse(&metric.unit), metric.divisor, largest, requested)?;
     Ok(scale.with_resolution(metric.resolution.unwrap_or(0)))
 }

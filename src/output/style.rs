@@ -32,22 +32,24 @@ pub struct Style {
     pub exit_code: Option<u8>,
 }
 
-/// A column of the text of `top` and `tree`.
+/// A column of the text of `top` and `tree`. The command line offers these values, with these descriptions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum TextColumn {
-    /// Self, and its share.
+    /// Self, and its share
+    #[cfg_attr(feature = "cli", value(name = "self"))]
     SelfValue,
-    /// Total, and its share.
+    /// Total, and its share
     Total,
-    /// Total − self.
+    /// Total − self
     Children,
-    /// The share of self of this row and all rows above it.
+    /// The share of self of this row and all rows above it
     Sum,
-    /// The source file.
+    /// The source file
     File,
-    /// The source line.
+    /// The source line
     Line,
-    /// The package, else the file.
+    /// The package, else the file
     Package,
 }
 

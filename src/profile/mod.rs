@@ -179,6 +179,15 @@ pub struct EmbeddedSource {
 }
 
 impl Meta {
+    /// The amount of a metric, in its unit, between two samples, if it is what the recorder counted.
+    pub fn period_of(&self, metric: usize) -> Option<i64> {
+        let Metric { name, unit, .. } = &self.metrics[metric];
+        self.period
+            .as_ref()
+            .filter(|period| (&period.name, &period.unit) == (name, unit))
+            .map(|period| period.value)
+    }
+
     /// The number of the metric called `name`.
     pub fn metric_named(&self, name: &str) -> Option<usize> {
         self.metrics.iter().position(|metric| metric.name == name)

@@ -3,28 +3,7 @@
 use serde::Serialize;
 
 use crate::report::Name;
-use crate::stats::CountKind;
-
-/// Which value of a function a row tests.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum RowTest {
-    /// Its self.
-    #[serde(rename = "self")]
-    SelfValue,
-    /// Its total.
-    #[default]
-    Total,
-}
-
-impl From<CountKind> for RowTest {
-    fn from(count: CountKind) -> Self {
-        match count {
-            CountKind::SelfCount => RowTest::SelfValue,
-            CountKind::Total => RowTest::Total,
-        }
-    }
-}
+pub use crate::stats::CountKind as RowTest;
 
 /// Why costs changed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -68,8 +47,8 @@ pub struct DiffCause {
 
 impl DiffCause {
     /// A cause about which nothing is known but what it is, and of which count.
-    pub fn new(cause: CauseKind, function: Name, count: CountKind) -> Self {
-        DiffCause { cause, function, test: count.into(), ..DiffCause::default() }
+    pub fn new(cause: CauseKind, function: Name, count: RowTest) -> Self {
+        DiffCause { cause, function, test: count, ..DiffCause::default() }
     }
 }
 

@@ -303,7 +303,7 @@ impl DiffRow {
     /// The tested values as recorded on the old and on the new side.
     pub fn tested_values(&self) -> (i64, i64) {
         match self.test {
-            RowTest::SelfValue => (self.old.self_value, self.new.self_value),
+            RowTest::SelfCount => (self.old.self_value, self.new.self_value),
             RowTest::Total => (self.old.total, self.new.total),
         }
     }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 use crate::report::{Matched, Message, Name};
 
@@ -139,14 +139,17 @@ pub struct Highlight {
     pub names: Vec<Name>,
 }
 
-/// What a row or a node stands for.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// What a row or a node stands for. In JSON, it is the value of `--by`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
 pub struct Grouping {
     /// The value of `--by`, such as `function` or `label:endpoint`.
     pub by: Cow<'static, str>,
     /// The noun for one node, such as `function`.
+    #[serde(skip)]
     pub one: &'static str,
     /// The noun for several, such as `functions`.
+    #[serde(skip)]
     pub several: &'static str,
 }
 
@@ -159,12 +162,6 @@ impl Grouping {
     /// Whether nodes are functions.
     pub fn is_function(&self) -> bool {
         self.one == "function"
-    }
-}
-
-impl Serialize for Grouping {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&self.by)
     }
 }
 

@@ -2,13 +2,15 @@
 
 use std::fmt;
 
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
-/// Something that a reader should know.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Something that a reader should know. In JSON, it is its text.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
 #[non_exhaustive]
 pub struct Message {
     /// What it is about.
+    #[serde(skip)]
     pub kind: MessageKind,
     /// A sentence without a full stop.
     pub text: String,
@@ -48,12 +50,5 @@ impl MessageKind {
 impl fmt::Display for Message {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)
-    }
-}
-
-/// In JSON, a message is its text.
-impl Serialize for Message {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&self.text)
     }
 }

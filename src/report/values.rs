@@ -1,7 +1,6 @@
 //! The values of a row.
 
-use serde::Serialize;
-use serde::ser::{SerializeMap, Serializer};
+use serde::{Serialize, Serializer};
 
 use crate::report::Name;
 
@@ -60,9 +59,9 @@ pub struct Values {
     /// New − old.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delta: Option<Pair>,
-    /// Every metric by name, if several were requested.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub values: Option<ByMetric>,
+    /// Every metric by name in the requested order, if there are several.
+    #[serde(serialize_with = "as_map", skip_serializing_if = "Vec::is_empty")]
+    pub values: Vec<(Name, Pair)>,
 }
 
 impl Values {
@@ -73,18 +72,7 @@ impl Values {
 
     /// Those of one of several metrics; zero if only one was requested.
     pub(crate) fn of_metric(&self, index: usize) -> Pair {
-        let values = self.values.as_ref().and_then(|values| values.0.get(index));
-        values.map_or_else(Pair::default, |(_, pair)| *pair)
-    }
-}
-
-/// Values by metric, in the requested order.
-#[derive(Clone, Debug, Default)]
-pub struct ByMetric(pub Vec<(Name, Pair)>);
-
-impl Serialize for ByMetric {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        as_map(&self.0, serializer)
+        self.values.get(index).map_or_else(Pair::default, |(_, pair)| *pair)
     }
 }
 
@@ -93,9 +81,5 @@ pub(super) fn as_map<S: Serializer, V: Serialize>(
     pairs: &[(Name, V)],
     serializer: S,
 ) -> Result<S::Ok, S::Error> {
-    let mut map = serializer.serialize_map(Some(pairs.len()))?;
-    for (name, value) in pairs {
-        map.serialize_entry(&**name, value)?;
-    }
-    map.end()
+    serializer.collect_map(pairs.iter().map(|(name, value)| (&**name, value)))
 }

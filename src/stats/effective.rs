@@ -47,7 +47,8 @@ impl CommonDivisor {
     }
 }
 
-fn greatest_common_divisor(mut a: u64, mut b: u64) -> u64 {
+/// The largest number that divides both; the other one if one is 0.
+pub(crate) fn greatest_common_divisor(mut a: u64, mut b: u64) -> u64 {
     while b > 0 {
         (a, b) = (b, a % b);
     }

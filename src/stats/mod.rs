@@ -94,13 +94,28 @@ pub enum SampleUnit {
     Unknown,
 }
 
-/// Which of the two counts of a function is tested.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+/// Which of the two counts of a function is meant. The command line offers these values, with these descriptions.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum CountKind {
-    /// The samples that ended in the function.
+    /// The samples that ended in the function
+    #[serde(rename = "self")]
+    #[cfg_attr(feature = "cli", value(name = "self"))]
     SelfCount,
-    /// The samples that passed through it.
+    /// The samples that passed through it
+    #[default]
     Total,
+}
+
+impl CountKind {
+    /// The word on the screen and in reports.
+    pub fn word(self) -> &'static str {
+        match self {
+            CountKind::SelfCount => "self",
+            CountKind::Total => "total",
+        }
+    }
 }
 
 /// How strict the comparison is, and what costs are relative to.

@@ -45,18 +45,17 @@ pub enum SiblingOrder {
 /// The maximum depth. No viewer can display a picture with a hundred thousand rows.
 const MAX_DEPTH: usize = 2_000;
 
-impl Default for FlameOptions {
-    /// All stacks, from the top down, without a title.
-    fn default() -> Self {
-        FlameOptions::new(Scope::default(), String::new())
-    }
-}
-
 impl FlameOptions {
     /// A top-down graph in alphabetical order.
-    pub fn new(scope: Scope, title: String) -> Self {
-        let direction = Direction::TopDown;
-        FlameOptions { scope, title, order: SiblingOrder::default(), direction, pixels: 1180, own: None }
+    pub fn new(scope: Scope) -> Self {
+        FlameOptions {
+            scope,
+            title: String::new(),
+            order: SiblingOrder::default(),
+            direction: Direction::TopDown,
+            pixels: 1180,
+            own: None,
+        }
     }
 }
 
@@ -301,7 +300,7 @@ mod tests {
     use crate::profile::from_notation;
 
     fn drawn(picture: &str, change: impl Fn(&mut FlameOptions)) -> Vec<String> {
-        let mut options = FlameOptions::new(Scope::metric(0), String::new());
+        let mut options = FlameOptions::new(Scope::metric(0));
         change(&mut options);
         let flame = flame(&from_notation(picture), &options);
         let row = |node: &FlameNode| format!("{}<{} {}", node.name, node.parent, node.width);
@@ -323,7 +322,7 @@ mod tests {
         let profile = from_notation("main;a;x 3\nmain;a;a 2\nb;a 1");
         let (patterns, _) = crate::pattern::Patterns::parse(&["^a$"], false).unwrap();
         let marks = crate::transform::Marks::new(&profile, &patterns);
-        let mut options = FlameOptions::new(Scope::metric(0), String::new());
+        let mut options = FlameOptions::new(Scope::metric(0));
         options.scope.callers = Some(crate::transform::end_before(&profile, &marks).0);
         let flame = flame(&crate::transform::show_from(&profile, &marks).0, &options);
         let row =
@@ -337,7 +336,7 @@ mod tests {
     fn a_block_is_inlined_if_it_is_in_all_of_its_stacks() {
         let flame = flame(
             &from_notation("main;a;+h 3\nmain;b;h 2\nmain;c;+h 1\nmain;c;h 1"),
-            &FlameOptions::new(Scope::metric(0), String::new()),
+            &FlameOptions::new(Scope::metric(0)),
         );
         let inlined: Vec<bool> =
             flame.nodes.iter().filter(|node| &*node.name == "h").map(|node| node.inlined).collect();
@@ -346,7 +345,7 @@ mod tests {
 
     #[test]
     fn nodes_too_narrow_to_draw_are_counted() {
-        let mut options = FlameOptions::new(Scope::metric(0), String::new());
+        let mut options = FlameOptions::new(Scope::metric(0));
         options.pixels = 1;
         let flame = flame(&from_notation("a 9\nb 2\nc;d 1\n 3"), &options);
         assert_eq!((flame.nodes.len(), flame.dropped), (2, 2));
@@ -360,7 +359,7 @@ mod tests {
 
     #[test]
     fn a_comparison_has_old_values_and_lists_removed_functions() {
-        let mut options = FlameOptions::new(Scope::metric(0), String::new());
+        let mut options = FlameOptions::new(Scope::metric(0));
         let base = crate::view::BaseSide { metric: 1, ..Default::default() };
         options.scope.base = Some(base);
         let flame = flame(&from_notation("main;a 3 1\nmain;b 2 5\nmain;gone 0 4"), &options);

@@ -25,13 +25,6 @@ pub struct GraphOptions {
     pub grouped: bool,
 }
 
-impl Default for GraphOptions {
-    /// The whole graph.
-    fn default() -> Self {
-        GraphOptions::new(Scope::default())
-    }
-}
-
 impl GraphOptions {
     /// The whole graph.
     pub fn new(scope: Scope) -> Self {

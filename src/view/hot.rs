@@ -35,13 +35,6 @@ pub struct HotOptions {
     pub min_share: f64,
 }
 
-impl Default for HotOptions {
-    /// The usual thresholds.
-    fn default() -> Self {
-        HotOptions::new(Scope::default())
-    }
-}
-
 impl HotOptions {
     /// The defaults of the command line.
     pub fn new(scope: Scope) -> Self {

@@ -214,11 +214,7 @@ fn metrics(profile: &Profile) -> Vec<InfoMetric> {
         divisor: metric.divisor,
         total: (!metric.too_large).then_some(metric.total),
         samples: metric.rows,
-        period: meta
-            .period
-            .as_ref()
-            .filter(|p| p.name == metric.name && p.unit == metric.unit)
-            .map(|p| p.value),
+        period: meta.period_of(number),
         default: number == meta.default_metric,
         resolution: resolution(profile, number),
     };

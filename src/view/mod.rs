@@ -47,7 +47,7 @@ pub use source::{SourceOptions, SourceText, source};
 pub use top::{TopOptions, top};
 pub use traces::{TracesOptions, traces};
 pub use tree::{TreeOptions, bottom_up, tree};
-pub use trend::{History, HistoryError, Snapshot, TrendOptions, TrendOrder, TrendValue, trend};
+pub use trend::{History, HistoryError, Snapshot, TrendOptions, TrendOrder, trend};
 pub use types::types;
 
 use self::activity::{Activity, nanoseconds};
@@ -57,9 +57,22 @@ use crate::profile::{Column, Meta, Metric, Profile};
 use crate::report::{
     Artefact, Base, Grouping, Header, Highlight, Message, MetricName, MetricTotal, Name, Recording, Rescaling,
 };
+use crate::stats::effective::greatest_common_divisor;
 use crate::transform::{Marks, artefacts, foldable};
 use crate::tree::{By, KeyCalls, KeyId, Subject, neighbours};
 use crate::unit::{Family, Unit};
+
+/// The defaults of the options of views: for the first metric, by function.
+macro_rules! defaults {
+    ($($options:ident),*) => {
+        $(impl Default for $options {
+            fn default() -> Self {
+                $options::new(Scope::default())
+            }
+        })*
+    };
+}
+defaults!(TopOptions, TreeOptions, GraphOptions, HotOptions, FlameOptions);
 
 /// Options shared by all views that count: what to show, by which nodes, compared with what.
 #[derive(Clone, Debug)]
@@ -293,17 +306,9 @@ fn resolution(profile: &Profile, metric: usize) -> Option<i64> {
         common = greatest_common_divisor(value, common);
     }
     let common = i64::try_from(common).ok().filter(|&common| common > 0)?;
-    let same = |period: &&crate::profile::Period| period.name == shown.name && period.unit == shown.unit;
-    let period = profile.meta.period.as_ref().filter(same).map_or(0, |period| period.value);
+    let period = profile.meta.period_of(metric).unwrap_or(0);
     let is_ticks = family == Family::Time && period > 0 && common % period == 0;
     Some(if is_ticks { 10_i64.pow(period.ilog10()) } else { common })
-}
-
-fn greatest_common_divisor(mut a: u64, mut b: u64) -> u64 {
-    while b != 0 {
-        (a, b) = (b, a % b);
-    }
-    a
 }
 
 /// What is known about the recording of a metric.
@@ -311,13 +316,13 @@ pub fn recording(profile: &Profile, metric: usize) -> Recording {
     let meta = &profile.meta;
     let shown = &meta.metrics[metric];
     let is_time = Unit::parse(&shown.unit).family() == Family::Time;
-    let period = meta.period.as_ref().filter(|period| period.name == shown.name && period.unit == shown.unit);
+    let period = meta.period_of(metric).filter(|_| is_time);
     let activity = Activity::of(profile, metric);
     Recording {
         time_ns: meta.time_ns,
         duration_ns: activity.duration_ns,
         samples: samples(profile, metric),
-        period_ns: period.filter(|_| is_time).and_then(|period| nanoseconds(period.value, &period.unit, 1)),
+        period_ns: period.and_then(|period| nanoseconds(period, &shown.unit, 1)),
         busy: activity.busy(),
         idle: activity.idle(),
         thread_time: is_thread_time(&shown.name, meta.format),
@@ -341,7 +346,6 @@ fn samples(profile: &Profile, metric: usize) -> Option<i64> {
         let counts_all = values(metric).zip(values(number)).all(|(&value, &count)| value == 0 || count != 0);
         return (counts_all && !count.too_large && count.divisor == 1).then_some(count.total);
     }
-    let period =
-        meta.period.as_ref().filter(|period| period.name == shown.name && period.unit == shown.unit)?;
-    (period.value > 1 && shown.divisor == 1).then(|| shown.total / period.value)
+    let period = meta.period_of(metric)?;
+    (period > 1 && shown.divisor == 1).then(|| shown.total / period)
 }

@@ -84,8 +84,9 @@ fn per_event(profile: &Profile, events: usize) -> PerEvent {
 
 /// Removes the second of two metrics from the values of a row.
 fn take_events(values: &mut Values) -> Pair {
-    let events = values.values.take().and_then(|values| values.0.get(1).map(|&(_, pair)| pair));
-    events.unwrap_or_default()
+    let events = values.of_metric(1);
+    values.values.clear();
+    events
 }
 
 /// The most expensive first: by self per event, then by total per event.

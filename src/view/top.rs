@@ -21,13 +21,6 @@ pub struct TopOptions {
     pub min_share: f64,
 }
 
-impl Default for TopOptions {
-    /// All functions, by self.
-    fn default() -> Self {
-        TopOptions::new(Scope::default())
-    }
-}
-
 impl TopOptions {
     /// All rows, by self.
     pub fn new(scope: Scope) -> Self {

@@ -32,13 +32,6 @@ pub struct TreeOptions {
     pub budget: Budget,
 }
 
-impl Default for TreeOptions {
-    /// All rows, by total.
-    fn default() -> Self {
-        TreeOptions::new(Scope::default())
-    }
-}
-
 impl TreeOptions {
     /// All rows, by total.
     pub fn new(scope: Scope) -> Self {

@@ -3,7 +3,7 @@
 use std::iter;
 
 use crate::profile::Column;
-use crate::report::{Artefact, ByMetric, Header, Name, Pair, PairBySide, Values};
+use crate::report::{Artefact, Header, Name, Pair, PairBySide, Values};
 use crate::tree::{Flat, KeyId, Subject, flat};
 use crate::view::{Sort, SortRow};
 
@@ -70,8 +70,7 @@ impl RowValues {
             self_value.zip(total).map(|(self_value, total)| Pair { self_value, total }).collect();
         let old = self.old_ratio.and_then(|ratio| Some(scaled_pair(pairs.pop()?, ratio)));
         let first = pairs.first().copied().unwrap_or_default();
-        let values =
-            (!self.names.is_empty()).then(|| ByMetric(self.names.iter().cloned().zip(pairs).collect()));
+        let values = self.names.iter().cloned().zip(pairs).collect();
         Values {
             self_value: first.self_value,
             total: first.total,

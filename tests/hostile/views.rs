@@ -113,7 +113,7 @@ pub fn forms(report: &Report) -> Result<(), String> {
 
 fn pictures(profile: &Profile, scope: Scope) -> Result<(), String> {
     let mut out = Vec::new();
-    let picture = flame(profile, &FlameOptions::new(scope.clone(), "title".to_string()));
+    let picture = flame(profile, &FlameOptions::new(scope.clone()));
     svg(&picture, &SvgOptions::default(), &mut out).map_err(|error| error.to_string())?;
     match classic(&picture, &SvgOptions::default(), &mut out) {
         // It cannot show everything.

@@ -140,7 +140,7 @@ proptest! {
         prop_assert_eq!(json(&tree(&calls, &options)), json(&tree(&stacks, &options)));
         prop_assert_eq!(json(&bottom_up(&calls, &options).unwrap()), json(&bottom_up(&stacks, &options).unwrap()));
         for direction in [Direction::TopDown, Direction::BottomUp] {
-            let options = FlameOptions { direction, ..FlameOptions::new(scope(), String::new()) };
+            let options = FlameOptions { direction, ..FlameOptions::new(scope()) };
             let nodes = |profile: &Profile| {
                 let flame = flame(profile, &options);
                 let node = |node: &prof::report::FlameNode| {

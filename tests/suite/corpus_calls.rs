@@ -43,7 +43,7 @@ fn every_view_adds_up() {
         assert!(roots(&top_down) <= top_down.header.total, "{name}");
         let limited = TreeOptions { limit: Some(20), min_share: 5.0, ..options };
         assert!(bottom_up(&profile, &limited).unwrap().rows.len() <= 20 * 100, "{name}");
-        flame(&profile, &FlameOptions::new(Scope::metric(0), String::new()));
+        flame(&profile, &FlameOptions::new(Scope::metric(0)));
     }
 }
 

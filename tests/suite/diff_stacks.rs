@@ -52,7 +52,7 @@ fn a_slower_function_regresses_and_its_callers_inherit() {
     let (found, verdict, rows) = verdicts_of(&[("main;serve;render", 1000)], &[("main;serve;render", 1500)]);
     assert_eq!(found, ["regressed render (self)", "inherits serve", "inherits main"]);
     assert_eq!(verdict, DiffVerdict::Regressed);
-    let render = row(&rows, "render", RowTest::SelfValue);
+    let render = row(&rows, "render", RowTest::SelfCount);
     assert!((render.ratio.unwrap() - 1.5).abs() < 0.1, "{render:?}");
 }
 
@@ -67,7 +67,7 @@ fn a_faster_function_makes_nothing_else_slower() {
 fn a_new_function_that_costs_enough_regresses() {
     let (found, _, rows) = verdicts_of(&[], &[("main;check", 900)]);
     assert_eq!(found, ["regressed check (self)", "inherits main"]);
-    let check = row(&rows, "check", RowTest::SelfValue);
+    let check = row(&rows, "check", RowTest::SelfCount);
     assert_eq!((check.ratio, check.old.self_value), (None, 0));
     assert!(check.delta.self_value > 2600 && check.points > 5.0);
 }
@@ -77,7 +77,7 @@ fn a_small_new_function_and_a_small_removed_one_are_named() {
     let (found, verdict, rows) = verdicts_of(&[("main;was", 4)], &[("main;is", 4)]);
     assert_eq!(found, ["removed was (self)", "new is (self)"]);
     assert_eq!(verdict, DiffVerdict::None);
-    assert_eq!(row(&rows, "is", RowTest::SelfValue).q, None);
+    assert_eq!(row(&rows, "is", RowTest::SelfCount).q, None);
 }
 
 #[test]
@@ -92,7 +92,7 @@ fn a_renamed_function_has_moved() {
     assert!(found.contains(&"moved marshal (self)".to_string()), "{found:?}");
     assert!(!found.iter().any(|row| row.starts_with("regressed")), "{found:?}");
     assert_ne!(verdict, DiffVerdict::Regressed);
-    let marshal = row(&rows, "marshal", RowTest::SelfValue);
+    let marshal = row(&rows, "marshal", RowTest::SelfCount);
     assert_eq!(marshal.moved, Some(Moved::From("encode".into())));
 }
 
@@ -101,7 +101,7 @@ fn code_extracted_into_a_new_function_has_moved() {
     let (found, _, rows) =
         verdicts_of(&[("main;serve", 2000)], &[("main;serve", 1000), ("main;serve;extracted", 1000)]);
     assert!(found.contains(&"moved extracted (self)".to_string()), "{found:?}");
-    let extracted = row(&rows, "extracted", RowTest::SelfValue);
+    let extracted = row(&rows, "extracted", RowTest::SelfCount);
     assert_eq!(extracted.moved, Some(Moved::Below("serve".into())));
 }
 

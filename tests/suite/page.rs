@@ -824,7 +824,7 @@ fn tooltips_mark_artefacts() {
 #[needs(Browser)]
 fn the_picture_zooms_and_searches() {
     let profile = from_notation("main;x/a.(*T).f;b 6\nmain;x/a.(*T).f;c 3\nmain;d 1");
-    let flame = view::flame(&profile, &FlameOptions::new(Scope::metric(0), String::new()));
+    let flame = view::flame(&profile, &FlameOptions::new(Scope::metric(0)));
     let check = format!(
         "{IN_PICTURE}
         const labels = [label('x/a.(*T).f'), label('b')];
@@ -871,7 +871,7 @@ fn the_picture_is_read_with_keys_and_its_controls_stay_on_the_screen() {
     let deep: Vec<String> = (0..200).map(|depth| format!("f{depth}")).collect();
     let deep = deep.join(";");
     let profile = from_notation(&format!("main;Ledger;b 6\nmain;Ledger;c 3\nmain;{deep} 1"));
-    let flame = view::flame(&profile, &FlameOptions::new(Scope::metric(0), String::new()));
+    let flame = view::flame(&profile, &FlameOptions::new(Scope::metric(0)));
     let check = format!(
         "{IN_PICTURE}
         const focused = () => nameOf(document.activeElement);
@@ -924,7 +924,7 @@ fn the_picture_is_read_with_keys_and_its_controls_stay_on_the_screen() {
 #[needs(Browser)]
 fn the_picture_has_a_dark_theme() {
     let profile = from_notation("a.f;runtime.g 5\nb.f 3\nc.f 2");
-    let flame = view::flame(&profile, &FlameOptions::new(Scope::metric(0), String::new()));
+    let flame = view::flame(&profile, &FlameOptions::new(Scope::metric(0)));
     let picture = picture_of(&flame)
         .replace("prefers-color-scheme", "min-width:1px) and (prefers-color-scheme")
         .replace("(min-width:1px) and (prefers-color-scheme:dark)", "(min-width:1px)")
@@ -953,7 +953,7 @@ fn the_picture_has_a_dark_theme() {
 #[needs(Browser)]
 fn the_address_of_a_picture_keeps_zoom_and_search() {
     let profile = from_notation("main;a;b 6\nmain;c 4");
-    let flame = view::flame(&profile, &FlameOptions::new(Scope::metric(0), String::new()));
+    let flame = view::flame(&profile, &FlameOptions::new(Scope::metric(0)));
     // The address is set before the picture's own script runs.
     let start = "<script>history.replaceState(null, '', '?zoom=2&amp;search=b');</script><script>";
     let picture = picture_of(&flame).replacen("<script>", start, 1);
@@ -968,7 +968,7 @@ fn a_zoom_in_the_picture_of_a_focus_affects_one_side_and_says_so() {
     let profile = from_notation("main;a;x;y 3\nz;main;a;a 2\nb;a 1");
     let (patterns, _) = Patterns::parse(&["^a$"], false).unwrap();
     let marks = Marks::new(&profile, &patterns);
-    let mut options = FlameOptions::new(Scope::metric(0), String::new());
+    let mut options = FlameOptions::new(Scope::metric(0));
     options.scope.callers = Some(transform::end_before(&profile, &marks).0);
     let flame = view::flame(&transform::show_from(&profile, &marks).0, &options);
     let check = format!(
@@ -1031,7 +1031,7 @@ fn labels_are_the_same_before_and_after_the_script() {
         return {}.flatMap((name) => [fitted([name, '']), fitted([name, 'app.mjs:52'])]);",
         json!(names)
     );
-    let flame = view::flame(&from_notation("main 1"), &FlameOptions::new(Scope::metric(0), String::new()));
+    let flame = view::flame(&from_notation("main 1"), &FlameOptions::new(Scope::metric(0)));
     let result = run_svg(&picture_of(&flame), &check);
     assert_eq!(result, json!(expected));
 }

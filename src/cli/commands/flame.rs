@@ -12,7 +12,6 @@ use crate::cli::commands::flame::comparison::comparison;
 use crate::cli::commands::flame::embedded::embedded;
 use crate::cli::commands::requirement::Requirement;
 use crate::cli::commands::show::Show;
-use crate::cli::input::sources::Sources;
 use crate::cli::options::args::{NodeArgs, StackArgs, note};
 use crate::cli::options::color_by::ColorByArgs;
 use crate::cli::options::embed::EmbedArgs;
@@ -181,7 +180,7 @@ impl FlameCommand {
             if is_page {
                 let mut page = page(profile, &PageOptions { scope: scope.clone(), title, own: own.clone() });
                 if self.code.embed.embed_source {
-                    page.sources = embedded(profile, scope, &Sources::new(&self.code.embed.paths));
+                    page.sources = embedded(profile, scope, &self.code.embed.paths.sources());
                     // The files that were read are inputs, which are never overwritten.
                     let read = page.sources.iter().filter_map(|function| function.origin.path());
                     output.check(&read.collect::<Vec<_>>())?;
@@ -190,11 +189,12 @@ impl FlameCommand {
             }
             let pixels = if is_classic { CLASSIC_PIXELS } else { svg_options.frames_width() as u32 };
             let options = FlameOptions {
+                title,
                 order,
                 direction,
                 pixels,
                 own: own.clone(),
-                ..FlameOptions::new(scope, title)
+                ..FlameOptions::new(scope)
             };
             Ok(flame(profile, &options).into())
         })?;

@@ -8,13 +8,12 @@ use crate::binary::NoCode;
 use crate::cli::commands::focus::{check_order, explain};
 use crate::cli::commands::requirement::Requirement;
 use crate::cli::commands::show::{Show, one_metric};
-use crate::cli::input::sources::Sources;
 use crate::cli::options::args::{LimitArgs, ViewArgs};
 use crate::cli::options::completion::functions;
 use crate::cli::options::embed::SourcePathArgs;
 use crate::cli::options::layout::Output;
 use crate::cli::terminal::failure::hinted;
-use crate::load::{CodeError, code};
+use crate::load::{CodeError, Sources, code};
 use crate::tree::By;
 use crate::view::{CodeSpot, NoAssembly, SourceOptions, assembly, source};
 
@@ -60,7 +59,7 @@ impl SourceCommand {
             return Err(hinted(message, "prof top --by line lists the lines of all functions"));
         }
         let output = self.view.output()?;
-        let sources = Sources::new(&self.paths);
+        let sources = self.paths.sources();
         if self.asm {
             return self.show_assembly(&output, &sources);
         }

@@ -22,9 +22,9 @@ use crate::cli::terminal::failure::{hinted, unwritten};
 use crate::load::{Combine, LoadedSeries, Request, SeriesError, SeriesOptions};
 use crate::output;
 use crate::report::{Message, Report, Trend};
-use crate::stats::Normalization;
+use crate::stats::{CountKind, Normalization};
 use crate::unit::{Quantity, parse_rfc3339, plural, timestamp_minutes};
-use crate::view::{History, TrendOptions, TrendOrder, TrendValue, trend};
+use crate::view::{History, TrendOptions, TrendOrder, trend};
 
 /// What changed for good over many profiles, and what leaks
 ///
@@ -63,7 +63,7 @@ pub(crate) struct TrendCommand {
     since: Option<Since>,
     /// Which value to follow: self or total (with callees)
     #[arg(long, value_name = "V", value_enum, default_value = "self", hide_possible_values = true, help_heading = None)]
-    value: TrendValue,
+    value: CountKind,
     /// Show at most N rows; 0 for all [default: as many as fit the screen, or 20, at most 5 of them without a verdict; JSON and CSV: all]
     #[arg(short = 'n', long, value_name = "N", help_heading = None)]
     limit: Option<usize>,

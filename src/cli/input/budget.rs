@@ -123,7 +123,7 @@ fn read_rule(
     } else {
         Some(stages.matches(&budget, function).map_err(explain)?)
     };
-    let limits = [("total", RowTest::Total, &rule.total), ("self", RowTest::SelfValue, &rule.self_value)];
+    let limits = [("total", RowTest::Total, &rule.total), ("self", RowTest::SelfCount, &rule.self_value)];
     let mut rules = Vec::new();
     for (word, measure, limit) in limits {
         let Some(limit) = limit else { continue };

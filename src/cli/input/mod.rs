@@ -5,4 +5,3 @@ pub(crate) mod budget;
 pub(crate) mod noise;
 pub(crate) mod paths;
 pub(crate) mod request;
-pub(crate) mod sources;

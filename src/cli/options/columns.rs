@@ -11,22 +11,8 @@ use crate::output::TextColumn;
 #[command(next_help_heading = None)]
 pub(crate) struct ColumnArgs {
     /// Comma-separated columns to print: self, total, children, sum (running total of the self share), file, line, package
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = column)]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', hide_possible_values = true)]
     columns: Vec<TextColumn>,
-}
-
-/// Parses the name of a column.
-fn column(text: &str) -> Result<TextColumn, String> {
-    match text {
-        "self" => Ok(TextColumn::SelfValue),
-        "total" => Ok(TextColumn::Total),
-        "children" => Ok(TextColumn::Children),
-        "sum" => Ok(TextColumn::Sum),
-        "file" => Ok(TextColumn::File),
-        "line" => Ok(TextColumn::Line),
-        "package" => Ok(TextColumn::Package),
-        _ => Err("expected self, total, children, sum, file, line or package".to_string()),
-    }
 }
 
 impl ColumnArgs {

@@ -4,16 +4,25 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
 
+use crate::load::Sources;
+
 /// Options that say where source files are.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = None)]
 pub(crate) struct SourcePathArgs {
     /// Look for source files in this folder (repeatable)
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
-    pub(crate) source_path: Vec<PathBuf>,
+    source_path: Vec<PathBuf>,
     /// Remove this prefix from source paths (repeatable)
     #[arg(long, value_name = "PREFIX")]
-    pub(crate) trim_path: Vec<String>,
+    trim_path: Vec<String>,
+}
+
+impl SourcePathArgs {
+    /// Where to look for source files.
+    pub(crate) fn sources(&self) -> Sources {
+        Sources::new(&self.source_path, &self.trim_path)
+    }
 }
 
 /// Options for the source lines of a page.

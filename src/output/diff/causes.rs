@@ -190,7 +190,7 @@ fn evidence_of_function(diff: &Diff, cause: &DiffCause, name: impl Fn(&str) -> S
             (None, Growth::Itself) if cause.ratio.is_none() && cause.path.len() > 1 => {
                 format!("called from {}", first())
             }
-            (None, Growth::Itself) if cause.test == RowTest::SelfValue => "in its own code".to_string(),
+            (None, Growth::Itself) if cause.test == RowTest::SelfCount => "in its own code".to_string(),
             (None, Growth::Itself) if cause.path.len() > 1 => {
                 format!("in its own code and in {}, which it calls", last())
             }

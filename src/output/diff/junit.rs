@@ -7,7 +7,7 @@ use quick_xml::events::{BytesDecl, BytesEnd, BytesStart, BytesText, Event};
 
 use crate::name::clean;
 use crate::output::diff::{causes, words};
-use crate::report::{BudgetCheck, BudgetReport, Diff, DiffRow, DiffVerdict, Header, RowTest, RowVerdict};
+use crate::report::{BudgetCheck, BudgetReport, Diff, DiffRow, DiffVerdict, Header, RowVerdict};
 
 /// Writes a test case for each tested row and for each budget: regressions and exceeded budgets are
 /// failures, and a comparison without a verdict is a skipped test.
@@ -21,8 +21,7 @@ pub fn junit(diff: &Diff, out: &mut dyn Write) -> io::Result<()> {
     let outcome = if skipped == 1 { Outcome::Skipped(&summary) } else { Outcome::Passed };
     case(&mut writer, "evidence", None, outcome)?;
     for row in cases {
-        let measure = if row.test == RowTest::SelfValue { "self" } else { "total" };
-        let name = format!("{} of {}", measure, clean(&row.name));
+        let name = format!("{} of {}", row.test.word(), clean(&row.name));
         let mut sentence = words::sentence(diff, row);
         if let Some(cause) =
             diff.causes.iter().find(|cause| cause.function == row.name && cause.cause.explains_growth())

@@ -3,12 +3,13 @@
 use std::collections::HashSet;
 
 use crate::name::clean;
+use crate::output::Scaled;
 use crate::output::headline;
 use crate::report::{
     BudgetCheck, BudgetReport, CauseKind, Diff, DiffCause, DiffOutcome, DiffRow, DiffSide, DiffVerdict,
     DoubtfulCore, Folded, Header, Matched, Moved, RowTest, RowVerdict,
 };
-use crate::unit::{self, IncompatibleUnits, Scale, Unit, group_thousands, human};
+use crate::unit::{self, Scale, Unit, group_thousands, human};
 
 /// The path of a source file: modules of JavaScript are recorded as `file:///srv/app/cart.js`, which no tool looks up.
 pub(in crate::output) fn path(file: &str) -> &str {
@@ -66,10 +67,7 @@ pub(in crate::output) struct PerRun<'d> {
 
 impl<'d> PerRun<'d> {
     /// Values in the `requested` unit, or in the one that suits the totals. Fails if the unit is of another kind.
-    pub(in crate::output) fn new(
-        diff: &'d Diff,
-        requested: Option<&Unit>,
-    ) -> Result<Self, IncompatibleUnits> {
+    pub(in crate::output) fn new(diff: &'d Diff, requested: Option<&Unit>) -> Scaled<Self> {
         let largest = [&diff.old, &diff.new].map(|side| mean_of_runs(side, side.total)).into_iter().max();
         let metric = &diff.header.metric;
         let scale = Scale::for_column(
@@ -229,7 +227,7 @@ pub(in crate::output) fn above_others(diff: &Diff) -> &'static str {
 /// The text after the name: whether the row is about self, and where moved samples were before, or are now.
 pub(in crate::output) fn after_name(diff: &Diff, row: &DiffRow, shown: impl Fn(&str) -> String) -> String {
     let mut text = String::new();
-    if row.test == RowTest::SelfValue {
+    if row.test == RowTest::SelfCount {
         text.push_str(" (self)");
     }
     let is_inlined = |cause: &&DiffCause| cause.cause == CauseKind::Inlined && cause.function == row.name;
@@ -417,7 +415,7 @@ pub(in crate::output) fn legend<'r>(rows: &(impl Iterator<Item = &'r DiffRow> + 
         (has(RowVerdict::Removed), "removed: not on the new side"),
         (is_any(&|row| row.tested && is_unchanged(row)), "~: not significant"),
         (is_any(&|row| !row.tested && is_unchanged(row)), "blank: too few samples to test"),
-        (is_any(&|row| row.test == RowTest::SelfValue), "(self): own code only, other rows include callees"),
+        (is_any(&|row| row.test == RowTest::SelfCount), "(self): own code only, other rows include callees"),
     ];
     let shown: Vec<&str> = words.iter().filter(|(occurs, _)| *occurs).map(|(_, meaning)| *meaning).collect();
     (!shown.is_empty()).then(|| shown.join(" · "))
@@ -636,13 +634,12 @@ pub(in crate::output) fn on_one_side(diff: &Diff) -> Option<String> {
 pub(in crate::output) fn budget(header: &Header, budget: &BudgetCheck) -> String {
     let state = if budget.exceeded { "budget exceeded" } else { "within budget" };
     let owner = budget.owner.as_ref().map(|owner| format!(" (owner: {})", clean(owner))).unwrap_or_default();
-    let limited = if budget.test == RowTest::SelfValue { "self" } else { "total" };
     let pattern = clean(&budget.pattern);
     if !budget.matched {
         return format!("{state}: no function matches `{pattern}`; the budget is optional{owner}");
     }
     let (value, limit) = (budget_value(header, budget), budget_limit(header, budget));
-    format!("{state}: {limited} of `{pattern}` is {value}, limit {limit}{owner}")
+    format!("{state}: {} of `{pattern}` is {value}, limit {limit}{owner}", budget.test.word())
 }
 
 /// The value that a budget limits.
@@ -665,7 +662,7 @@ fn budget_limit(header: &Header, budget: &BudgetCheck) -> String {
 /// A changed row as a sentence.
 pub(in crate::output) fn sentence(diff: &Diff, row: &DiffRow) -> String {
     let name = clean(&row.name);
-    let what = if row.test == RowTest::SelfValue { "self" } else { "including callees" };
+    let what = if row.test == RowTest::SelfCount { "self" } else { "including callees" };
     if is_per_run(diff) {
         return sentence_of_values(diff, row, &name, what);
     }

@@ -23,6 +23,7 @@ use serde::Serialize;
 
 use crate::kind;
 use crate::name::{base_name, block_labels, clean, short_name, short_names, split_place};
+use crate::output::Scaled;
 use crate::output::color::{self, ColorBy, Theme};
 use crate::output::error::Error;
 use crate::output::headline;
@@ -31,7 +32,7 @@ use crate::output::html::causes::CausesHead;
 use crate::report::{
     ColorGroup, DiffRow, Direction, Page, PageFacet, PageMetric, Recording, RowTest, RowVerdict,
 };
-use crate::unit::{IncompatibleUnits, Scale, Step, Unit};
+use crate::unit::{Scale, Step, Unit};
 
 /// The JSON part.
 #[derive(Serialize)]
@@ -245,7 +246,7 @@ fn deflater() -> DeflateEncoder<Vec<u8>> {
     DeflateEncoder::new(Vec::new(), Compression::new(6))
 }
 
-fn head<'p>(page: &'p Page, options: &'p HtmlOptions) -> Result<(Head<'p>, Columns), IncompatibleUnits> {
+fn head<'p>(page: &'p Page, options: &'p HtmlOptions) -> Scaled<(Head<'p>, Columns)> {
     let names: Vec<&str> = page.names.iter().map(|row| &*row.name).collect();
     let shorts = short_names(&names);
     let mut packages = Table::default();
@@ -280,7 +281,7 @@ fn head<'p>(page: &'p Page, options: &'p HtmlOptions) -> Result<(Head<'p>, Colum
         (id, function, place)
     });
     let header = &page.header;
-    let metrics: Result<Vec<MetricHead>, IncompatibleUnits> = page
+    let metrics: Scaled<Vec<MetricHead>> = page
         .metrics
         .iter()
         .enumerate()
@@ -354,7 +355,7 @@ fn tested(page: &Page) -> Vec<TestedHead> {
         Some(TestedHead {
             id: *ids.get(&*row.name)?,
             verdict: row.verdict,
-            of_self: row.test == RowTest::SelfValue,
+            of_self: row.test == RowTest::SelfCount,
             ratio: row.ratio,
             low: row.ratio_low,
             high: row.ratio_high.filter(|high| high.is_finite()),
@@ -380,7 +381,7 @@ fn sources(page: &Page) -> Vec<SourceHead<'_>> {
 }
 
 /// The units in which the values of a metric are written.
-pub(super) fn scale(page: &Page, options: &HtmlOptions, number: usize) -> Result<Scale, IncompatibleUnits> {
+pub(super) fn scale(page: &Page, options: &HtmlOptions, number: usize) -> Scaled<Scale> {
     let metric = &page.metrics[number];
     let unit = Unit::parse(&metric.metric.unit);
     let asked =
@@ -388,12 +389,7 @@ pub(super) fn scale(page: &Page, options: &HtmlOptions, number: usize) -> Result
     crate::output::scale(&metric.metric, metric.total.max(metric.old_total), asked)
 }
 
-fn metric_head(
-    page: &Page,
-    options: &HtmlOptions,
-    number: usize,
-    metric: &PageMetric,
-) -> Result<MetricHead, IncompatibleUnits> {
+fn metric_head(page: &Page, options: &HtmlOptions, number: usize, metric: &PageMetric) -> Scaled<MetricHead> {
     /// Up to this value, a double can hold an integer and its zigzag code, which is twice as large.
     const EXACT: u128 = 1 << 52;
     let scale = scale(page, options, number)?;

@@ -162,7 +162,7 @@ mod tests {
     use crate::view::{self, BaseSide, FlameOptions, Scope};
 
     fn flame(profile: &Profile, change: impl Fn(&mut FlameOptions)) -> Flame {
-        let mut options = FlameOptions::new(Scope::metric(0), "title".into());
+        let mut options = FlameOptions { title: "title".into(), ..FlameOptions::new(Scope::metric(0)) };
         change(&mut options);
         view::flame(profile, &options)
     }

@@ -49,7 +49,7 @@ mod tests {
     #[test]
     fn children_are_side_by_side_on_their_parent() {
         let profile = from_notation("main;a;x 1\nmain;b 2\nmain 3\nrest 2");
-        let flame = flame(&profile, &FlameOptions::new(Scope::metric(0), String::new()));
+        let flame = flame(&profile, &FlameOptions::new(Scope::metric(0)));
         let row = |row: &Vec<Block>| {
             let place = |block: &Block| {
                 let name = &flame.nodes[block.node].name;

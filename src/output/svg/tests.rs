@@ -17,7 +17,11 @@ fn draw_with(profile: &Profile, flame: &FlameOptions, options: &SvgOptions) -> S
 }
 
 fn draw(profile: &Profile) -> String {
-    draw_with(profile, &FlameOptions::new(Scope::metric(0), "title".into()), &SvgOptions::default())
+    draw_with(
+        profile,
+        &FlameOptions { title: "title".into(), ..FlameOptions::new(Scope::metric(0)) },
+        &SvgOptions::default(),
+    )
 }
 
 /// A block of a picture.
@@ -148,7 +152,7 @@ fn any_name_gives_valid_xml_and_its_own_block() {
 fn a_hostile_title_and_metric_stay_text() {
     let mut profile = from_notation("main 1");
     profile.meta.metrics[0].name = "</text>--><script>".into();
-    let flame = FlameOptions::new(Scope::metric(0), "--><script>&]]>\u{7}".into());
+    let flame = FlameOptions { title: "--><script>&]]>\u{7}".into(), ..FlameOptions::new(Scope::metric(0)) };
     let (_, texts) = read(&draw_with(&profile, &flame, &SvgOptions::default()));
     assert!(texts.contains(&"--><script>&]]>\\u{7}".to_string()), "{texts:?}");
     assert!(texts.iter().any(|text| text.starts_with("</text>--><script> 1")));
@@ -157,7 +161,7 @@ fn a_hostile_title_and_metric_stay_text() {
 #[test]
 fn colours_follow_color_by() {
     let profile = from_notation("x/b.main;x/b.work;y/d.read 9\nx/b.main;y/d.write 1\nz/e.other 3");
-    let flame = FlameOptions::new(Scope::metric(0), String::new());
+    let flame = FlameOptions::new(Scope::metric(0));
     let fills = |color_by| -> Vec<String> {
         let options = SvgOptions { color_by, ..SvgOptions::default() };
         read(&draw_with(&profile, &flame, &options)).0.into_values().skip(1).map(|block| block.fill).collect()
@@ -195,7 +199,7 @@ fn negative_values_have_a_width_and_keep_their_sign() {
 
 #[test]
 fn a_bottom_up_graph_shows_self() {
-    let mut options = FlameOptions::new(Scope::metric(0), String::new());
+    let mut options = FlameOptions::new(Scope::metric(0));
     options.direction = Direction::BottomUp;
     let picture = draw_with(
         &from_notation("main;work 3"),
@@ -211,7 +215,7 @@ fn a_bottom_up_graph_shows_self() {
 
 #[test]
 fn a_comparison_is_red_and_blue() {
-    let mut options = FlameOptions::new(Scope::metric(0), String::new());
+    let mut options = FlameOptions::new(Scope::metric(0));
     options.scope.base = Some(BaseSide { metric: 1, ..BaseSide::default() });
     let profile = from_notation("grew 6 2\nshrank 4 8\nsame 5 5\ngone 0 3");
     let by_delta = SvgOptions { color_by: ColorBy::Delta, ..SvgOptions::default() };
@@ -255,7 +259,7 @@ fn a_focus_has_callers_above_and_callees_below() {
     let profile = from_notation("main;a;x;y 3\nz;main;a;a 2\nb;a 1");
     let (patterns, _) = crate::pattern::Patterns::parse(&["^a$"], false).unwrap();
     let marks = crate::transform::Marks::new(&profile, &patterns);
-    let mut options = FlameOptions::new(Scope::metric(0), "title".into());
+    let mut options = FlameOptions { title: "title".into(), ..FlameOptions::new(Scope::metric(0)) };
     options.scope.callers = Some(crate::transform::end_before(&profile, &marks).0);
     let below = crate::transform::show_from(&profile, &marks).0;
     let picture = draw_with(&below, &options, &SvgOptions::default());
@@ -280,7 +284,7 @@ fn a_focus_has_callers_above_and_callees_below() {
 
 #[test]
 fn the_subtitle_states_that_the_old_side_is_rescaled() {
-    let mut options = FlameOptions::new(Scope::metric(0), "title".into());
+    let mut options = FlameOptions { title: "title".into(), ..FlameOptions::new(Scope::metric(0)) };
     options.scope.base = Some(BaseSide {
         metric: 1,
         normalize: Rescaling { method: "total", ratio: 2.0, reason: None },
@@ -299,7 +303,10 @@ fn the_subtitle_states_that_the_old_side_is_rescaled() {
 
 #[test]
 fn the_subtitle_states_averaging_and_the_rest_of_the_headline_becomes_notes() {
-    let mut flame = view::flame(&from_notation("a 6"), &FlameOptions::new(Scope::metric(0), "Shop".into()));
+    let mut flame = view::flame(
+        &from_notation("a 6"),
+        &FlameOptions { title: "Shop".into(), ..FlameOptions::new(Scope::metric(0)) },
+    );
     flame.header.inputs = vec!["1.pb.gz".into(), "2.pb.gz".into()];
     let selection = Selection { used: 2, found: 2, seed: None };
     flame.header.combined = Some(Combined { method: "mean", selection, heaviest_percent: None, skipped: 0 });

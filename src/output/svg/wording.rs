@@ -4,10 +4,11 @@ use hashbrown::HashMap;
 
 use crate::kind;
 use crate::name::{BlockLabel, base_name, block_labels, display_width, fit, short_name, split_place};
+use crate::output::Scaled;
 use crate::output::headline;
 use crate::output::svg::options::printable;
 use crate::report::{Direction, Flame, FlameNode};
-use crate::unit::{self, IncompatibleUnits, Scale, Unit};
+use crate::unit::{self, Scale, Unit};
 
 /// Maximum number of characters of the subtitle and of a note; they fit a window of 800 pixels.
 const SUBTITLE: usize = 104;
@@ -34,7 +35,7 @@ pub(super) struct Wording<'f> {
 }
 
 impl<'f> Wording<'f> {
-    pub(super) fn new(flame: &'f Flame, unit: Option<&Unit>) -> Result<Self, IncompatibleUnits> {
+    pub(super) fn new(flame: &'f Flame, unit: Option<&Unit>) -> Scaled<Self> {
         let header = &flame.header;
         let metric = &header.metric;
         // As in tables and their headers: one unit for the values shown, and that of the whole for the whole.

@@ -1,13 +1,14 @@
 //! Annotated instructions: a table per function, with the lines of the source between them.
 
 use crate::name::clean;
+use crate::output::Scaled;
 use crate::output::label::Label;
 use crate::output::style::Style;
 use crate::output::table::{Columns, Emphasis, Form, Kind, Note, Table};
 use crate::output::tables::source::per_function;
 use crate::output::tables::values::{HasValues, RowSides, ValueColumns, Which, Wholes, add_shares};
 use crate::report::{Assembly, AssemblyFunction, AssemblyLine, Pair};
-use crate::unit::{self, IncompatibleUnits};
+use crate::unit::{self};
 
 /// A row of a function.
 enum Row<'r> {
@@ -67,11 +68,7 @@ impl HasValues for Row<'_> {
 }
 
 /// A table per function, or for programs one of all instructions.
-pub(super) fn tables<'r>(
-    assembly: &'r Assembly,
-    form: Form,
-    style: &'r Style,
-) -> Result<Vec<Table<'r>>, IncompatibleUnits> {
+pub(super) fn tables<'r>(assembly: &'r Assembly, form: Form, style: &'r Style) -> Scaled<Vec<Table<'r>>> {
     let header = &assembly.header;
     let values = ValueColumns::new(header, header.shown, style)?;
     if form == Form::Csv {

@@ -3,7 +3,7 @@
 use crate::output::diff::words;
 use crate::output::style::Style;
 use crate::output::table::{Columns, Emphasis, Form, Kind, Note, Table};
-use crate::report::{BudgetCheck, BudgetReport, RowTest};
+use crate::report::{BudgetCheck, BudgetReport};
 
 /// One sentence per budget; for programs, one row.
 pub(super) fn table<'r>(report: &'r BudgetReport, form: Form, style: &Style) -> Table<'r> {
@@ -13,10 +13,7 @@ pub(super) fn table<'r>(report: &'r BudgetReport, form: Form, style: &Style) -> 
     let mut columns = Columns::new();
     columns.add("rule", Kind::Text, |budget: &&BudgetCheck| &*budget.rule);
     columns.add("pattern", Kind::Text, |budget| &*budget.pattern);
-    columns.add("test", Kind::Word, |budget| match budget.test {
-        RowTest::SelfValue => "self",
-        RowTest::Total => "total",
-    });
+    columns.add("test", Kind::Word, |budget| budget.test.word());
     columns.add("owner", Kind::Text, |budget| budget.owner.as_deref());
     columns.add("value", Kind::Number, |budget| Some(budget.value));
     columns.add("limit", Kind::Number, |budget| Some(budget.limit));

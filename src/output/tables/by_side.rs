@@ -1,6 +1,7 @@
 //! Several builds compared with the first: one row per build, then one per function.
 
 use crate::name::{clean, display_width};
+use crate::output::Scaled;
 use crate::output::diff::causes::{self, Shown};
 use crate::output::diff::words::{self, PerRun};
 use crate::output::label::Label;
@@ -14,14 +15,10 @@ use crate::report::{
     BySide, BySideRow, Diff, DiffCause, DiffOutcome, DiffRow, DiffSide, DiffVerdict, RowTest, RowVerdict,
     TotalGrowth,
 };
-use crate::unit::{IncompatibleUnits, mean, share};
+use crate::unit::{mean, share};
 
 /// The tables; for programs, a single one with a row per function and build.
-pub(super) fn tables<'r>(
-    all: &'r BySide,
-    form: Form,
-    style: &'r Style,
-) -> Result<Vec<Table<'r>>, IncompatibleUnits> {
+pub(super) fn tables<'r>(all: &'r BySide, form: Form, style: &'r Style) -> Scaled<Vec<Table<'r>>> {
     if form == Form::Csv {
         return Ok(vec![flat(all)]);
     }
@@ -87,7 +84,7 @@ fn end_of(path: &str, parts: usize) -> String {
 const WIDEST_LABEL: usize = 16;
 
 /// One row per build: its runs, and the verdict on it.
-fn builds<'r>(all: &'r BySide, form: Form, style: &Style) -> Result<Table<'r>, IncompatibleUnits> {
+fn builds<'r>(all: &'r BySide, form: Form, style: &Style) -> Scaled<Table<'r>> {
     let labels = Labels::of(all);
     let metric = &all.header.metric;
     let mean = |side: &DiffSide| {
@@ -167,7 +164,7 @@ fn verdict(diff: &Diff) -> String {
 }
 
 /// One row per function: its value in each build, and how much more it costs than in the first.
-fn functions<'r>(all: &'r BySide, form: Form, style: &'r Style) -> Result<Table<'r>, IncompatibleUnits> {
+fn functions<'r>(all: &'r BySide, form: Form, style: &'r Style) -> Scaled<Table<'r>> {
     let labels = Labels::of(all);
     let names = DisplayNames::new(all.rows.iter().map(|row| &row.name), style);
     let is_per_run = all.builds.first().is_some_and(words::is_per_run);
@@ -197,7 +194,7 @@ fn functions<'r>(all: &'r BySide, form: Form, style: &'r Style) -> Result<Table<
         columns.show(cost, Kind::Word, move |row| row.builds[number].as_ref().map(cost_cell));
     }
     columns.show(all.header.by.one.to_uppercase(), Kind::Name, move |row| {
-        let own = if row.test == RowTest::SelfValue { " (self)" } else { "" };
+        let own = if row.test == RowTest::SelfCount { " (self)" } else { "" };
         Label::new(names.get(&row.name)).suffix(own)
     });
     columns.emphasis(|row| {

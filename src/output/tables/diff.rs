@@ -2,7 +2,7 @@
 
 use crate::output::diff::words::{self, PerRun};
 use crate::output::table::{Columns, Emphasis, Form, Kind, Rank, Table};
-use crate::report::{Diff, DiffRow, Moved, RowTest, RowVerdict};
+use crate::report::{Diff, DiffRow, Moved, RowVerdict};
 use crate::unit;
 
 /// One row per function: how much more it costs, and the evidence. Names for people are not in it: text gives those that
@@ -62,10 +62,7 @@ pub(super) fn add_keys<'r, R: 'r>(columns: &mut Columns<'r, R>, of: impl Fn(&R) 
     columns.add("new.total", Kind::Number, move |row| of(row).new.total);
     columns.add("delta.self", Kind::Number, move |row| of(row).delta.self_value);
     columns.add("delta.total", Kind::Number, move |row| of(row).delta.total);
-    columns.add("test", Kind::Word, move |row| match of(row).test {
-        RowTest::SelfValue => "self",
-        RowTest::Total => "total",
-    });
+    columns.add("test", Kind::Word, move |row| of(row).test.word());
     columns.add("ratio", Kind::Number, move |row| of(row).ratio);
     columns.add("ratio_low", Kind::Number, move |row| of(row).ratio_low);
     columns.add("ratio_high", Kind::Number, move |row| of(row).ratio_high);

@@ -1,6 +1,7 @@
 //! One function between its callers and its callees.
 
 use crate::name::{clean, split_shown};
+use crate::output::Scaled;
 use crate::output::label::Label;
 use crate::output::names::{DisplayNames, short_file};
 use crate::output::style::Style;
@@ -12,7 +13,7 @@ use crate::output::width::wrap;
 use crate::report::{
     CountedFrom, CutRows, Focus, FocusMatch, Grouping, Neighbour, NeighbourKind, Overlap, Pair,
 };
-use crate::unit::{self, IncompatibleUnits};
+use crate::unit::{self};
 
 /// A caller, the function, its self, or a callee.
 #[derive(Clone)]
@@ -41,11 +42,7 @@ impl HasValues for FocusLine<'_> {
 }
 
 /// The function between callers and callees, and the functions that match if there are several.
-pub(super) fn tables<'r>(
-    focus: &'r Focus,
-    form: Form,
-    style: &'r Style,
-) -> Result<Vec<Table<'r>>, IncompatibleUnits> {
+pub(super) fn tables<'r>(focus: &'r Focus, form: Form, style: &'r Style) -> Scaled<Vec<Table<'r>>> {
     let header = &focus.header;
     let values = ValueColumns::new(header, focus.values.new.total.max(old(focus).total), style)?;
     let neighbours = || focus.callers.iter().chain(&focus.callees).map(|row| &row.name);

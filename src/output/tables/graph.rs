@@ -2,6 +2,7 @@
 
 use hashbrown::HashMap;
 
+use crate::output::Scaled;
 use crate::output::label::Label;
 use crate::output::names::DisplayNames;
 use crate::output::style::Style;
@@ -10,7 +11,7 @@ use crate::output::tables::values::{
     HasValues, RowSides, ValueColumns, Which, Wholes, add_shares, artefact_note, side_only,
 };
 use crate::report::{Graph, GraphEdge, GraphNode};
-use crate::unit::{self, IncompatibleUnits};
+use crate::unit::{self};
 
 /// A function, or a call.
 #[derive(Clone, Copy)]
@@ -58,11 +59,7 @@ impl HasValues for GraphLine<'_> {
 }
 
 /// The functions with their calls; for programs the functions, then the calls.
-pub(super) fn table<'r>(
-    graph: &'r Graph,
-    form: Form,
-    style: &'r Style,
-) -> Result<Table<'r>, IncompatibleUnits> {
+pub(super) fn table<'r>(graph: &'r Graph, form: Form, style: &'r Style) -> Scaled<Table<'r>> {
     let header = &graph.header;
     let values = ValueColumns::new(header, header.shown.max(header.old_sum()), style)?;
     let mut columns = Columns::new();

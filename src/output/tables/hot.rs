@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use crate::name::Anchor;
+use crate::output::Scaled;
 use crate::output::label::{Joined, Label};
 use crate::output::names::DisplayNames;
 use crate::output::style::Style;
@@ -11,7 +12,7 @@ use crate::output::tables::values::{
     HasValues, Measured, RowSides, ValueColumns, Which, artefact_note, side_only,
 };
 use crate::report::{Hot, HotSequence, Name, Neighbour, Pair, PathStep};
-use crate::unit::{self, IncompatibleUnits};
+use crate::unit::{self};
 
 /// A line of either table.
 struct HotLine<'r> {
@@ -49,11 +50,7 @@ impl<'r> HotLine<'r> {
 }
 
 /// The path and the sequences; for programs the sequences alone.
-pub(super) fn tables<'r>(
-    hot: &'r Hot,
-    form: Form,
-    style: &'r Style,
-) -> Result<Vec<Table<'r>>, IncompatibleUnits> {
+pub(super) fn tables<'r>(hot: &'r Hot, form: Form, style: &'r Style) -> Scaled<Vec<Table<'r>>> {
     let header = &hot.header;
     let values = ValueColumns::new(header, header.shown.max(header.old_sum()), style)?;
     let names = DisplayNames::of(header, all_names(hot), form, style);

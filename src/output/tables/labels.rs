@@ -1,6 +1,7 @@
 //! Label keys, and below each its values.
 
 use crate::name::clean;
+use crate::output::Scaled;
 use crate::output::label::Label;
 use crate::output::style::Style;
 use crate::output::table::{Cell, Columns, Emphasis, Form, Group, Kind, Note, Table};
@@ -8,7 +9,7 @@ use crate::output::tables::values::{
     HasValues, RowSides, ValueColumns, Which, Wholes, add_shares, side_only,
 };
 use crate::report::{LabelKey, LabelShare, LabelText, Labels};
-use crate::unit::{self, IncompatibleUnits, Unit};
+use crate::unit::{self, Unit};
 
 /// A key, one of its values, or what was cut of these.
 #[derive(Clone)]
@@ -30,11 +31,7 @@ impl HasValues for LabelLine<'_> {
 }
 
 /// One line per key, its values below.
-pub(super) fn table<'r>(
-    labels: &'r Labels,
-    form: Form,
-    style: &'r Style,
-) -> Result<Table<'r>, IncompatibleUnits> {
+pub(super) fn table<'r>(labels: &'r Labels, form: Form, style: &'r Style) -> Scaled<Table<'r>> {
     let header = &labels.header;
     let values = ValueColumns::new(header, header.shown.max(header.old_sum()), style)?;
     if labels.keys.is_empty() && form != Form::Csv {

@@ -19,18 +19,14 @@ pub(super) mod trend;
 mod types;
 mod values;
 
+use crate::output::Scaled;
 use crate::output::diff::words::PerRun;
 use crate::output::style::Style;
 use crate::output::table::{Form, Table};
 use crate::report::Report;
-use crate::unit::IncompatibleUnits;
 
 /// The tables of a report; none for pictures. Fails if the requested unit does not fit the metric.
-pub(super) fn tables<'r>(
-    report: &'r Report,
-    form: Form,
-    style: &'r Style,
-) -> Result<Vec<Table<'r>>, IncompatibleUnits> {
+pub(super) fn tables<'r>(report: &'r Report, form: Form, style: &'r Style) -> Scaled<Vec<Table<'r>>> {
     let table = match report {
         Report::Top(top) => top::table(top, form, style)?,
         Report::Tree(tree) => tree::table(tree, form, style)?,

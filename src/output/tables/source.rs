@@ -1,6 +1,7 @@
 //! Annotated source: the lines of each function with their values.
 
 use crate::name::{clean, display_width, fit};
+use crate::output::Scaled;
 use crate::output::label::Label;
 use crate::output::names::DisplayNames;
 use crate::output::style::Style;
@@ -11,7 +12,7 @@ use crate::output::tables::values::{
 use crate::report::{
     AnnotatedSource, Grouping, Name, Origin, OtherFile, Pair, PairBySide, SourceFunction, SourceLine,
 };
-use crate::unit::{self, IncompatibleUnits};
+use crate::unit::{self};
 
 /// A line of a function.
 struct SourceRow<'r> {
@@ -32,7 +33,7 @@ pub(super) fn tables<'r>(
     source: &'r AnnotatedSource,
     form: Form,
     style: &'r Style,
-) -> Result<Vec<Table<'r>>, IncompatibleUnits> {
+) -> Scaled<Vec<Table<'r>>> {
     let header = &source.header;
     let values = ValueColumns::new(header, header.shown.max(header.old_sum()), style)?;
     if form == Form::Csv {

@@ -1,6 +1,7 @@
 //! The flat view.
 
 use crate::name::{package, split_shown};
+use crate::output::Scaled;
 use crate::output::label::Label;
 use crate::output::names::{DisplayNames, file_cell, short_file};
 use crate::output::scale;
@@ -11,7 +12,6 @@ use crate::output::tables::values::{
     mean, means, more, per_event_note, side_only,
 };
 use crate::report::{Header, MetricTotal, Top, TopRow};
-use crate::unit::IncompatibleUnits;
 
 /// A row, or one of those at the end.
 enum TopLine<'r> {
@@ -52,7 +52,7 @@ impl HasValues for TopLine<'_> {
 }
 
 /// One row per function, a row for all that were cut, and the sum.
-pub(super) fn table<'r>(top: &'r Top, form: Form, style: &'r Style) -> Result<Table<'r>, IncompatibleUnits> {
+pub(super) fn table<'r>(top: &'r Top, form: Form, style: &'r Style) -> Scaled<Table<'r>> {
     let header = &top.header;
     let base = header.base.as_ref().map_or(0, |base| base.total);
     let values = ValueColumns::new(header, header.shown.max(base), style)?;
@@ -199,11 +199,7 @@ fn add_children<'c, 'r>(
 }
 
 /// Several metrics side by side.
-fn add_metrics<'r>(
-    columns: &mut Columns<'r, TopLine<'r>>,
-    header: &Header,
-    style: &Style,
-) -> Result<(), IncompatibleUnits> {
+fn add_metrics<'r>(columns: &mut Columns<'r, TopLine<'r>>, header: &Header, style: &Style) -> Scaled<()> {
     let is_filtered = !header.filters.is_empty();
     for (index, metric) in header.metrics.iter().enumerate() {
         let scale = scale(&metric.metric, metric.shown, style.unit.as_ref())?;
@@ -223,11 +219,7 @@ fn add_metrics<'r>(
 }
 
 /// How many events the values weigh, and what one weighs on average (`--per-event`).
-fn add_means<'r>(
-    columns: &mut Columns<'r, TopLine<'r>>,
-    top: &Top,
-    style: &Style,
-) -> Result<(), IncompatibleUnits> {
+fn add_means<'r>(columns: &mut Columns<'r, TopLine<'r>>, top: &Top, style: &Style) -> Scaled<()> {
     let means = top.rows.iter().flat_map(|row| means(&row.values, row.events));
     let kind = kind_of_means(&top.header.metric, means, style)?;
     for which in [Which::Own, Which::Total] {
@@ -241,11 +233,7 @@ fn add_means<'r>(
 }
 
 /// How often functions were called, and what one call costs on average, where the profile holds calls.
-fn add_calls<'r>(
-    columns: &mut Columns<'r, TopLine<'r>>,
-    top: &Top,
-    style: &Style,
-) -> Result<(), IncompatibleUnits> {
+fn add_calls<'r>(columns: &mut Columns<'r, TopLine<'r>>, top: &Top, style: &Style) -> Scaled<()> {
     if top.rows.iter().all(|row| row.calls.is_none()) {
         return Ok(());
     }
@@ -276,8 +264,8 @@ fn closing<'r>(top: &'r Top, style: &Style) -> Vec<TopLine<'r>> {
     let no_stack = of_metrics(&|metric| metric.no_stack);
     let mut sums: Vec<i64> =
         elided.iter().zip(&no_stack).map(|(elided, no_stack)| elided + no_stack).collect();
-    for values in top.rows.iter().filter_map(|row| row.values.values.as_ref()) {
-        for (sum, (_, pair)) in sums.iter_mut().zip(&values.0) {
+    for row in &top.rows {
+        for (sum, (_, pair)) in sums.iter_mut().zip(&row.values.values) {
             *sum += pair.self_value;
         }
     }

@@ -1,6 +1,7 @@
 //! Stacks with their values: for people the leaf first, as debuggers print them.
 
 use crate::name::clean;
+use crate::output::Scaled;
 use crate::output::label::Label;
 use crate::output::names::DisplayNames;
 use crate::output::scale;
@@ -10,7 +11,7 @@ use crate::output::tables::values::{
     HasValues, Measured, RowSides, ValueColumns, Which, Wholes, add_shares, artefact_note, side_only,
 };
 use crate::report::{Header, LabelText, MetricTotal, Name, Trace, Traces};
-use crate::unit::{self, IncompatibleUnits};
+use crate::unit::{self};
 
 /// A line of a stack.
 struct TraceLine<'r> {
@@ -55,11 +56,7 @@ impl TraceLine<'_> {
 
 /// One line per frame for people, one per stack in documents and for programs. Lines are made as they are written,
 /// because a million stacks would take too much memory.
-pub(super) fn table<'r>(
-    traces: &'r Traces,
-    form: Form,
-    style: &'r Style,
-) -> Result<Table<'r>, IncompatibleUnits> {
+pub(super) fn table<'r>(traces: &'r Traces, form: Form, style: &'r Style) -> Scaled<Table<'r>> {
     let header = &traces.header;
     let values = ValueColumns::new(header, header.shown.max(header.old_sum()), style)?;
     let mut columns = Columns::new();

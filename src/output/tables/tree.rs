@@ -7,6 +7,7 @@ mod drawing;
 
 use std::rc::Rc;
 
+use crate::output::Scaled;
 use crate::output::scale;
 use crate::output::style::{Style, TextColumn};
 use crate::output::table::{Cell, Columns, Form, Group, Kind, Note, Rank, Table};
@@ -15,14 +16,10 @@ use crate::output::tables::values::{
     ValueColumns, Which, Wholes, add_shares, artefact_note, kind_of_means, means, more, per_event_note,
 };
 use crate::report::{Direction, Grouping, Header, Tree};
-use crate::unit::{self, IncompatibleUnits};
+use crate::unit::{self};
 
 /// The rows, or the lines that people see.
-pub(super) fn table<'r>(
-    tree: &'r Tree,
-    form: Form,
-    style: &'r Style,
-) -> Result<Table<'r>, IncompatibleUnits> {
+pub(super) fn table<'r>(tree: &'r Tree, form: Form, style: &'r Style) -> Scaled<Table<'r>> {
     let header = &tree.header;
     let base = header.base.as_ref().map_or(0, |base| base.total);
     let values = ValueColumns::new(header, header.shown.max(base), style)?;
@@ -89,7 +86,7 @@ fn add_values<'r>(
     tree: &'r Tree,
     values: &ValueColumns<'r>,
     style: &Style,
-) -> Result<(), IncompatibleUnits> {
+) -> Scaled<()> {
     let header = &tree.header;
     let is_asked = !style.columns.is_empty();
     let is_one = is_one(header);
@@ -138,11 +135,7 @@ fn both(tree: &Tree) -> [Which; 2] {
 }
 
 /// Several metrics side by side.
-fn add_metrics<'r>(
-    columns: &mut Columns<'r, TreeLine<'r>>,
-    tree: &'r Tree,
-    style: &Style,
-) -> Result<(), IncompatibleUnits> {
+fn add_metrics<'r>(columns: &mut Columns<'r, TreeLine<'r>>, tree: &'r Tree, style: &Style) -> Scaled<()> {
     for (index, metric) in tree.header.metrics.iter().enumerate() {
         let kind = Kind::Value(scale(&metric.metric, metric.shown, style.unit.as_ref())?);
         for which in [Which::Own, Which::Total] {
@@ -160,11 +153,7 @@ fn add_metrics<'r>(
 }
 
 /// What an event weighs on average, and how many there are (`--per-event`).
-fn add_means<'r>(
-    columns: &mut Columns<'r, TreeLine<'r>>,
-    tree: &'r Tree,
-    style: &Style,
-) -> Result<(), IncompatibleUnits> {
+fn add_means<'r>(columns: &mut Columns<'r, TreeLine<'r>>, tree: &'r Tree, style: &Style) -> Scaled<()> {
     let means = tree.rows.iter().flat_map(|row| means(&row.values, row.events));
     let kind = kind_of_means(&tree.header.metric, means, style)?;
     for which in both(tree) {

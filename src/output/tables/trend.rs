@@ -1,6 +1,7 @@
 //! The table of `trend`: one row per function, with its series as a line of blocks.
 
 use crate::name::clean;
+use crate::output::Scaled;
 use crate::output::diff::words::{alpha, matched_text, plain_ratio, ratio};
 use crate::output::label::Label;
 use crate::output::names::DisplayNames;
@@ -9,13 +10,9 @@ use crate::output::style::{Glyphs, Style};
 use crate::output::table::{Cell, Columns, Emphasis, Form, Kind, Note, Rank, Table};
 use crate::output::width::wrap;
 use crate::report::{Trend, TrendPoint, TrendRise, TrendRow, TrendStep, TrendVerdict};
-use crate::unit::{IncompatibleUnits, Scale, group_thousands, plural, timestamp_minutes};
+use crate::unit::{Scale, group_thousands, plural, timestamp_minutes};
 
-pub(super) fn table<'r>(
-    trend: &'r Trend,
-    form: Form,
-    style: &'r Style,
-) -> Result<Table<'r>, IncompatibleUnits> {
+pub(super) fn table<'r>(trend: &'r Trend, form: Form, style: &'r Style) -> Scaled<Table<'r>> {
     let levels = trend.rows.iter().flat_map(|row| [row.first, row.last]);
     let largest = rounded(levels.fold(0.0, f64::max));
     let scale = output_scale(&trend.header.metric, largest, style.unit.as_ref())?;
@@ -189,7 +186,7 @@ fn spark(costs: &[f64], glyphs: &Glyphs) -> String {
 }
 
 /// `40 profiles from 2026-10-01 02:00 UTC to 2026-11-09 02:00 UTC: cpu 1.20s on average`
-pub(in crate::output) fn heading(trend: &Trend, style: &Style) -> Result<String, IncompatibleUnits> {
+pub(in crate::output) fn heading(trend: &Trend, style: &Style) -> Scaled<String> {
     let count = trend.series.len();
     let profiles =
         format!("{} {}", group_thousands(count as i128), plural(count as u64, "profile", "profiles"));

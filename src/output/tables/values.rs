@@ -1,11 +1,12 @@
 //! Columns that several views have: values with their shares, or both sides of a comparison.
 
 use crate::name::clean;
+use crate::output::Scaled;
 use crate::output::scale;
 use crate::output::style::{Style, TextColumn};
 use crate::output::table::{Cell, Columns, Entry, Group, Kind, Note, Rank};
 use crate::report::{Artefact, Grouping, Header, MetricName, Name, Pair, PairBySide, Values};
-use crate::unit::{self, IncompatibleUnits, Scale, share};
+use crate::unit::{self, Scale, share};
 
 /// What a row has of a metric. A row that closes a table may have only one of the values.
 #[derive(Clone, Copy, Debug, Default)]
@@ -107,7 +108,7 @@ pub(super) struct ValueColumns<'r> {
 
 impl<'r> ValueColumns<'r> {
     /// For values up to `largest`, in the unit that the style asks for.
-    pub(super) fn new(header: &'r Header, largest: i64, style: &Style) -> Result<Self, IncompatibleUnits> {
+    pub(super) fn new(header: &'r Header, largest: i64, style: &Style) -> Scaled<Self> {
         Ok(ValueColumns { header, scale: scale(&header.metric, largest, style.unit.as_ref())? })
     }
 
@@ -254,7 +255,7 @@ pub(super) fn kind_of_means(
     metric: &MetricName,
     means: impl Iterator<Item = i64>,
     style: &Style,
-) -> Result<Kind, IncompatibleUnits> {
+) -> Scaled<Kind> {
     let largest = means.map(i64::saturating_abs).max().unwrap_or(0);
     let metric = MetricName { resolution: None, ..metric.clone() };
     Ok(Kind::Value(scale(&metric, largest, style.unit.as_ref())?))

@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::name::{clean, display_width, fit, fit_distinct};
+use crate::output::Scaled;
 use crate::output::diff::causes::{self, Shown};
 use crate::output::diff::words::{self, PerRun};
 use crate::output::names::DisplayNames;
@@ -14,10 +15,9 @@ use crate::output::text::header::{scale, shorten};
 use crate::output::text::line::TextLine;
 use crate::output::width::{pad, wrap};
 use crate::report::{Diff, DiffRow, DiffSide, DiffVerdict};
-use crate::unit::IncompatibleUnits;
 
 /// The two sides, the rows, what was detectable, and the verdict with the exit code.
-pub(super) fn lines(diff: &Diff, style: &Style) -> Result<Vec<TextLine>, IncompatibleUnits> {
+pub(super) fn lines(diff: &Diff, style: &Style) -> Scaled<Vec<TextLine>> {
     let mut lines = sides(diff, style)?;
     for text in words::folded(diff).into_iter().chain(words::filters(diff)) {
         let text = broken(&style.glyphs.plain(&text), style.layout_width());
@@ -117,7 +117,7 @@ fn causes(diff: &Diff, style: &Style) -> Vec<TextLine> {
     lines
 }
 
-fn sides(diff: &Diff, style: &Style) -> Result<Vec<TextLine>, IncompatibleUnits> {
+fn sides(diff: &Diff, style: &Style) -> Scaled<Vec<TextLine>> {
     let scale = scale(&diff.header.metric, diff.old.total.max(diff.new.total), style)?;
     let both = [("old", &diff.old), ("new", &diff.new)];
     let rests = both.map(|(_, side)| {
@@ -171,7 +171,7 @@ const BEFORE_INPUTS: usize = 5;
 /// If the inputs would get fewer columns than this, the numbers get a line of their own.
 const LEAST_INPUTS: usize = 12;
 
-fn table(diff: &Diff, style: &Style) -> Result<Vec<TextLine>, IncompatibleUnits> {
+fn table(diff: &Diff, style: &Style) -> Scaled<Vec<TextLine>> {
     let names = DisplayNames::new(diff.rows.iter().map(|row| &row.name), style);
     let rows: Vec<&DiffRow> = diff.rows.iter().filter(|row| is_shown(row, diff)).collect();
     let full: Vec<FullName> = rows.iter().map(|row| FullName::new(diff, row, &names)).collect();

@@ -1,16 +1,17 @@
 //! The header lines of every view: what is shown, and what affects the numbers.
 
 use crate::name::{base_name, clean, display_width, fit};
+use crate::output::Scaled;
 use crate::output::headline;
 use crate::output::label::LEAST_NAME;
 use crate::output::style::Style;
 use crate::output::table::Emphasis;
 use crate::output::text::line::TextLine;
 use crate::report::{Header, MetricName};
-use crate::unit::{IncompatibleUnits, Scale};
+use crate::unit::Scale;
 
 /// `gpq.pprof · cpu 85.99s in 40.73s, 2.11 CPUs busy · 8,599 samples`
-pub(super) fn lines(header: &Header, style: &Style) -> Result<Vec<TextLine>, IncompatibleUnits> {
+pub(super) fn lines(header: &Header, style: &Style) -> Scaled<Vec<TextLine>> {
     let rest = headline::recording(&metrics(header, style)?, &header.recording, style.is_wide());
     let rest = rest.join(style.glyphs.dot);
     let mut lines = vec![TextLine::new(with_inputs(header, &rest, style), Emphasis::None)];
@@ -31,7 +32,7 @@ pub(super) fn lines(header: &Header, style: &Style) -> Result<Vec<TextLine>, Inc
 }
 
 /// The line of the old side: `base main.pb.gz · cpu 82.10s in 40.70s · rescaled × 1.050 (core) · Δ% is of this total`.
-fn base_line(header: &Header, style: &Style) -> Result<Option<TextLine>, IncompatibleUnits> {
+fn base_line(header: &Header, style: &Style) -> Scaled<Option<TextLine>> {
     let Some(base) = &header.base else { return Ok(None) };
     let scale = scale(&header.metric, header.total.max(base.total), style)?;
     let dot = style.glyphs.dot;
@@ -57,7 +58,7 @@ fn base_line(header: &Header, style: &Style) -> Result<Option<TextLine>, Incompa
 const BASE: &str = "base ";
 
 /// The metrics with their totals: `alloc_space 4.54GiB, inuse_space 3.95MiB`.
-fn metrics(header: &Header, style: &Style) -> Result<String, IncompatibleUnits> {
+fn metrics(header: &Header, style: &Style) -> Scaled<String> {
     let total = scale(&header.metric, header.total, style)?.format(header.total);
     let mut part = format!("{} {total}", clean(&header.metric.name)).trim_start().to_string();
     for further in header.metrics.iter().skip(1) {
@@ -91,7 +92,7 @@ pub(super) fn shorten(path: &str, width: usize, style: &Style) -> String {
 const LEAST_INPUT: usize = 12;
 
 /// `--show-stacks DeQueue · shown 30.51s, 35.5% of all`
-fn filter_line(header: &Header, style: &Style) -> Result<Option<String>, IncompatibleUnits> {
+fn filter_line(header: &Header, style: &Style) -> Scaled<Option<String>> {
     if header.filters.is_empty() {
         return Ok(None);
     }
@@ -109,6 +110,6 @@ fn idle_note(header: &Header) -> Option<String> {
 }
 
 /// The scale of a column of a metric's values.
-pub(super) fn scale(metric: &MetricName, largest: i64, style: &Style) -> Result<Scale, IncompatibleUnits> {
+pub(super) fn scale(metric: &MetricName, largest: i64, style: &Style) -> Scaled<Scale> {
     crate::output::scale(metric, largest, style.unit.as_ref())
 }

@@ -11,13 +11,13 @@ mod line;
 
 use std::io::{self, Write};
 
+use crate::output::Scaled;
 use crate::output::error::Error;
 use crate::output::style::Style;
 use crate::output::table::Form;
 use crate::output::tables::tables;
 use crate::output::text::line::TextLine;
 use crate::report::{Header, Report};
-use crate::unit::IncompatibleUnits;
 
 /// The header to print above the tables. Those of several builds begin with one of the builds, and those of series of
 /// profiles with one of their own.
@@ -26,7 +26,7 @@ pub(super) fn heading_of(report: &Report) -> Option<&Header> {
 }
 
 /// The header lines of a report.
-pub(super) fn heading(header: &Header, style: &Style) -> Result<Vec<String>, IncompatibleUnits> {
+pub(super) fn heading(header: &Header, style: &Style) -> Scaled<Vec<String>> {
     Ok(header::lines(header, style)?.into_iter().map(|line| line.text).collect())
 }
 
@@ -36,10 +36,7 @@ pub fn text(report: &Report, style: &Style, out: &mut dyn Write) -> Result<(), E
 }
 
 /// The lines of a report, made as they are written.
-fn lines<'r>(
-    report: &'r Report,
-    style: &'r Style,
-) -> Result<Box<dyn Iterator<Item = TextLine> + 'r>, IncompatibleUnits> {
+fn lines<'r>(report: &'r Report, style: &'r Style) -> Scaled<Box<dyn Iterator<Item = TextLine> + 'r>> {
     if let Report::Diff(diff) = report {
         return Ok(Box::new(diff::lines(diff, style)?.into_iter()));
     }

@@ -95,7 +95,7 @@ fn cost(functions: &Marks, measure: RowTest, subject: &Subject<'_>, series: std:
     let is_match = |stack: &StackId| {
         let frames = stacks.frames(*stack);
         match measure {
-            RowTest::SelfValue => frames.last().is_some_and(|&leaf| functions.contain(leaf)),
+            RowTest::SelfCount => frames.last().is_some_and(|&leaf| functions.contain(leaf)),
             RowTest::Total => functions.match_any(frames),
         }
     };

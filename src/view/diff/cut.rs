@@ -40,7 +40,7 @@ impl Row for DiffRow {
     }
 
     fn own_value(&self) -> i64 {
-        if self.test == RowTest::SelfValue { self.new.self_value } else { 0 }
+        if self.test == RowTest::SelfCount { self.new.self_value } else { 0 }
     }
 }
 
@@ -55,7 +55,7 @@ impl Row for BySideRow {
     }
 
     fn own_value(&self) -> i64 {
-        if self.test == RowTest::SelfValue { self.old.self_value } else { 0 }
+        if self.test == RowTest::SelfCount { self.old.self_value } else { 0 }
     }
 }
 

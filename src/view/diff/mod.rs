@@ -421,7 +421,7 @@ mod tests {
         let own: i64 = later
             .rows
             .iter()
-            .filter(|row| row.test == RowTest::SelfValue)
+            .filter(|row| row.test == RowTest::SelfCount)
             .map(|row| row.new.self_value)
             .sum();
         assert_eq!(

@@ -183,7 +183,7 @@ impl RowBuilder<'_, '_> {
         let evidence = row.evidence();
         let line = self.subject.keys.get(key).line;
         DiffRow {
-            test: row.measure.into(),
+            test: row.measure,
             ratio: row.ratio,
             ratio_low: row.ratio_low,
             ratio_high: row.ratio_high,
@@ -269,7 +269,7 @@ impl RowBuilder<'_, '_> {
             old,
             new,
             delta: new.minus(old),
-            test: if has_self { RowTest::SelfValue } else { RowTest::Total },
+            test: if has_self { RowTest::SelfCount } else { RowTest::Total },
             line: this.line,
             ..DiffRow::default()
         }

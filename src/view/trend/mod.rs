@@ -10,12 +10,12 @@ use self::history::Point;
 use crate::kind;
 use crate::parallel;
 use crate::report::{Header, Name, Trend, TrendPoint, TrendRise, TrendRow, TrendStep, TrendVerdict};
-use crate::stats::Normalization;
 use crate::stats::distributions::t_upper_quantile;
 use crate::stats::multiplicity::holm;
 use crate::stats::rise::{self, rise, rise_p};
 use crate::stats::scales::unchanged;
 use crate::stats::steps::{Step, StepSearch, information, kept_by_most, large_steps, levels, steps};
+use crate::stats::{CountKind, Normalization};
 use crate::tree::By;
 use crate::unit::{Family, Unit};
 use crate::view::{grouping, normalization_name};
@@ -26,7 +26,7 @@ pub struct TrendOptions {
     /// What rows stand for.
     pub by: By,
     /// The value of a function that is followed.
-    pub value: TrendValue,
+    pub value: CountKind,
     /// What the order of the profiles follows.
     pub order: TrendOrder,
     /// What costs are relative to; `None` for unchanged code if the metric is time, and otherwise the run.
@@ -45,34 +45,13 @@ impl Default for TrendOptions {
     fn default() -> Self {
         TrendOptions {
             by: By::Function,
-            value: TrendValue::SelfValue,
+            value: CountKind::SelfCount,
             order: TrendOrder::Time,
             normalize: None,
             alpha: 0.01,
             min_effect: 0.05,
             min_points: None,
             min_tested: None,
-        }
-    }
-}
-
-/// The value of a function that is followed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
-pub enum TrendValue {
-    /// What it costs itself
-    #[default]
-    #[cfg_attr(feature = "cli", value(name = "self"))]
-    SelfValue,
-    /// What it costs with its callees
-    Total,
-}
-
-impl TrendValue {
-    fn word(self) -> &'static str {
-        match self {
-            TrendValue::SelfValue => "self",
-            TrendValue::Total => "total",
         }
     }
 }
@@ -226,7 +205,7 @@ impl Series<'_> {
     /// The functions whose share of all profiles is large enough, without some.
     fn followed(&self, least_share: f64, without: &[u32]) -> Vec<Followed> {
         let History { names, points, .. } = self.history;
-        let place = usize::from(self.options.value == TrendValue::Total);
+        let place = usize::from(self.options.value == CountKind::Total);
         let mut sums = vec![0.0; names.len()];
         for (point, scale) in points.iter().zip(self.scales) {
             point.functions.iter().for_each(|(number, sums_of)| {

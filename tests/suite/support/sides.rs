@@ -52,7 +52,7 @@ pub fn compare_drawn(old: &[&str], new: &[&str], options: &DiffOptions) -> Diff 
 /// The rows that have a verdict, as `verdict name (self)`.
 pub fn verdicts(diff: &Diff) -> Vec<String> {
     let word = |row: &DiffRow| {
-        let measure = if row.test == RowTest::SelfValue { " (self)" } else { "" };
+        let measure = if row.test == RowTest::SelfCount { " (self)" } else { "" };
         format!("{} {}{measure}", row.verdict.word(), row.name)
     };
     diff.rows.iter().filter(|row| !row.verdict.word().is_empty()).map(word).collect()

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-use crate::cli::input::sources::Sources;
+use crate::load::Sources;
 use crate::profile::Profile;
 use crate::report::SourceFunction;
 use crate::view::{Scope, SourceOptions, SourceText, source};

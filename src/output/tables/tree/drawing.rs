@@ -456,6 +456,6 @@ fn is_joined(tree: &Tree, index: usize) -> bool {
 /// The values of a row in all metrics, on both sides.
 fn pairs(row: &TreeRow) -> impl Iterator<Item = Pair> {
     let values = &row.values;
-    let further = values.values.iter().flat_map(|values| values.0.iter().map(|(_, pair)| *pair));
+    let further = values.values.iter().map(|(_, pair)| *pair);
     iter::once(values.new_pair()).chain(values.old).chain(row.events).chain(further)
 }

@@ -107,7 +107,7 @@ fn of_counted_calls(flow: &Flow<'_, '_>, origin: Origin, change: Change, calls: 
 /// Calling costs something itself: a caller whose own code grew because it calls more often is no cause of its own.
 pub(super) fn merge_callers(flow: &Flow<'_, '_>, causes: &mut Vec<DiffCause>) {
     let is_merged = |cause: &DiffCause, other: &DiffCause| {
-        cause.test == RowTest::SelfValue
+        cause.test == RowTest::SelfCount
             && cause.cause == CauseKind::Dearer
             && other.calls.is_some()
             && matches!(other.cause, CauseKind::CalledMore | CauseKind::NewPath)

@@ -4,14 +4,13 @@ use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::cli::options::embed::SourcePathArgs;
 use crate::profile::EmbeddedSource;
 use crate::sourcemap::path_of_url;
 use crate::view::SourceText;
 
 /// The places to look for source files.
 #[derive(Debug, Default)]
-pub(crate) struct Sources {
+pub struct Sources {
     /// Folders in which the path, or any end of it, is looked up.
     roots: Vec<PathBuf>,
     /// Whether the current folder is looked up only after them, because other folders were given.
@@ -27,17 +26,17 @@ const LISTED: usize = 3;
 const MOST_BYTES: u64 = 16 << 20;
 
 impl Sources {
-    /// Looks in the folders given, then in those where toolchains keep sources.
-    pub(crate) fn new(given: &SourcePathArgs) -> Self {
-        let mut roots = given.source_path.clone();
+    /// Looks in the folders given, then in those where toolchains keep sources. The prefixes `trimmed` are removed from paths first.
+    pub fn new(folders: &[PathBuf], trimmed: &[String]) -> Self {
+        let mut roots = folders.to_vec();
         let here_last = !roots.is_empty();
         roots.extend((!here_last).then(|| PathBuf::from(".")));
         roots.extend(toolchain_roots());
-        Sources { roots, here_last, trimmed: given.trim_path.clone() }
+        Sources { roots, here_last, trimmed: trimmed.to_vec() }
     }
 
     /// The text of the file that a profile calls `file`. A file that does not have the last line in the profile is another one.
-    pub(crate) fn text_of(&self, file: &str, last_line: u32) -> SourceText {
+    pub fn text_of(&self, file: &str, last_line: u32) -> SourceText {
         let (mut looked, mut another) = (Vec::new(), None);
         for path in self.candidates(file) {
             let is_readable = fs::metadata(&path).is_ok_and(|m| m.is_file() && m.len() <= MOST_BYTES);
@@ -61,12 +60,7 @@ impl Sources {
 
     /// The text of a file of which a source map may have a copy. Unlike the file itself, the copy is certain to be the version
     /// that was built.
-    pub(crate) fn text_or_copy(
-        &self,
-        file: &str,
-        last_line: u32,
-        copy: Option<&EmbeddedSource>,
-    ) -> SourceText {
+    pub fn text_or_copy(&self, file: &str, last_line: u32, copy: Option<&EmbeddedSource>) -> SourceText {
         let found = self.text_of(file, last_line);
         let Some(EmbeddedSource { from, text }) = copy else { return found };
         match &found {
@@ -144,10 +138,8 @@ mod tests {
     const NO_PREFIX: &[String] = &[];
 
     fn in_folder(roots: &[&Path], trimmed: &[impl ToString]) -> Sources {
-        Sources::new(&SourcePathArgs {
-            source_path: roots.iter().map(|root| root.to_path_buf()).collect(),
-            trim_path: trimmed.iter().map(ToString::to_string).collect(),
-        })
+        let roots: Vec<PathBuf> = roots.iter().map(|root| root.to_path_buf()).collect();
+        Sources::new(&roots, &trimmed.iter().map(ToString::to_string).collect::<Vec<_>>())
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use clap::{Arg, Command, CommandFactory};
+use serde::Deserialize;
 use unicode_width::UnicodeWidthStr;
 
 use crate::cli::commands::Prof;
@@ -18,58 +19,37 @@ const SHARED: usize = 7;
 /// A command refers to a topic if it has at least this many of its options.
 const LEAST_SHARED: usize = 3;
 
-/// A topic, its title, and the headings or the long names of its options.
-type Topic = (&'static str, &'static str, &'static [&'static str]);
+/// The topics of `prof help`.
+#[derive(Deserialize)]
+struct Topics {
+    topic: Vec<Topic>,
+}
 
-const TOPICS: [Topic; 4] = [
-    (
-        "filters",
-        "Filters are applied in this order, whatever their order on the command line:\nORDER.\nEach sees what the ones before it left, such as the names that --rename made. Not every command has all of them.\n\nA pattern (RE) is a regular expression that matches a function's name, its file or its mapping (the executable or\nlibrary that contains it). The prefixes function:, file: and mapping: restrict it to one of these; package: matches the\npackage instead. With -F, all of a pattern is literal text, a prefix included.\n\nSome names stand for functions that prof knows: @runtime for those of a language's runtime, @idle for those that wait,\n@gc for those that collect garbage, and kinds of work such as @alloc, @json and @lock.",
-        &["Filters"],
-    ),
-    (
-        "input",
-        "Options for reading profiles, combining several, and looking up names. Not every command has all of them; the\ndefaults are those of prof top, and prof diff has others.",
-        &[
-            "Symbols",
-            "Many profiles",
-            "metric",
-            "input-format",
-            "skip-broken",
-            "max-memory",
-            "threads",
-            "quiet",
-            "verbose",
-            "base",
-            "normalize",
-            "match",
-        ],
-    ),
-    (
-        "servers",
-        "Options for profiles on servers. Wherever a profile can be named, so can an address: http://host:6060 of a Go program,\nany address that answers with a profile, or the address of a page of Pyroscope or Parca, copied from the browser.",
-        &["Servers"],
-    ),
-    (
-        "output",
-        "Options for the rows of a report, its format, and where it is written. Not every command has all of them; defaults\nsuch as the number of rows are those of prof top.",
-        &[
-            "by",
-            "format",
-            "output",
-            "width",
-            "color",
-            "pager",
-            "force",
-            "unit",
-            "names",
-            "limit",
-            "min-share",
-            "sort",
-            "highlight",
-        ],
-    ),
-];
+#[derive(Deserialize)]
+struct Topic {
+    name: String,
+    /// What stands above its options.
+    about: String,
+    /// The headings or the long names of its options.
+    options: Vec<String>,
+}
+
+fn all_topics() -> Vec<Topic> {
+    toml::from_str(include_str!("topics.toml")).map_or_else(|_| Vec::new(), |topics: Topics| topics.topic)
+}
+
+impl Topic {
+    /// Whether it explains an option.
+    fn explains(&self, argument: &Arg) -> bool {
+        let is = |name: &str| self.options.iter().any(|option| option == name);
+        argument.get_help_heading().is_some_and(is) || argument.get_long().is_some_and(is)
+    }
+
+    /// How many options of a command it explains.
+    fn count(&self, command: &Command) -> usize {
+        command.get_arguments().filter(|argument| self.explains(argument)).count()
+    }
+}
 
 /// The text of `prof help TOPIC...`; `None` if one of the names is no topic.
 pub(super) fn topics<'n>(names: impl Iterator<Item = Cow<'n, str>>) -> Option<String> {
@@ -79,21 +59,17 @@ pub(super) fn topics<'n>(names: impl Iterator<Item = Cow<'n, str>>) -> Option<St
 
 /// The text of one topic.
 fn topic(name: &str) -> Option<String> {
-    let (name, about, members) = TOPICS.iter().find(|(topic, ..)| *topic == name)?;
+    let (topics, others): (Vec<Topic>, Vec<Topic>) =
+        all_topics().into_iter().partition(|topic| topic.name == name);
+    let topic = topics.first()?;
     let prof = Prof::command();
     let view = prof.find_subcommand("top")?;
-    let options = view
-        .get_arguments()
-        .filter(|argument| is_member(argument, members))
-        .map(|argument| argument.clone().help_heading("Options"));
+    let options = view.get_arguments().filter(|argument| topic.explains(argument));
+    let options = options.map(|argument| argument.clone().help_heading("Options"));
     let page = Command::new("prof").disable_help_flag(true).max_term_width(100).args(options);
     let text = page.help_template("{all-args}").render_help().to_string();
-    let others: Vec<String> = TOPICS
-        .iter()
-        .filter(|(topic, ..)| topic != name)
-        .map(|(topic, ..)| format!("prof help {topic}"))
-        .collect();
-    let about = about.replace(ORDER, &order_of_filters());
+    let others: Vec<String> = others.iter().map(|topic| format!("prof help {}", topic.name)).collect();
+    let about = topic.about.replace(ORDER, &order_of_filters());
     Some(format!("{about}\n\n{}\n\nSee also: {}\n", text.trim_end(), others.join(", ")))
 }
 
@@ -109,25 +85,19 @@ fn order_of_filters() -> String {
 /// The width of the text of a topic.
 const TOPIC_COLUMNS: usize = 118;
 
-/// Whether a topic with these headings and options explains an option.
-fn is_member(argument: &Arg, members: &[&str]) -> bool {
-    let heading = argument.get_help_heading().unwrap_or_default();
-    members.contains(&heading) || argument.get_long().is_some_and(|long| members.contains(&long))
-}
-
 /// The topics of most of a command's shared options. `prof man` has only --output and --force, which mean something
 /// else there.
-fn topics_of(command: &Command) -> Vec<&'static Topic> {
-    let count =
-        |members: &[&str]| command.get_arguments().filter(|argument| is_member(argument, members)).count();
-    TOPICS.iter().filter(|(.., members)| count(members) >= LEAST_SHARED).collect()
+fn topics_of(command: &Command) -> Vec<Topic> {
+    let mut topics = all_topics();
+    topics.retain(|topic| topic.count(command) >= LEAST_SHARED);
+    topics
 }
 
 /// The help of a command on one screen: usage, examples, and the options specific to this command.
 pub(super) fn of_command(command: &Command) -> String {
     let prof = Prof::command();
     let topics = topics_of(command);
-    let is_explained = |argument: &Arg| topics.iter().any(|(.., members)| is_member(argument, members));
+    let is_explained = |argument: &Arg| topics.iter().any(|topic| topic.explains(argument));
     let is_shared = |argument: &Arg| {
         let has =
             |command: &&Command| command.get_arguments().any(|other| other.get_long() == argument.get_long());
@@ -163,7 +133,7 @@ pub(super) fn of_command(command: &Command) -> String {
     }
     lines.push(String::new());
     if !topics.is_empty() {
-        let names: Vec<&str> = topics.iter().map(|(topic, ..)| *topic).collect();
+        let names: Vec<&str> = topics.iter().map(|topic| &*topic.name).collect();
         lines.push(match names[..] {
             [only] => format!("Shared options: prof help {only}"),
             _ => format!("Shared options: prof help TOPIC ({})", one_of(&names)),
@@ -319,7 +289,7 @@ mod tests {
     /// Every option that `-h` omits is explained in a topic.
     #[test]
     fn topics_explain_what_is_shared() {
-        for (name, ..) in TOPICS {
+        for Topic { name, .. } in all_topics() {
             assert!(topic(name).unwrap().lines().count() > 8, "{name}");
         }
         assert!(topic("filters").unwrap().contains("--show-stacks <RE>"));

@@ -77,16 +77,7 @@ pub(super) struct Theme {
 /// Colours on white, for dark text.
 pub(super) const LIGHT: Theme = Theme {
     paper: Color::new(0xff_ffff),
-    own: [
-        Color::new(0xa0_a9fe),
-        Color::new(0xf2_bf9a),
-        Color::new(0x3b_c3ae),
-        Color::new(0xf4_97ae),
-        Color::new(0xf6_e186),
-        Color::new(0xe5_c5fb),
-        Color::new(0xab_ba5c),
-        Color::new(0xb7_f3d1),
-    ],
+    own: colors([0xa0_a9fe, 0xf2_bf9a, 0x3b_c3ae, 0xf4_97ae, 0xf6_e186, 0xe5_c5fb, 0xab_ba5c, 0xb7_f3d1]),
     rest: Color::new(0xdc_d5c8),
     library: Color::new(0xde_e3ea),
     runtime: Color::new(0xc5_ced9),
@@ -95,16 +86,7 @@ pub(super) const LIGHT: Theme = Theme {
 /// Colours on a dark background, for light text.
 pub(super) const DARK: Theme = Theme {
     paper: Color::new(0x14_171b),
-    own: [
-        Color::new(0x57_68b2),
-        Color::new(0x7e_4009),
-        Color::new(0x1a_7c79),
-        Color::new(0x9b_4d65),
-        Color::new(0x8c_691d),
-        Color::new(0x59_4771),
-        Color::new(0x6c_744c),
-        Color::new(0x1d_5e3f),
-    ],
+    own: colors([0x57_68b2, 0x7e_4009, 0x1a_7c79, 0x9b_4d65, 0x8c_691d, 0x59_4771, 0x6c_744c, 0x1d_5e3f]),
     rest: Color::new(0x4a_443b),
     library: Color::new(0x2c_3138),
     runtime: Color::new(0x3b_434d),
@@ -128,6 +110,17 @@ impl Theme {
             Tier::Runtime => self.runtime,
         }
     }
+}
+
+/// Colours written as `0xrr_ggbb`.
+const fn colors(codes: [u32; 8]) -> [Color; 8] {
+    let mut colors = [WHITE; 8];
+    let mut index = 0;
+    while index < codes.len() {
+        colors[index] = Color::new(codes[index]);
+        index += 1;
+    }
+    colors
 }
 
 impl Color {

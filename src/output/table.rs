@@ -59,7 +59,8 @@ use std::borrow::Cow;
 use std::rc::Rc;
 
 use crate::output::label::Label;
-use crate::output::style::TextColumn;
+use crate::output::style::{Style, TextColumn};
+use crate::output::width::wrap;
 use crate::report::Name;
 use crate::unit::Scale;
 
@@ -138,6 +139,15 @@ impl Note {
     pub(super) fn title(text: impl Into<String>) -> Self {
         Note { text: text.into(), emphasis: Emphasis::Bold }
     }
+}
+
+/// The lines of notes that are wrapped in a pipe, too, in characters that the terminal shows.
+pub(super) fn wrapped(notes: impl IntoIterator<Item = Note>, style: &Style) -> Vec<Note> {
+    let lines = |Note { text, emphasis }: Note| {
+        let lines = wrap(&style.glyphs.plain(&text), style.layout_width());
+        lines.into_iter().map(move |text| Note { text, emphasis })
+    };
+    notes.into_iter().flat_map(lines).collect()
 }
 
 /// How a line stands out where colour is on. Colour only repeats what the text says.

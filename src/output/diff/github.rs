@@ -6,95 +6,89 @@ use crate::name::clean;
 use crate::output::diff::causes::{self, Shown};
 use crate::output::diff::words;
 use crate::output::style::Explain;
-use crate::report::{BudgetReport, CauseKind, Diff, DiffCause, DiffRow, DiffVerdict, RowVerdict};
+use crate::report::{
+    BudgetCheck, BudgetReport, CauseKind, Diff, DiffCause, DiffRow, DiffVerdict, Header, Name, RowVerdict,
+};
 
 /// Writes one annotation per cause of a regression (per regression if none is known) and per exceeded budget, and one with the summary and what was
 /// detectable. Fails if `out` does.
 pub fn github(diff: &Diff, out: &mut dyn Write) -> io::Result<()> {
     let is_mix = |cause: &&DiffCause| cause.cause == CauseKind::Mix;
+    let of_row = |kind, title, row: &DiffRow| {
+        let about = annotation(kind, title, words::sentence(diff, row));
+        Annotation { file: row.file.clone(), line: row.line, ..about }
+    };
+    let mut all = Vec::new();
     for cause in diff.causes.iter().filter(is_mix) {
-        annotation(out, "notice", Place::default(), "different mix of work", &causes::sentence(diff, cause))?;
+        all.push(annotation("notice", "different mix of work", causes::sentence(diff, cause)));
     }
     let causes = Shown::of(diff, Explain::Most).filter(|_| diff.verdict == DiffVerdict::Regressed);
     if let Some(shown) = causes.filter(|shown| !shown.causes.iter().all(is_mix)) {
         for cause in shown.causes.into_iter().filter(|cause| !is_mix(cause)) {
-            let place = Place { file: cause.file.as_deref(), line: cause.line };
-            let title = "cause of a performance regression";
-            annotation(out, "error", place, title, &causes::sentence(diff, cause))?;
+            let text = causes::sentence(diff, cause);
+            let about = annotation("error", "cause of a performance regression", text);
+            all.push(Annotation { file: cause.file.clone(), line: cause.line, ..about });
         }
     } else {
-        for row in diff.with_verdict(RowVerdict::Regressed) {
-            let text = words::sentence(diff, row);
-            annotation(out, "error", Place::of(row), "performance regression", &text)?;
-        }
+        let rows = diff.with_verdict(RowVerdict::Regressed);
+        all.extend(rows.map(|row| of_row("error", "performance regression", row)));
     }
-    for budget in diff.exceeded() {
-        annotation(
-            out,
-            "error",
-            Place::default(),
-            "performance budget exceeded",
-            &words::budget(&diff.header, budget),
-        )?;
-    }
-    for row in diff.with_verdict(RowVerdict::Improved) {
-        annotation(out, "notice", Place::of(row), "performance improvement", &words::sentence(diff, row))?;
-    }
-    for warning in &diff.header.warnings {
-        annotation(out, "warning", Place::default(), "prof diff", &warning.text)?;
-    }
-    for text in words::doubts(diff).chain(words::one_pair(diff)) {
-        annotation(out, "warning", Place::default(), "prof diff", &text)?;
-    }
+    all.extend(diff.exceeded().map(|check| budget(&diff.header, check)));
+    let rows = diff.with_verdict(RowVerdict::Improved);
+    all.extend(rows.map(|row| of_row("notice", "performance improvement", row)));
+    let doubts = words::doubts(diff).chain(words::one_pair(diff));
+    all.extend(warnings(&diff.header).chain(doubts.map(|text| annotation("warning", TITLE, text))));
     let kind = if diff.verdict == DiffVerdict::Inconclusive { "warning" } else { "notice" };
-    let text = format!("{}\n{}", words::summary(diff), words::evidence(diff));
-    annotation(out, kind, Place::default(), "prof diff", &text)
+    all.push(annotation(kind, TITLE, format!("{}\n{}", words::summary(diff), words::evidence(diff))));
+    all.iter().try_for_each(|annotation| annotation.write(out))
 }
 
 /// Writes one annotation per budget, and one per warning. Fails if `out` does.
 pub fn github_budgets(report: &BudgetReport, out: &mut dyn Write) -> io::Result<()> {
-    for budget in &report.budgets {
-        let (kind, title) = if budget.exceeded {
-            ("error", "performance budget exceeded")
-        } else {
-            ("notice", "within performance budget")
-        };
-        annotation(out, kind, Place::default(), title, &words::budget(&report.header, budget))?;
-    }
-    for warning in &report.header.warnings {
-        annotation(out, "warning", Place::default(), "prof diff", &warning.text)?;
-    }
-    Ok(())
+    let budgets = report.budgets.iter().map(|check| budget(&report.header, check));
+    budgets.chain(warnings(&report.header)).try_for_each(|annotation| annotation.write(out))
 }
 
-/// The line that an annotation is shown next to.
-#[derive(Clone, Copy, Default)]
-struct Place<'d> {
-    file: Option<&'d str>,
+/// The title of what is about the comparison as a whole.
+const TITLE: &str = "prof diff";
+
+/// A message, and the line that it is shown next to.
+struct Annotation {
+    kind: &'static str,
+    title: &'static str,
+    text: String,
+    file: Option<Name>,
     line: Option<u32>,
 }
 
-impl<'d> Place<'d> {
-    fn of(row: &'d DiffRow) -> Self {
-        Place { file: row.file.as_deref(), line: row.line }
-    }
+fn annotation(kind: &'static str, title: &'static str, text: String) -> Annotation {
+    Annotation { kind, title, text, file: None, line: None }
 }
 
-fn annotation(
-    out: &mut dyn Write,
-    kind: &str,
-    place: Place<'_>,
-    title: &str,
-    message: &str,
-) -> io::Result<()> {
-    write!(out, "::{kind} ")?;
-    if let Some(file) = place.file {
-        write!(out, "file={},", property(words::path(file)))?;
-        if let Some(line) = place.line {
-            write!(out, "line={line},")?;
+fn budget(header: &Header, check: &BudgetCheck) -> Annotation {
+    let (kind, title) = if check.exceeded {
+        ("error", "performance budget exceeded")
+    } else {
+        ("notice", "within performance budget")
+    };
+    annotation(kind, title, words::budget(header, check))
+}
+
+fn warnings(header: &Header) -> impl Iterator<Item = Annotation> {
+    header.warnings.iter().map(|warning| annotation("warning", TITLE, warning.text.clone()))
+}
+
+impl Annotation {
+    fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+        write!(out, "::{} ", self.kind)?;
+        if let Some(file) = &self.file {
+            write!(out, "file={},", property(words::path(file)))?;
+            if let Some(line) = self.line {
+                write!(out, "line={line},")?;
+            }
         }
+        writeln!(out, "title={}::{}", property(self.title), data(&self.text))
     }
-    writeln!(out, "title={}::{}", property(title), data(message))
 }
 
 /// Escapes the message of a command: line breaks are kept, other control characters become visible.
@@ -121,8 +115,9 @@ mod tests {
     #[test]
     fn modules_of_javascript_are_files() {
         let mut out = Vec::new();
-        let place = Place { file: Some("file:///srv/app/cart.js"), line: Some(7) };
-        annotation(&mut out, "error", place, "cause", "dearer").unwrap();
+        let about = annotation("error", "cause", "dearer".to_string());
+        let about = Annotation { file: Some("file:///srv/app/cart.js".into()), line: Some(7), ..about };
+        about.write(&mut out).unwrap();
         let text = String::from_utf8(out).unwrap();
         assert_eq!(text, "::error file=/srv/app/cart.js,line=7,title=cause::dearer\n");
     }

@@ -3,123 +3,104 @@
 use std::io::{self, Write};
 
 use quick_xml::Writer;
-use quick_xml::events::{BytesDecl, BytesEnd, BytesStart, BytesText, Event};
+use quick_xml::events::{BytesDecl, BytesText, Event};
 
 use crate::name::clean;
 use crate::output::diff::{causes, words};
-use crate::report::{BudgetCheck, BudgetReport, Diff, DiffRow, DiffVerdict, Header, RowVerdict};
+use crate::report::{BudgetCheck, BudgetReport, Diff, DiffCause, DiffRow, DiffVerdict, Header, RowVerdict};
 
 /// Writes a test case for each tested row and for each budget: regressions and exceeded budgets are
 /// failures, and a comparison without a verdict is a skipped test.
 pub fn junit(diff: &Diff, out: &mut dyn Write) -> io::Result<()> {
-    let cases: Vec<&DiffRow> = diff.rows.iter().filter(|row| row.tested).collect();
-    let failures = diff.with_verdict(RowVerdict::Regressed).count() + diff.exceeded().count();
-    let tests = 1 + cases.len() + diff.budgets.len();
-    let skipped = usize::from(diff.verdict == DiffVerdict::Inconclusive);
-    let mut writer = start(out, [("tests", tests), ("failures", failures), ("skipped", skipped)])?;
     let summary = format!("{}\n{}", words::summary(diff), words::evidence(diff));
-    let outcome = if skipped == 1 { Outcome::Skipped(&summary) } else { Outcome::Passed };
-    case(&mut writer, "evidence", None, outcome)?;
-    for row in cases {
-        let name = format!("{} of {}", row.test.word(), clean(&row.name));
-        let mut sentence = words::sentence(diff, row);
-        if let Some(cause) =
-            diff.causes.iter().find(|cause| cause.function == row.name && cause.cause.explains_growth())
-        {
-            sentence
-                .push_str(&format!("; {}", causes::evidence(diff, cause, |name| clean(name).into_owned())));
-        }
-        let failed = row.verdict == RowVerdict::Regressed;
-        let outcome = if failed { Outcome::Failed(&sentence) } else { Outcome::Passed };
-        case(&mut writer, &name, row.file.as_deref(), outcome)?;
-    }
-    budget_cases(&mut writer, &diff.header, &diff.budgets)?;
-    writer.write_event(Event::Start(BytesStart::new("system-out")))?;
-    let causes = diff
-        .causes
-        .iter()
-        .filter(|cause| cause.cause.explains_growth())
-        .map(|cause| causes::sentence(diff, cause));
-    let lines: Vec<String> = std::iter::once(summary.clone()).chain(causes).collect();
-    writer.write_event(Event::Text(BytesText::new(&printable(&lines.join("\n")))))?;
-    writer.write_event(Event::End(BytesEnd::new("system-out")))?;
-    end(writer)
+    let is_skipped = diff.verdict == DiffVerdict::Inconclusive;
+    let problem = is_skipped.then(|| (SKIPPED, summary.clone()));
+    let evidence = Case { name: "evidence".to_string(), file: None, problem };
+    let rows = diff.rows.iter().filter(|row| row.tested).map(|row| of_row(diff, row));
+    let budgets = diff.budgets.iter().map(|budget| of_budget(&diff.header, budget));
+    let cases: Vec<Case> = [evidence].into_iter().chain(rows).chain(budgets).collect();
+    let causes = diff.causes.iter().filter(|cause| cause.cause.explains_growth());
+    let lines: Vec<String> =
+        [summary].into_iter().chain(causes.map(|cause| causes::sentence(diff, cause))).collect();
+    write(&cases, Some(&lines.join("\n")), out)
 }
 
 /// Writes a test case for each budget. Fails if `out` does.
 pub fn junit_budgets(report: &BudgetReport, out: &mut dyn Write) -> io::Result<()> {
-    let failures = report.budgets.iter().filter(|budget| budget.exceeded).count();
-    let numbers = [("tests", report.budgets.len()), ("failures", failures), ("skipped", 0)];
-    let mut writer = start(out, numbers)?;
-    budget_cases(&mut writer, &report.header, &report.budgets)?;
-    end(writer)
+    let cases: Vec<Case> = report.budgets.iter().map(|budget| of_budget(&report.header, budget)).collect();
+    write(&cases, None, out)
 }
 
-/// The start of a document with one suite of tests, given how many there are.
-fn start<'w>(out: &'w mut dyn Write, numbers: [(&str, usize); 3]) -> io::Result<Writer<&'w mut dyn Write>> {
+/// A test.
+struct Case<'d> {
+    name: String,
+    file: Option<&'d str>,
+    /// The element that says why it did not pass, and its message.
+    problem: Option<(&'static str, String)>,
+}
+
+const FAILED: &str = "failure";
+const SKIPPED: &str = "skipped";
+
+fn of_row<'d>(diff: &Diff, row: &'d DiffRow) -> Case<'d> {
+    let is_cause = |cause: &&DiffCause| cause.function == row.name && cause.cause.explains_growth();
+    let problem = (row.verdict == RowVerdict::Regressed).then(|| {
+        let evidence = diff
+            .causes
+            .iter()
+            .find(is_cause)
+            .map(|cause| format!("; {}", causes::evidence(diff, cause, |name| clean(name).into_owned())));
+        (FAILED, words::sentence(diff, row) + &evidence.unwrap_or_default())
+    });
+    let name = format!("{} of {}", row.test.word(), clean(&row.name));
+    Case { name, file: row.file.as_deref(), problem }
+}
+
+fn of_budget(header: &Header, budget: &BudgetCheck) -> Case<'static> {
+    let problem = budget.exceeded.then(|| (FAILED, words::budget(header, budget)));
+    Case { name: format!("budget: {}", clean(&budget.rule)), file: None, problem }
+}
+
+/// Writes a document with one suite of tests.
+fn write(cases: &[Case], output: Option<&str>, out: &mut dyn Write) -> io::Result<()> {
+    let count = |kind: &str| {
+        cases.iter().filter_map(|case| case.problem.as_ref()).filter(|why| why.0 == kind).count()
+    };
+    let numbers = [("tests", cases.len()), ("failures", count(FAILED)), ("skipped", count(SKIPPED))];
+    let numbers = numbers.map(|(key, number)| (key, number.to_string()));
+    let numbers = || numbers.iter().map(|(key, number)| (*key, number.as_str()));
     let mut writer = Writer::new_with_indent(out, b' ', 2);
     writer.write_event(Event::Decl(BytesDecl::new("1.0", Some("UTF-8"), None)))?;
-    let mut suites = BytesStart::new("testsuites");
-    let mut suite = BytesStart::new("testsuite");
-    suite.push_attribute(("name", "prof diff"));
-    for (key, number) in numbers {
-        let number = number.to_string();
-        suites.push_attribute((key, number.as_str()));
-        suite.push_attribute((key, number.as_str()));
-    }
-    writer.write_event(Event::Start(suites))?;
-    writer.write_event(Event::Start(suite))?;
-    Ok(writer)
-}
-
-fn end(mut writer: Writer<&mut dyn Write>) -> io::Result<()> {
-    writer.write_event(Event::End(BytesEnd::new("testsuite")))?;
-    writer.write_event(Event::End(BytesEnd::new("testsuites")))?;
+    writer.create_element("testsuites").with_attributes(numbers()).write_inner_content(|writer| {
+        let suite = writer.create_element("testsuite").with_attribute(("name", "prof diff"));
+        suite.with_attributes(numbers()).write_inner_content(|writer| {
+            cases.iter().try_for_each(|case| case.write(writer))?;
+            if let Some(output) = output {
+                let text = printable(output);
+                writer.create_element("system-out").write_text_content(BytesText::new(&text))?;
+            }
+            Ok(())
+        })?;
+        Ok(())
+    })?;
     writer.into_inner().write_all(b"\n")
 }
 
-fn budget_cases<W: Write>(
-    writer: &mut Writer<W>,
-    header: &Header,
-    budgets: &[BudgetCheck],
-) -> io::Result<()> {
-    for budget in budgets {
-        let text = words::budget(header, budget);
-        let outcome = if budget.exceeded { Outcome::Failed(&text) } else { Outcome::Passed };
-        case(writer, &format!("budget: {}", clean(&budget.rule)), None, outcome)?;
+impl Case<'_> {
+    fn write<W: Write>(&self, writer: &mut Writer<W>) -> io::Result<()> {
+        let name = printable(&self.name);
+        let file = self.file.map(|file| printable(words::path(file)));
+        let place = file.as_ref().map(|file| ("file", file.as_str()));
+        let attributes = [("classname", "prof diff"), ("name", name.as_str())].into_iter().chain(place);
+        let case = writer.create_element("testcase").with_attributes(attributes);
+        let Some((kind, message)) = &self.problem else { return case.write_empty().map(drop) };
+        let message = printable(message);
+        case.write_inner_content(|writer| {
+            writer.create_element(*kind).with_attribute(("message", message.as_str())).write_empty()?;
+            Ok(())
+        })?;
+        Ok(())
     }
-    Ok(())
-}
-
-#[derive(Clone, Copy)]
-enum Outcome<'t> {
-    Passed,
-    Failed(&'t str),
-    Skipped(&'t str),
-}
-
-fn case<W: Write>(
-    writer: &mut Writer<W>,
-    name: &str,
-    file: Option<&str>,
-    outcome: Outcome<'_>,
-) -> io::Result<()> {
-    let mut case = BytesStart::new("testcase");
-    case.push_attribute(("classname", "prof diff"));
-    case.push_attribute(("name", printable(name).as_str()));
-    if let Some(file) = file {
-        case.push_attribute(("file", printable(words::path(file)).as_str()));
-    }
-    let (element, message) = match outcome {
-        Outcome::Passed => return writer.write_event(Event::Empty(case)),
-        Outcome::Failed(message) => ("failure", message),
-        Outcome::Skipped(message) => ("skipped", message),
-    };
-    writer.write_event(Event::Start(case))?;
-    let mut inner = BytesStart::new(element);
-    inner.push_attribute(("message", printable(message).as_str()));
-    writer.write_event(Event::Empty(inner))?;
-    writer.write_event(Event::End(BytesEnd::new("testcase")))
 }
 
 /// Makes control characters visible: most of them cannot be written in XML, and neither can two code points that are no

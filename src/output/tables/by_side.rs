@@ -8,9 +8,8 @@ use crate::output::label::Label;
 use crate::output::names::DisplayNames;
 use crate::output::scale;
 use crate::output::style::Style;
-use crate::output::table::{Columns, Emphasis, Form, Kind, Note, Rank, Table};
+use crate::output::table::{Columns, Emphasis, Form, Kind, Note, Rank, Table, wrapped};
 use crate::output::tables::diff::add_keys;
-use crate::output::width::wrap;
 use crate::report::{
     BySide, BySideRow, Diff, DiffCause, DiffOutcome, DiffRow, DiffSide, DiffVerdict, RowTest, RowVerdict,
     TotalGrowth,
@@ -226,24 +225,15 @@ fn notes(all: &BySide, form: Form, style: &Style) -> Vec<Note> {
     notes.extend(cut.map(|cut| Note::faint(format!("{} {cut}", style.glyphs.ellipsis))));
     notes.push(Note::default());
     for (label, diff) in labels.builds.iter().zip(&all.builds) {
-        notes.extend(of_build(diff, style).map(|mut note| {
-            note.text = format!("{label}: {}", note.text);
-            note
-        }));
+        let notes_of_build = of_build(diff, style);
+        notes.extend(notes_of_build.map(|note| Note { text: format!("{label}: {}", note.text), ..note }));
     }
     let cells = all.rows.iter().flat_map(|row| row.builds.iter().flatten());
     notes.extend(words::legend(&cells).map(Note::faint));
     notes.extend(all.builds.first().map(|diff| Note::faint(scales(diff, &labels.old))));
     notes.extend(all.builds.first().and_then(words::one_pair).map(Note::plain));
     notes.push(Note::plain(result(all, &labels, style)));
-    if form == Form::Markdown {
-        return notes;
-    }
-    let lines = notes.into_iter().flat_map(|note| {
-        let lines = wrap(&style.glyphs.plain(&note.text), style.layout_width());
-        lines.into_iter().map(move |text| Note { text, emphasis: note.emphasis })
-    });
-    lines.collect()
+    if form == Form::Markdown { notes } else { wrapped(notes, style) }
 }
 
 /// What there is to say about one build.

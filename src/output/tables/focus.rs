@@ -9,7 +9,6 @@ use crate::output::table::{Cell, Columns, Emphasis, Form, Kind, Note, Rank, Tabl
 use crate::output::tables::values::{
     HasValues, RowSides, ValueColumns, Which, artefact_note, more, side_only,
 };
-use crate::output::width::wrap;
 use crate::report::{
     CountedFrom, CutRows, Focus, FocusMatch, Grouping, Neighbour, NeighbourKind, Overlap, Pair,
 };
@@ -74,10 +73,7 @@ pub(super) fn tables<'r>(focus: &'r Focus, form: Form, style: &'r Style) -> Scal
     if form == Form::Csv {
         return Ok(vec![table]);
     }
-    if let Some(note) = overlap_note(focus).or_else(|| calls_note(focus)) {
-        let lines = style.width.map_or_else(|| vec![note.clone()], |width| wrap(&note, width));
-        table.below.extend(lines.into_iter().map(Note::faint));
-    }
+    table.below.extend(overlap_note(focus).or_else(|| calls_note(focus)).map(Note::faint));
     table.below.extend(values.highlight_note(style));
     let mut tables = vec![table];
     if focus.matches.len() > 1 {

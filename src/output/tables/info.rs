@@ -5,7 +5,7 @@ use crate::name::{clean, display_width};
 use crate::output::headline;
 use crate::output::label::Label;
 use crate::output::style::Style;
-use crate::output::table::{Columns, Form, Kind, Note, Rank, Table};
+use crate::output::table::{Columns, Form, Kind, Note, Rank, Table, wrapped};
 use crate::output::width::{pad, wrap};
 use crate::report::{Info, InfoInput, InfoMetric, InfoPeriod, Pair};
 use crate::unit::{self, Scale, Unit};
@@ -287,7 +287,5 @@ fn guidance(info: &Info, style: &Style) -> Vec<Note> {
         titles.push("COMPANION: the metric that measures the same events in another way".to_string());
     }
     let texts = [titles.join(style.glyphs.dot), sentences.join(" ")];
-    let lines =
-        texts.iter().filter(|text| !text.is_empty()).flat_map(|text| wrap(text, style.layout_width()));
-    lines.map(Note::faint).collect()
+    wrapped(texts.into_iter().filter(|text| !text.is_empty()).map(Note::faint), style)
 }

@@ -7,8 +7,7 @@ use crate::output::label::Label;
 use crate::output::names::DisplayNames;
 use crate::output::scale as output_scale;
 use crate::output::style::{Glyphs, Style};
-use crate::output::table::{Cell, Columns, Emphasis, Form, Kind, Note, Rank, Table};
-use crate::output::width::wrap;
+use crate::output::table::{Cell, Columns, Emphasis, Form, Kind, Note, Rank, Table, wrapped};
 use crate::report::{Trend, TrendPoint, TrendRise, TrendRow, TrendStep, TrendVerdict};
 use crate::unit::{Scale, group_thousands, plural, timestamp_minutes};
 
@@ -53,16 +52,7 @@ pub(super) fn table<'r>(trend: &'r Trend, form: Form, style: &'r Style) -> Scale
         _ => Emphasis::None,
     });
     let mut table = columns.table(form, &[], || trend.rows.iter(), []);
-    let fitted = |notes: Vec<Note>| -> Vec<Note> {
-        if form != Form::Text {
-            return notes;
-        }
-        let lines = |note: Note| {
-            let lines = wrap(&style.glyphs.plain(&note.text), style.layout_width());
-            lines.into_iter().map(move |text| Note { text, emphasis: note.emphasis })
-        };
-        notes.into_iter().flat_map(lines).collect()
-    };
+    let fitted = |notes: Vec<Note>| if form == Form::Text { wrapped(notes, style) } else { notes };
     let filters = clean(&trend.header.filters.join(" ")).into_owned();
     let heading = [heading(trend, style)?, filters].into_iter().filter(|line| !line.is_empty());
     table.above = fitted(heading.map(Note::plain).chain([Note::default()]).collect());

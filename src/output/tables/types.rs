@@ -2,8 +2,7 @@
 
 use crate::name::display_width;
 use crate::output::style::Style;
-use crate::output::table::{Columns, Emphasis, Form, Kind, Note, Table};
-use crate::output::width::wrap;
+use crate::output::table::{Columns, Form, Kind, Note, Table, wrapped};
 use crate::report::{TypeRow, Types};
 
 /// All types, those of one language, or the types asked for by name.
@@ -80,15 +79,12 @@ fn explained(row: &TypeRow, style: &Style) -> Vec<Note> {
         title.push_str(&format!("{}companion {companion}", style.glyphs.dot));
     }
     let sentences = [
-        (row.measures.to_string(), Emphasis::None),
-        (row.when.to_string(), Emphasis::None),
-        (format!("{}.", capitalized(&row.width)), Emphasis::None),
-        (format!("Recorded for {}.", row.languages.join(", ")), Emphasis::Faint),
+        Note::plain(row.measures),
+        Note::plain(row.when),
+        Note::plain(format!("{}.", capitalized(&row.width))),
+        Note::faint(format!("Recorded for {}.", row.languages.join(", "))),
     ];
-    let lines = sentences.into_iter().flat_map(|(sentence, emphasis)| {
-        wrap(&sentence, style.layout_width()).into_iter().map(move |text| Note { text, emphasis })
-    });
-    std::iter::once(Note::title(title)).chain(lines).collect()
+    std::iter::once(Note::title(title)).chain(wrapped(sentences, style)).collect()
 }
 
 fn capitalized(text: &str) -> String {

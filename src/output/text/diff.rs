@@ -3,17 +3,16 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::name::{clean, display_width, fit, fit_distinct};
-use crate::output::Scaled;
 use crate::output::diff::causes::{self, Shown};
 use crate::output::diff::words::{self, PerRun};
 use crate::output::names::DisplayNames;
 use crate::output::style::Style;
 use crate::output::table::{Emphasis, Form, Kind, Rank, Table};
-use crate::output::tables;
 use crate::output::text::grid::{self, GAP};
-use crate::output::text::header::{scale, shorten};
+use crate::output::text::header::shorten;
 use crate::output::text::line::TextLine;
 use crate::output::width::{pad, wrap};
+use crate::output::{Scaled, scale, tables};
 use crate::report::{Diff, DiffRow, DiffSide, DiffVerdict};
 
 /// The two sides, the rows, what was detectable, and the verdict with the exit code.
@@ -118,7 +117,7 @@ fn causes(diff: &Diff, style: &Style) -> Vec<TextLine> {
 }
 
 fn sides(diff: &Diff, style: &Style) -> Scaled<Vec<TextLine>> {
-    let scale = scale(&diff.header.metric, diff.old.total.max(diff.new.total), style)?;
+    let scale = scale(&diff.header.metric, diff.old.total.max(diff.new.total), style.unit.as_ref())?;
     let both = [("old", &diff.old), ("new", &diff.new)];
     let rests = both.map(|(_, side)| {
         let rest = words::side(diff, side, &scale.format(side.total));

@@ -1,14 +1,12 @@
 //! The header lines of every view: what is shown, and what affects the numbers.
 
 use crate::name::{base_name, clean, display_width, fit};
-use crate::output::Scaled;
-use crate::output::headline;
 use crate::output::label::LEAST_NAME;
 use crate::output::style::Style;
 use crate::output::table::Emphasis;
 use crate::output::text::line::TextLine;
-use crate::report::{Header, MetricName};
-use crate::unit::Scale;
+use crate::output::{Scaled, headline, scale};
+use crate::report::Header;
 
 /// `gpq.pprof · cpu 85.99s in 40.73s, 2.11 CPUs busy · 8,599 samples`
 pub(super) fn lines(header: &Header, style: &Style) -> Scaled<Vec<TextLine>> {
@@ -20,7 +18,7 @@ pub(super) fn lines(header: &Header, style: &Style) -> Scaled<Vec<TextLine>> {
         lines.push(TextLine::new(filters, Emphasis::Faint));
     }
     if let Some(options) = headline::emptied_by(header) {
-        let emptied = scale(&header.metric, header.shown, style)?.format(header.emptied);
+        let emptied = scale(&header.metric, header.shown, style.unit.as_ref())?.format(header.emptied);
         let text = format!("stacks whose frames are all hidden by {options}: {emptied}");
         lines.push(TextLine::new(text, Emphasis::Faint));
     }
@@ -34,7 +32,7 @@ pub(super) fn lines(header: &Header, style: &Style) -> Scaled<Vec<TextLine>> {
 /// The line of the old side: `base main.pb.gz · cpu 82.10s in 40.70s · rescaled × 1.050 (core) · Δ% is of this total`.
 fn base_line(header: &Header, style: &Style) -> Scaled<Option<TextLine>> {
     let Some(base) = &header.base else { return Ok(None) };
-    let scale = scale(&header.metric, header.total.max(base.total), style)?;
+    let scale = scale(&header.metric, header.total.max(base.total), style.unit.as_ref())?;
     let dot = style.glyphs.dot;
     let parts = headline::base(header, &scale.format(base.total));
     let inputs = headline::base_inputs(header);
@@ -59,10 +57,10 @@ const BASE: &str = "base ";
 
 /// The metrics with their totals: `alloc_space 4.54GiB, inuse_space 3.95MiB`.
 fn metrics(header: &Header, style: &Style) -> Scaled<String> {
-    let total = scale(&header.metric, header.total, style)?.format(header.total);
+    let total = scale(&header.metric, header.total, style.unit.as_ref())?.format(header.total);
     let mut part = format!("{} {total}", clean(&header.metric.name)).trim_start().to_string();
     for further in header.metrics.iter().skip(1) {
-        let scale = scale(&further.metric, further.total, style)?;
+        let scale = scale(&further.metric, further.total, style.unit.as_ref())?;
         part.push_str(&format!(", {} {}", clean(&further.metric.name), scale.format(further.total)));
     }
     Ok(part)
@@ -96,7 +94,7 @@ fn filter_line(header: &Header, style: &Style) -> Scaled<Option<String>> {
     if header.filters.is_empty() {
         return Ok(None);
     }
-    let shown = scale(&header.metric, header.shown, style)?.format(header.shown);
+    let shown = scale(&header.metric, header.shown, style.unit.as_ref())?.format(header.shown);
     Ok(Some(headline::shown(header, &shown).join(style.glyphs.dot)))
 }
 
@@ -107,9 +105,4 @@ fn idle_note(header: &Header) -> Option<String> {
     (!is_told).then(|| {
         format!("{idle}% of {} is idle; --hide-stacks @idle excludes it", clean(&header.metric.name))
     })
-}
-
-/// The scale of a column of a metric's values.
-pub(super) fn scale(metric: &MetricName, largest: i64, style: &Style) -> Scaled<Scale> {
-    crate::output::scale(metric, largest, style.unit.as_ref())
 }

@@ -12,6 +12,7 @@ mod label;
 mod library;
 mod nearest;
 mod package;
+mod parts;
 mod place;
 mod quoted;
 mod rust_escapes;
@@ -27,6 +28,7 @@ pub use identity::{identifiers, is_anonymous, normalized, without_numbers, witho
 pub use library::{is_library, is_standard_library, is_system_binary};
 pub use nearest::nearest;
 pub use package::package;
+pub(crate) use parts::{prefix, split_library, type_of};
 pub(crate) use place::base_name;
 pub use place::{BlockLabel, block_labels, split_place, split_shown};
 pub use quoted::quoted;

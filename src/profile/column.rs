@@ -62,6 +62,15 @@ pub struct Column<I, T> {
     id: PhantomData<fn(I)>,
 }
 
+impl<I: Id> Column<I, bool> {
+    /// A column with `len` rows that says which ids are among these.
+    pub fn marking(ids: impl IntoIterator<Item = I>, len: usize) -> Column<I, bool> {
+        let mut marks = Column::filled(false, len);
+        ids.into_iter().for_each(|id| marks[id] = true);
+        marks
+    }
+}
+
 impl<I: Id, T> Column<I, T> {
     /// A column without rows.
     pub const fn new() -> Self {

@@ -16,6 +16,7 @@
 
 mod number;
 mod quantity;
+mod ratio;
 mod scale;
 mod timestamp;
 
@@ -23,6 +24,7 @@ use std::borrow::Cow;
 
 pub use number::{fixed, group_thousands, mean, plural, rate, share, signed_share};
 pub use quantity::{Quantity, QuantityError};
+pub(crate) use ratio::{about, percentage, plain_ratio, points, probability, ratio, significance, times};
 pub use scale::{IncompatibleUnits, Scale, Step, duration, human, human_short};
 pub use timestamp::{TimestampError, parse_rfc3339, timestamp_minutes, timestamp_seconds};
 

@@ -62,8 +62,8 @@ pub(super) fn facets(profile: &Profile) -> Facets {
 
 /// The keys that tell samples apart, with their values in order.
 fn candidates(profile: &Profile) -> Vec<Candidate> {
-    let mut used = Column::<LabelSetId, bool>::filled(false, profile.label_sets.len());
-    profile.samples.labels.iter().for_each(|&set| used[set] = true);
+    let sets = profile.samples.labels.iter().copied();
+    let used = Column::marking(sets, profile.label_sets.len());
     let used: Vec<LabelSetId> = profile.label_sets.ids().filter(|&set| used[set]).collect();
     let mut found: HashMap<StringId, Found> = HashMap::new();
     for &set in &used {

@@ -53,14 +53,11 @@ pub(super) fn find(subject: &Subject<'_>, by: &By, text: &str, fixed: bool) -> R
         let near = nearest(pattern.body(), names, OFFERED);
         return Err(NotFound::Nothing(near.into_iter().map(str::to_string).collect()));
     }
-    let mut wanted = Column::filled(false, subject.keys.len());
     let valued: Vec<KeyId> = found.iter().copied().filter(|&key| candidates.valued[key]).collect();
     if valued.is_empty() {
         return Err(NotFound::NoValue(found.iter().map(name).take(OFFERED).collect()));
     }
-    for key in valued {
-        wanted[key] = true;
-    }
+    let wanted = Column::marking(valued, subject.keys.len());
     Ok(FoundKeys { wanted, note })
 }
 

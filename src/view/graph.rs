@@ -46,10 +46,7 @@ pub fn graph(profile: &Profile, options: &GraphOptions) -> Graph {
     header.elided = cut.iter().map(|&key| counted.new_pair(key).self_value).sum();
     header.elided_rows = cut.len() as u64;
 
-    let mut kept = Column::filled(false, subject.keys.len());
-    for &key in &keys {
-        kept[key] = true;
-    }
+    let kept = Column::marking(keys.iter().copied(), subject.keys.len());
     let all = edges(&subject, &kept);
     let between = all.len();
     let smallest = threshold(header.shown, options.min_edge);

@@ -111,10 +111,9 @@ fn ratios(base: &BaseSide, (new, old): (i64, i64)) -> Vec<(&'static str, f64)> {
 /// The names on the stacks, sorted. Where nodes of one name differ, the first counts.
 fn names(subject: &Subject<'_>, has_small: bool) -> Vec<PageName> {
     let mut rows: HashMap<Name, PageName> = HashMap::new();
-    let mut used = Column::<KeyId, bool>::filled(false, subject.keys.len());
-    for frame in page_calls::frames(subject.profile) {
-        used[subject.keys.of_frame(frame)] = true;
-    }
+    let frames = page_calls::frames(subject.profile).into_iter();
+    let shown = frames.map(|frame| subject.keys.of_frame(frame));
+    let used = Column::marking(shown, subject.keys.len());
     let packages = packages(subject);
     for key in subject.keys.ids().filter(|&key| used[key]) {
         let row = subject.keys.get(key);
@@ -186,10 +185,7 @@ fn places(subject: &Subject<'_>, names: &[PageName], by: &By) -> (Vec<PagePlace>
     let is_narrow = matches!(by, By::Function | By::Name | By::Line | By::Address);
     let mut known: HashMap<PagePlace, u32> = HashMap::new();
     let symbols = &subject.profile.symbols;
-    let mut used = Column::<FrameId, bool>::filled(false, symbols.frames.len());
-    for frame in page_calls::frames(subject.profile) {
-        used[frame] = true;
-    }
+    let used = Column::marking(page_calls::frames(subject.profile), symbols.frames.len());
     let mut texts = hashbrown::HashSet::<Name>::new();
     let mut text = |text: &str| texts.get_or_insert_with(text, |text| text.into()).clone();
     let of_frame = symbols.frames.enumerate().map(|(id, frame)| {

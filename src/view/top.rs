@@ -101,10 +101,8 @@ fn unmark_idle(subject: &Subject<'_>, metric: usize, keys: &[KeyId], rows: &mut 
         return;
     }
     let (profile, symbols) = (subject.profile, &subject.profile.symbols);
-    let mut is_marked = Column::<KeyId, bool>::filled(false, subject.keys.len());
-    for (&key, row) in keys.iter().zip(rows.iter()) {
-        is_marked[key] = row.candidate;
-    }
+    let marked = keys.iter().zip(rows.iter()).filter(|(_, row)| row.candidate).map(|(&key, _)| key);
+    let is_marked = Column::marking(marked, subject.keys.len());
     // Few functions are marked, so that few names need to be looked at.
     let mut of_functions = Column::<FunctionId, Option<bool>>::filled(None, symbols.functions.len());
     let of_stacks = idle_stacks(profile, metric);

@@ -125,10 +125,9 @@ pub fn bottom_up(profile: &Profile, options: &TreeOptions) -> Result<Tree, TooLa
     let has_value = |key: &KeyId| counted.flat.total.iter().any(|column| column[*key] != 0);
     let mut tops: Vec<KeyId> = subject.keys.ids().filter(has_value).collect();
     if let Some(focus) = &options.scope.focus {
-        let mut is_match = Column::<KeyId, bool>::filled(false, subject.keys.len());
-        for frame in profile.symbols.frames.ids().filter(|&frame| focus.contain(frame)) {
-            is_match[subject.keys.of_frame(frame)] = true;
-        }
+        let frames = profile.symbols.frames.ids().filter(|&frame| focus.contain(frame));
+        let matches = frames.map(|frame| subject.keys.of_frame(frame));
+        let is_match = Column::marking(matches, subject.keys.len());
         tops.retain(|&key| is_match[key]);
     }
     tops.sort_by(|&a, &b| options.sort.compare(counted.sort_row(a), counted.sort_row(b)));

@@ -12,7 +12,7 @@ use crate::cli::commands::requirement::Requirement;
 use crate::cli::commands::show::{Show, one_metric, write_timed};
 use crate::cli::options::args::{RowLimit, ViewArgs, percent};
 use crate::cli::options::color_by::ColorByArgs;
-use crate::cli::options::layout::{Output, OutputFormat};
+use crate::cli::options::layout::Output;
 use crate::cli::options::pictures::{Drawing, has_ending};
 use crate::cli::terminal::clock::Clock;
 use crate::cli::terminal::failure::{hinted, unwritten};
@@ -54,19 +54,13 @@ const MIN_EDGE: f64 = 0.1;
 impl GraphCommand {
     pub(crate) fn run(mut self) -> Result<()> {
         let drawing = Drawing { command: "graph", endings: &["svg", "dot"], dash: false };
-        let out = drawing.target(self.view.layout.output.take(), &mut self.view.stacks.input.profiles)?;
-        self.view.layout.output.clone_from(&out);
-        let picture = out.as_deref().filter(|out| drawing.writes(out));
-        if picture.is_some() && self.view.layout.format != OutputFormat::Text {
-            let hint = "run prof graph once for the picture and once for the report";
-            return Err(hinted("graph --format: OUT is a picture, so there is no report to format", hint));
-        }
+        let picture = self.view.layout.picture(&drawing, &mut self.view.stacks.input.profiles)?;
         if picture.is_none() && self.coloring.is_given() {
             let hint = "prof graph OUT.svg draws a picture, prof graph OUT.dot writes one for Graphviz";
             return Err(hinted("graph --color-by: only pictures have colours", hint));
         }
         let color_by = self.coloring.color_by(&self.view.stacks.base)?;
-        let output = match picture {
+        let output = match &picture {
             Some(out) => Output::picture(out, self.view.layout.force),
             None => self.view.output()?,
         };
@@ -83,7 +77,7 @@ impl GraphCommand {
             let options = GraphOptions { scope, sort: sort.clone(), max_nodes, min_edge, grouped };
             Ok(graph(profile, &options).into())
         })?;
-        match (&report, picture) {
+        match (&report, &picture) {
             (Report::Graph(graph), Some(picture)) => self.draw(graph, picture, color_by, &output.target),
             _ => write_timed(&report, &output, &self.view.stacks.input),
         }

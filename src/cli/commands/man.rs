@@ -8,9 +8,8 @@ use anyhow::{Context, Result};
 use clap::{Args, Command, ValueHint};
 use clap_mangen::Man;
 
-use crate::cli::terminal::failure::hinted;
+use crate::cli::terminal::failure::no_such;
 use crate::cli::terminal::target::{Kind, Target, may_write};
-use crate::name::nearest;
 
 /// Man pages, with the same contents as --help
 #[derive(Args, Debug)]
@@ -53,20 +52,13 @@ impl ManCommand {
                 let is_it = |command: &&&Command| {
                     command.get_name() == name || command.get_all_aliases().any(|alias| alias == name)
                 };
-                *commands.iter().find(is_it).ok_or_else(|| no_such_command(name, &commands))?
+                let known = || commands.iter().map(|command| command.get_name()).collect::<Vec<_>>();
+                let unknown = || no_such(format!("man {name}: no such command"), name, "commands", &known());
+                *commands.iter().find(is_it).ok_or_else(unknown)?
             }
         };
         Target::Stdout.write(|out| Ok(write_page(command, out)?))
     }
-}
-
-fn no_such_command(name: &str, commands: &[&Command]) -> anyhow::Error {
-    let names: Vec<&str> = commands.iter().map(|command| command.get_name()).collect();
-    let hint = match &nearest(name, names.iter().copied(), 1)[..] {
-        [near] => format!("did you mean {near}?"),
-        _ => format!("the commands are {}", names.join(", ")),
-    };
-    hinted(format!("man {name}: no such command"), hint)
 }
 
 /// `prof`, or `prof-top`.

@@ -14,7 +14,7 @@ use crate::cli::input::request::explain as explain_load;
 use crate::cli::options::args::{InputArgs, NodeArgs, RowLimit, fraction, note, percent, say, warn};
 use crate::cli::options::base::normalize;
 use crate::cli::options::filters::{FilterArgs, explain as explain_filter};
-use crate::cli::options::layout::{LayoutArgs, Output, OutputFormat, WordingArgs};
+use crate::cli::options::layout::{LayoutArgs, Output, WordingArgs};
 use crate::cli::options::match_args::MatchArgs;
 use crate::cli::options::pictures::Drawing;
 use crate::cli::terminal::clock::Clock;
@@ -134,14 +134,8 @@ fn without_sides(text: &str) -> Result<Normalization, String> {
 impl TrendCommand {
     pub(crate) fn run(mut self) -> Result<Outcome> {
         let drawing = Drawing { command: "trend", endings: &["svg"], dash: false };
-        let out = drawing.target(self.layout.output.take(), &mut self.input.profiles)?;
-        self.layout.output.clone_from(&out);
-        let picture = out.as_deref().filter(|out| drawing.writes(out));
-        if picture.is_some() && self.layout.format != OutputFormat::Text {
-            let hint = "run prof trend once for the picture and once for the report";
-            return Err(hinted("trend --format: OUT is a picture, so there is no report to format", hint));
-        }
-        let mut output = match picture {
+        let picture = self.layout.picture(&drawing, &mut self.input.profiles)?;
+        let mut output = match &picture {
             Some(out) => Output::picture(out, self.layout.force),
             None => self.layout.output(&self.wording, &self.input.profiles, self.input.quiet)?,
         };

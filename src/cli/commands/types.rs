@@ -5,7 +5,7 @@ use clap::Args;
 
 use crate::cli::commands::show::write;
 use crate::cli::options::layout::{LayoutArgs, WordingArgs};
-use crate::cli::terminal::failure::{hinted, meant};
+use crate::cli::terminal::failure::{hinted, no_such};
 use crate::kind::KINDS;
 use crate::view::types;
 
@@ -44,11 +44,11 @@ impl TypesCommand {
         let is_known = |language: &String| languages.iter().any(|known| known.eq_ignore_ascii_case(language));
         match (&self.name, &self.language) {
             (_, Some(language)) if !is_known(language) => {
-                no_such(format!("--language {language}: no such language"), language, &languages)
+                no_such(format!("--language {language}: no such language"), language, "choices", &languages)
             }
             (Some(name), None) => {
                 let names: Vec<&str> = KINDS.iter().map(|kind| kind.name).collect();
-                no_such(format!("{name}: no such profile type"), name, &names)
+                no_such(format!("{name}: no such profile type"), name, "choices", &names)
             }
             (name, language) => {
                 let [name, language] = [name, language].map(|word| word.as_deref().unwrap_or_default());
@@ -57,8 +57,4 @@ impl TypesCommand {
             }
         }
     }
-}
-
-fn no_such(message: String, name: &str, known: &[&str]) -> anyhow::Error {
-    hinted(message, format!("{}the choices are {}", meant(name, known), known.join(", ")))
 }

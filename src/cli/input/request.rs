@@ -10,7 +10,7 @@ use anyhow::Result;
 use crate::cli::input::paths::names;
 use crate::cli::options::args::InputArgs;
 use crate::cli::options::many::ManyArgs;
-use crate::cli::terminal::failure::{hinted, meant};
+use crate::cli::terminal::failure::{hinted, meant, no_such};
 use crate::cli::terminal::progress::Progress;
 use crate::format::{self, FORMATS, Format, LoadError};
 use crate::load::{Combine, Error, Loaded, Request, Symbols, shown};
@@ -60,8 +60,7 @@ impl InputArgs {
 fn format_named(name: &str) -> Result<&'static Format> {
     format::named(name).ok_or_else(|| {
         let known: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();
-        let hint = format!("{}the formats are {}", meant(name, &known), known.join(", "));
-        hinted(format!("--input-format {name}: no such format"), hint)
+        no_such(format!("--input-format {name}: no such format"), name, "formats", &known)
     })
 }
 

@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use clap::{Args, ValueEnum, ValueHint};
 
-use crate::cli::options::pictures::{has_ending, refuse_picture};
+use crate::cli::options::pictures::{Drawing, has_ending, refuse_picture};
 use crate::cli::options::screen;
+use crate::cli::terminal::failure::hinted;
 use crate::cli::terminal::messages::print_messages;
 use crate::cli::terminal::target::Target;
 use crate::output::{Glyphs, Style};
@@ -74,6 +75,23 @@ impl LayoutArgs {
             force: self.force,
             target,
         })
+    }
+
+    /// The picture to draw instead of a report, if one is given; it may be one of the positional arguments.
+    pub(crate) fn picture(
+        &mut self,
+        drawing: &Drawing,
+        positionals: &mut Vec<String>,
+    ) -> Result<Option<PathBuf>> {
+        self.output = drawing.target(self.output.take(), positionals)?;
+        let picture = self.output.clone().filter(|out| drawing.writes(out));
+        if picture.is_some() && self.format != OutputFormat::Text {
+            let command = drawing.command;
+            let message = format!("{command} --format: OUT is a picture, so there is no report to format");
+            let hint = format!("run prof {command} once for the picture and once for the report");
+            return Err(hinted(message, hint));
+        }
+        Ok(picture)
     }
 
     fn style(&self, wording: &WordingArgs, is_terminal: bool) -> Style {

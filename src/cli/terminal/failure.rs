@@ -37,6 +37,11 @@ pub(crate) fn unwritten(error: output::Error) -> anyhow::Error {
     }
 }
 
+/// The error for a name that is not one of those known, such as the formats. Suggests a similar one.
+pub(crate) fn no_such(message: String, name: &str, what: &str, known: &[&str]) -> anyhow::Error {
+    hinted(message, format!("{}the {what} are {}", meant(name, known), known.join(", ")))
+}
+
 /// The beginning of a hint, `did you mean NAME? `, if one of the `known` names is similar to `name`; otherwise
 /// empty.
 pub(crate) fn meant(name: &str, known: &[&str]) -> String {

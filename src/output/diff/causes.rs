@@ -4,7 +4,7 @@ use crate::name::{clean, quoted};
 use crate::output::diff::words;
 use crate::output::style::Explain;
 use crate::report::{CauseKind, Diff, DiffCause, DiffRow, DiffSide, Growth, MixChange, RowTest, TotalGrowth};
-use crate::unit::group_thousands;
+use crate::unit::{self, group_thousands, percentage};
 
 /// The causes shown explain this part of the growth, from 0 to 1, unless all are asked for.
 const MOST: f64 = 0.8;
@@ -112,11 +112,6 @@ pub(in crate::output) fn recorded_growth(diff: &Diff) -> Option<f64> {
     (old > 0.0).then(|| (per_run(&diff.new) / old - 1.0) * 100.0)
 }
 
-/// `+11.1%`
-pub(in crate::output) fn percentage(percent: f64, digits: usize) -> String {
-    format!("{percent:+.digits$}%").replace('-', "−")
-}
-
 /// Growth that differs by fewer percentage points is the same for a reader.
 const SIMILAR_GROWTH: f64 = 0.5;
 
@@ -137,12 +132,7 @@ pub(in crate::output) fn change(cause: &DiffCause) -> String {
     };
     match (cause.ratio, cause.ratio_low, cause.ratio_high) {
         (Some(ratio), Some(low), Some(high)) => {
-            format!(
-                "{word} {} ({}–{})",
-                words::ratio(ratio),
-                words::plain_ratio(low),
-                words::plain_ratio(high)
-            )
+            format!("{word} {} ({}–{})", unit::ratio(ratio), unit::plain_ratio(low), unit::plain_ratio(high))
         }
         _ => word.to_string(),
     }
@@ -218,7 +208,7 @@ fn mix_of_work(mix: &MixChange, name: impl Fn(&str) -> String) -> String {
                 Some(label) => format!("{}={}", clean(label), clean(&kind.name)),
                 None => name(&kind.name),
             };
-            format!("{kind} {}", words::ratio(ratio))
+            format!("{kind} {}", unit::ratio(ratio))
         })
         .collect();
     if parts.len() > MOST_KINDS {

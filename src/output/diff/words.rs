@@ -9,32 +9,14 @@ use crate::report::{
     BudgetCheck, BudgetReport, CauseKind, Diff, DiffCause, DiffOutcome, DiffRow, DiffSide, DiffVerdict,
     DoubtfulCore, Folded, Header, Matched, Moved, RowTest, RowVerdict,
 };
-use crate::unit::{self, Scale, Unit, group_thousands, human};
+use crate::unit::{
+    self, Scale, Unit, about, group_thousands, human, plain_ratio, points, probability, ratio, significance,
+    times,
+};
 
 /// The path of a source file: modules of JavaScript are recorded as `file:///srv/app/cart.js`, which no tool looks up.
 pub(in crate::output) fn path(file: &str) -> &str {
     file.strip_prefix("file://").unwrap_or(file)
-}
-
-/// `×1.16`
-pub(in crate::output) fn ratio(ratio: f64) -> String {
-    format!("×{}", plain_ratio(ratio))
-}
-
-pub(in crate::output) fn plain_ratio(ratio: f64) -> String {
-    match ratio {
-        ratio if ratio >= 1e6 => format!("{ratio:.0e}"),
-        ratio if ratio >= 100.0 => format!("{ratio:.0}"),
-        ratio if ratio >= 10.0 => format!("{ratio:.1}"),
-        _ => format!("{ratio:.2}"),
-    }
-}
-
-/// A ratio within a sentence, rounded to about two digits: `2.2×`, `1.16×`, `1.2×`.
-fn times(value: f64) -> String {
-    let text = if (2.0..10.0).contains(&value) { format!("{value:.1}") } else { plain_ratio(value) };
-    let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
-    format!("{text}×")
 }
 
 /// `1.10–1.23`; empty if nothing was tested.
@@ -139,16 +121,6 @@ pub(in crate::output) fn change(diff: &Diff, of_old_total: f64) -> String {
     PerRun::automatic(diff).change(of_old_total)
 }
 
-/// `+2.3pt`
-pub(in crate::output) fn points(points: f64) -> String {
-    let sign = match points {
-        points if points >= 0.05 => "+",
-        points if points <= -0.05 => "−",
-        _ => "",
-    };
-    format!("{sign}{:.1}pt", points.abs())
-}
-
 /// Which functions were matched although their names or locations differ, so that a reader can check.
 /// Names are shortened by `name`; `all` lists every match.
 pub(in crate::output) fn matched(diff: &Diff, all: bool, name: impl Fn(&str) -> String) -> Option<String> {
@@ -184,17 +156,6 @@ pub(in crate::output) fn old_share(diff: &Diff, row: &DiffRow) -> String {
 /// The share of a row on the new side, relative to what *that* side recorded.
 pub(in crate::output) fn new_share(diff: &Diff, row: &DiffRow) -> String {
     unit::share(row.tested_values().1, diff.new.total)
-}
-
-/// A p-value with its relevant digits: `1`, `0.27`, `0.001`, `<0.0001`.
-pub(in crate::output) fn probability(q: f64) -> String {
-    match q {
-        q if q >= 0.995 => "1".to_string(),
-        q if q >= 0.0095 => format!("{q:.2}"),
-        q if q >= 0.00095 => format!("{q:.3}"),
-        q if q >= 0.00005 => format!("{q:.4}"),
-        _ => "<0.0001".to_string(),
-    }
 }
 
 /// The q of a row; empty if the row was not tested, since it is 1 then, whatever the values.
@@ -512,22 +473,9 @@ fn no_verdict(diff: &Diff, seen: Option<f64>) -> String {
     text
 }
 
-/// A number rounded to three digits: `11,900`.
-fn about(value: f64) -> String {
-    let digits = value.max(1.0).log10().floor();
-    let step = 10_f64.powf((digits - 2.0).max(0.0));
-    group_thousands(((value / step).round() * step) as i128)
-}
-
 /// `1 function regressed, 0 improved · 57 values tested · alpha 1%, thresholds 1.05× and 1.0pt`
 pub(in crate::output) fn summary(diff: &Diff) -> String {
-    format!("{} · alpha {}, {}", counts(diff), alpha(diff.strictness.alpha), thresholds(diff))
-}
-
-/// A significance level: `1%`
-pub(in crate::output) fn alpha(alpha: f64) -> String {
-    let percent = format!("{:.4}", alpha * 100.0);
-    format!("{}%", percent.trim_end_matches('0').trim_end_matches('.'))
+    format!("{} · alpha {}, {}", counts(diff), significance(diff.strictness.alpha), thresholds(diff))
 }
 
 /// `thresholds 1.05× and 1.0pt`

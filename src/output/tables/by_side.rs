@@ -14,7 +14,7 @@ use crate::report::{
     BySide, BySideRow, Diff, DiffCause, DiffOutcome, DiffRow, DiffSide, DiffVerdict, RowTest, RowVerdict,
     TotalGrowth,
 };
-use crate::unit::{mean, share};
+use crate::unit::{mean, percentage, share, significance};
 
 /// The tables; for programs, a single one with a row per function and build.
 pub(super) fn tables<'r>(all: &'r BySide, form: Form, style: &'r Style) -> Scaled<Vec<Table<'r>>> {
@@ -105,7 +105,7 @@ fn builds<'r>(all: &'r BySide, form: Form, style: &Style) -> Scaled<Table<'r>> {
     // The values of TOTAL/RUN are recorded, so their change is, too.
     if all.builds.iter().any(causes::is_rescaled) {
         let recorded = move |build: &Option<usize>| {
-            causes::recorded_growth(diff(build)?).map(|percent| causes::percentage(percent, digits(percent)))
+            causes::recorded_growth(diff(build)?).map(|percent| percentage(percent, digits(percent)))
         };
         columns.show("CHANGE IN TOTAL", Kind::Word, recorded).rank(Rank::OtherForm);
         columns.show(RESCALED, Kind::Word, move |build| growth(diff(build)?)).rank(Rank::Interval);
@@ -143,7 +143,7 @@ fn growth(diff: &Diff) -> Option<String> {
     let TotalGrowth { percent, low, high } = diff.growth?;
     let digits = digits(percent);
     let interval = if low < high { format!(" ({low:.digits$} to {high:.digits$})") } else { String::new() };
-    Some(format!("{}{}", causes::percentage(percent, digits), interval.replace('-', "−")))
+    Some(format!("{}{}", percentage(percent, digits), interval.replace('-', "−")))
 }
 
 /// `2 regressed, 1 improved`
@@ -291,7 +291,7 @@ fn result(all: &BySide, labels: &Labels, style: &Style) -> String {
         text.push_str(&format!("; no verdict on {}", unknown.join(", ")));
     }
     if let Some(diff) = all.builds.first() {
-        let (alpha, thresholds) = (words::alpha(all.alpha), words::thresholds(diff));
+        let (alpha, thresholds) = (significance(all.alpha), words::thresholds(diff));
         text.push_str(&format!(" · alpha {alpha} for all builds together, {thresholds}"));
     }
     text.extend(style.exit_code.map(|code| format!(" · exit {code}")));

@@ -2,14 +2,14 @@
 
 use crate::name::clean;
 use crate::output::Scaled;
-use crate::output::diff::words::{alpha, matched_text, plain_ratio, ratio};
+use crate::output::diff::words::matched_text;
 use crate::output::label::Label;
 use crate::output::names::DisplayNames;
 use crate::output::scale as output_scale;
 use crate::output::style::{Glyphs, Style};
 use crate::output::table::{Cell, Columns, Emphasis, Form, Kind, Note, Rank, Table, wrapped};
 use crate::report::{Trend, TrendPoint, TrendRise, TrendRow, TrendStep, TrendVerdict};
-use crate::unit::{Scale, group_thousands, plural, timestamp_minutes};
+use crate::unit::{Scale, group_thousands, plain_ratio, plural, ratio, significance, timestamp_minutes};
 
 pub(super) fn table<'r>(trend: &'r Trend, form: Form, style: &'r Style) -> Scaled<Table<'r>> {
     let levels = trend.rows.iter().flat_map(|row| [row.first, row.last]);
@@ -239,7 +239,7 @@ fn result(trend: &Trend, style: &Style) -> String {
         (_, true) => format!("no lasting change among {among}"),
         (_, false) => format!("{} among {among}", counts.join(", ")),
     };
-    text.push_str(&format!(" · alpha {} for all together", alpha(trend.alpha)));
+    text.push_str(&format!(" · alpha {} for all together", significance(trend.alpha)));
     if let Some(needed) = trend.needed {
         text.push_str(&format!(" · a step is found once it has lasted {needed} profiles"));
     }

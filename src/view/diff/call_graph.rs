@@ -47,10 +47,8 @@ impl Graph {
             columns[..profiles].iter().map(|column| column[key] as f64).sum()
         };
         let all: f64 = subject.keys.ids().map(|key| sum(&counted.self_value, key)).sum();
-        let mut is_heavy = Column::filled(false, subject.keys.len());
-        for key in subject.keys.ids() {
-            is_heavy[key] = sum(&counted.total, key) >= LEAST_SHARE * all;
-        }
+        let heavy = subject.keys.ids().filter(|&key| sum(&counted.total, key) >= LEAST_SHARE * all);
+        let is_heavy = Column::marking(heavy, subject.keys.len());
         let mut edges = call_edges(subject, &is_heavy);
         edges.retain(|edge| edge.caller != edge.callee);
         let (mut of_caller, mut to_callee) =

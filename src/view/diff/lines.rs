@@ -16,10 +16,7 @@ pub(super) fn values_by_line<T: Copy + Default + AddAssign>(
     value: impl Fn(StackId) -> T,
 ) -> HashMap<KeyId, BTreeMap<u32, T>> {
     let mut found: HashMap<KeyId, BTreeMap<u32, T>> = HashMap::new();
-    let mut is_wanted = Column::filled(false, subject.keys.len());
-    for &function in functions {
-        is_wanted[function] = true;
-    }
+    let is_wanted = Column::marking(functions.iter().copied(), subject.keys.len());
     let mut seen = SeenKeys::new(subject.keys.len());
     for stack in subject.stacks().filter(|_| !functions.is_empty()) {
         seen.next();

@@ -3,7 +3,7 @@
 use hashbrown::HashMap;
 use serde::Serialize;
 
-use crate::report::{ColorGroup, Diff, Header, MetricName, Name, Recording, SourceFunction};
+use crate::report::{ColorGroup, Diff, Header, MetricName, Name, Recording, SourceFunction, Top};
 
 /// The data of the interactive page. It holds stacks instead of a tree, so that the page can filter and
 /// count them itself.
@@ -53,6 +53,8 @@ pub struct Page {
     pub sources: Vec<SourceFunction>,
     /// The exact numbers of a profile that records calls; its stacks are then approximated.
     pub calls: Option<PageCalls>,
+    /// The flat view of such a profile, for what the page cannot count itself: how often functions are called.
+    pub top: Option<Box<Top>>,
 }
 
 /// What a profile of calls says about functions and calls.

@@ -6,12 +6,14 @@ use hashbrown::HashMap;
 use crate::pattern::{FrameNames, PAGE_SETS, Pattern, Patterns};
 use crate::profile::{Column, FrameId, LabelSetId, Profile, StackId};
 use crate::report::{ColorGroup, Name, Page, PageMetric, PageName, PagePlace};
-use crate::tree::{By, KeyId, Subject};
+use crate::tree::{By, Subject};
 use crate::view::facets::{Facets, facets};
 use crate::view::flame::packages;
 use crate::view::groups::{Owned, first_frames, groups};
 use crate::view::page_calls::{self, CallPaths, PageStacks, SMALL};
-use crate::view::{BaseSide, Scope, approximate, metric_name, recording, stack_order};
+use crate::view::{
+    BaseSide, Scope, TopOptions, approximate, metric_name, recording, stack_order, top_with_calls,
+};
 
 /// Options for the page.
 #[derive(Clone, Debug, Default)]
@@ -71,6 +73,10 @@ pub fn page(profile: &Profile, options: &PageOptions) -> Page {
     let area = areas(names.len(), &places, &frames, &ends, &columns[default_metric]);
     let groups = color_names(&mut names, &places, &area, options.own.as_ref());
     let calls = subject.calls.as_ref().map(|calls| page_calls::exact(&subject, calls, &names));
+    let top = (calls.is_some() && scope.base.is_none()).then(|| {
+        let scope = Scope { metrics: vec![first], highlight: None, ..scope.clone() };
+        Box::new(top_with_calls(profile, &TopOptions::new(scope)))
+    });
     Page {
         header,
         title: options.title.clone(),
@@ -92,6 +98,7 @@ pub fn page(profile: &Profile, options: &PageOptions) -> Page {
         ratios,
         sources: Vec::new(),
         calls,
+        top,
     }
 }
 

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use prof::profile::from_notation;
+use prof::unit::group_thousands;
 use prof::view::{self, FocusOptions, PageOptions, Scope, TopOptions};
 use serde_json::{Value, json};
 
@@ -36,6 +37,9 @@ fn the_page_of_calls_shows_the_numbers_of_top_and_focus() {
             const said = document.getElementById('approximate').textContent;
             const tabs = Array.from(document.querySelectorAll('#tabs button'), (tab) => tab.dataset.key);
             const drawn = page.graph.rows.flat().length;
+            const at = Array.from(document.querySelectorAll('#columns th'), (head) => head.textContent).indexOf('Calls');
+            const lines = Array.from(document.querySelectorAll('#rows tr[data-id]'));
+            const calls = Object.fromEntries(lines.map((line) => [data.names[line.dataset.id], line.children[at].textContent]));
             const edges = {};
             for (const name of Object.keys(rows)) {
                 page.change({ filters: [{ kind: 'focus', text: name, exact: true }] });
@@ -43,10 +47,17 @@ fn the_page_of_calls_shows_the_numbers_of_top_and_focus() {
                 edges[name] = [list(callers), list(callees), String(itself), String(root), String(self), String(total)];
             }
             page.change({ filters: [{ kind: 'hide-frames', text: Object.keys(rows)[0], exact: true }] });
-            return { rows, said, tabs, drawn, edges, filtered: document.getElementById('approximate').textContent };";
+            return { rows, said, tabs, drawn, calls, edges, filtered: document.getElementById('approximate').textContent };";
         let found = run(&write(&page), "", check);
         assert_eq!(found["rows"], expected, "{file}");
         assert!(found["drawn"].as_u64().unwrap() > 10, "{file}: the graph is empty");
+        // How often functions are called is a column of `top`, which the page takes over.
+        let counted = view::top_with_calls(&profile, &TopOptions::new(scope.clone()));
+        for (name, calls) in found["calls"].as_object().unwrap() {
+            let row = counted.rows.iter().find(|row| &*row.name == name.as_str()).unwrap();
+            assert_eq!(*calls, json!(group_thousands(row.calls.unwrap().into())), "{file}: {name}");
+        }
+        assert!(found["calls"].as_object().unwrap().len() > 5, "{file}");
         let said = found["said"].as_str().unwrap();
         assert!(
             said.starts_with("The graph is approximated from calls") && said.contains("table is exact"),

@@ -23,14 +23,17 @@ use serde::Serialize;
 
 use crate::kind;
 use crate::name::{base_name, block_labels, clean, short_name, short_names, split_place};
-use crate::output::Scaled;
+use crate::output::cell::cell_text;
 use crate::output::color::{self, ColorBy, Theme};
 use crate::output::error::Error;
 use crate::output::headline;
 use crate::output::html::HtmlOptions;
 use crate::output::html::causes::CausesHead;
+use crate::output::style::Style;
+use crate::output::table::{Column, Row};
+use crate::output::{Scaled, tables};
 use crate::report::{
-    ColorGroup, DiffRow, Direction, Page, PageFacet, PageMetric, Recording, RowTest, RowVerdict,
+    ColorGroup, DiffRow, Direction, Page, PageFacet, PageMetric, Recording, RowTest, RowVerdict, TopRow,
 };
 use crate::unit::{Scale, Step, Unit};
 
@@ -98,6 +101,8 @@ struct Head<'p> {
     sources: Vec<SourceHead<'p>>,
     /// The exact numbers of a profile that records calls.
     calls: Option<CallsHead>,
+    /// The columns that the page does not count.
+    further: Vec<ColumnHead>,
     light: Palette,
     dark: Palette,
     /// The inputs as typed, for commands that show the same numbers.
@@ -193,6 +198,30 @@ impl CallsHead {
             edges: calls.edges.iter().map(|&(from, to, value)| (from, to, value.to_string())).collect(),
         })
     }
+}
+
+/// A column of the table of functions that the page does not count.
+#[derive(Serialize)]
+struct ColumnHead {
+    title: String,
+    /// The cells by the numbers of the names.
+    cells: Vec<(usize, String)>,
+}
+
+fn further(page: &Page, options: &HtmlOptions) -> Scaled<Vec<ColumnHead>> {
+    let Some(top) = &page.top else { return Ok(Vec::new()) };
+    let style = Style { unit: options.unit.clone(), ..Style::plain() };
+    let (table, ids) = (tables::top::further(top, &style)?, page.ids());
+    let rows: Vec<Row> = table.rows().collect();
+    let head = |(index, column): (usize, &Column)| {
+        let cell = |(row, of): (&Row, &TopRow)| {
+            Some((*ids.get(&*of.name)?, cell_text(&row.cells[index], &column.kind, style.glyphs)))
+        };
+        let cells = rows.iter().zip(&top.rows).filter_map(cell).filter(|(_, text)| !text.is_empty());
+        ColumnHead { title: column.title.to_string(), cells: cells.collect() }
+    };
+    let columns = table.columns.iter().enumerate().filter(|(_, column)| !column.kind.is_name());
+    Ok(columns.map(head).collect())
 }
 
 /// The colours of a theme.
@@ -338,6 +367,7 @@ fn head<'p>(page: &'p Page, options: &'p HtmlOptions) -> Scaled<(Head<'p>, Colum
         label_sets: &page.label_sets,
         sources: sources(page),
         calls: CallsHead::of(page),
+        further: further(page, options)?,
         names,
         light: Palette::of(&color::LIGHT),
         dark: Palette::of(&color::DARK),

@@ -56,6 +56,12 @@ const COLUMNS = [
   { name: "Change", sort: "delta", isShown: (model) => model.data.compared, text: (row, model) => model.format.signed(row.delta) },
 ];
 
+/** A column that the page does not count, such as the number of calls. Its title is that of text, in capitals. */
+function given({ title, cells }) {
+  const of = new Map(cells);
+  return { name: title[0] + title.slice(1).toLowerCase(), isWide: () => true, text: (row) => of.get(row.id) ?? "" };
+}
+
 export class FunctionTable {
   /** `act` has what a reader can do with a row: change the state, pin, open the callers or the menu, hover. */
   constructor(model, picture, act) {
@@ -63,6 +69,7 @@ export class FunctionTable {
     this.picture = picture;
     this.act = act;
     this.rowsShown = ROWS_AT_ONCE;
+    this.columns = [...COLUMNS, ...model.data.further.map(given)];
     element("more").addEventListener("click", () => {
       this.rowsShown += ROWS_AT_ONCE;
       this.show();
@@ -98,7 +105,7 @@ export class FunctionTable {
   show() {
     const { model } = this;
     const { data, state, flat, format } = model;
-    const columns = COLUMNS.filter((column) => column.isShown?.(model) ?? true);
+    const columns = this.columns.filter((column) => column.isShown?.(model) ?? true);
     const heads = columns.map((column) => this.head(column));
     columns.forEach((column, at) => heads[at].classList.toggle("wide-only", Boolean(column.isWide?.(model))));
     const noun = data.noun[0].replace(/^./, (c) => c.toUpperCase());

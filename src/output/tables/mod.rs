@@ -12,7 +12,7 @@ mod info;
 mod labels;
 mod server;
 mod source;
-mod top;
+pub(super) mod top;
 mod traces;
 mod tree;
 pub(super) mod trend;

@@ -54,17 +54,49 @@ impl HasValues for TopLine<'_> {
 /// One row per function, a row for all that were cut, and the sum.
 pub(super) fn table<'r>(top: &'r Top, form: Form, style: &'r Style) -> Scaled<Table<'r>> {
     let header = &top.header;
-    let base = header.base.as_ref().map_or(0, |base| base.total);
-    let values = ValueColumns::new(header, header.shown.max(base), style)?;
+    let values = values(top, style)?;
+    let columns = columns(top, &values, form, style)?;
+    let mut table = columns.table(form, &groups(header, form, style), || lines(top), closing(top, style));
+    table.below = notes(top, style);
+    table.below.extend(values.highlight_note(style));
+    table.below.extend(artefact_note(header, top.rows.iter().map(|row| &row.name), style));
+    Ok(table)
+}
+
+/// What the table of a page takes over: the columns that the page does not count itself. There is a row for each of the report.
+pub(in crate::output) fn further<'r>(top: &'r Top, style: &'r Style) -> Scaled<Table<'r>> {
+    let columns = columns(top, &values(top, style)?, Form::Text, style)?;
+    Ok(columns.table(Form::Text, &[Group::Calls], || lines(top), []))
+}
+
+fn values<'r>(top: &'r Top, style: &Style) -> Scaled<ValueColumns<'r>> {
+    let base = top.header.base.as_ref().map_or(0, |base| base.total);
+    ValueColumns::new(&top.header, top.header.shown.max(base), style)
+}
+
+fn lines(top: &Top) -> impl Iterator<Item = TopLine<'_>> {
+    top.rows.iter().scan(0, |above, row| {
+        *above += row.values.self_value;
+        Some(TopLine::Row { row, above: *above })
+    })
+}
+
+fn columns<'r>(
+    top: &'r Top,
+    values: &ValueColumns<'r>,
+    form: Form,
+    style: &'r Style,
+) -> Scaled<Columns<'r, TopLine<'r>>> {
+    let header = &top.header;
     let mut columns = Columns::new();
     add_names(&mut columns, top, form, style);
     add_places(&mut columns, form, style);
     match &header.metrics[..] {
-        [] if header.per_event.is_none() => add_values(&mut columns, header, &values, style),
+        [] if header.per_event.is_none() => add_values(&mut columns, header, values, style),
         _ => {
             values.raw(&mut columns, Which::Own);
             values.raw(&mut columns, Which::Total);
-            add_children(&mut columns, &values);
+            add_children(&mut columns, values);
             add_metrics(&mut columns, header, style)?;
         }
     }
@@ -86,17 +118,7 @@ pub(super) fn table<'r>(top: &'r Top, form: Form, style: &'r Style) -> Scaled<Ta
         TopLine::Row { row, .. } if row.candidate && is_plain => Emphasis::Strong,
         TopLine::Row { .. } => Emphasis::None,
     });
-    let rows = || {
-        top.rows.iter().scan(0, |above, row| {
-            *above += row.values.self_value;
-            Some(TopLine::Row { row, above: *above })
-        })
-    };
-    let mut table = columns.table(form, &groups(header, form, style), rows, closing(top, style));
-    table.below = notes(top, style);
-    table.below.extend(values.highlight_note(style));
-    table.below.extend(artefact_note(header, top.rows.iter().map(|row| &row.name), style));
-    Ok(table)
+    Ok(columns)
 }
 
 /// Whether rows have marks and places: neither a comparison nor averages leave space for them.

@@ -63,6 +63,7 @@ pub mod filter;
 pub mod findings;
 pub mod format;
 pub mod kind;
+pub mod lint;
 pub mod load;
 pub mod name;
 pub mod output;

@@ -17,6 +17,7 @@ mod header;
 mod hot;
 mod info;
 mod labels;
+mod lint;
 mod matched;
 mod message;
 mod noise;
@@ -51,6 +52,7 @@ pub use header::{
 pub use hot::{Hot, HotSequence, PathStep};
 pub use info::{Depth, Info, InfoInput, InfoLabel, InfoMetric, InfoPeriod};
 pub use labels::{LabelKey, LabelShare, LabelText, Labels};
+pub use lint::{Lint, Problem, Severity};
 pub use matched::Matched;
 pub use message::{Message, MessageKind};
 pub use noise::{CountNoise, FunctionNoise, NOISE_VERSION, NoiseHistory};
@@ -133,6 +135,8 @@ reports! {
     Server(ServerInfo),
     /// What can be concluded.
     Findings(Findings) header,
+    /// What is wrong with a recording.
+    Lint(Lint) header,
     /// The call tree to be drawn.
     Flame(Flame) header,
     /// The data of the interactive page.

@@ -150,8 +150,14 @@ impl<'s, 'p> Samples<'s, 'p> {
         groups.retain(|group| group.value != 0 || group.old != 0);
         let whole = groups.iter().map(|group| group.value).sum();
         let is_taken = vec![false; groups.len()];
-        let is_own =
+        let is_own: Column<FrameId, bool> =
             of_functions(profile, |name, file| is_own(name, file) && !is_standard_library(name, file));
+        // Functions of one name are one function: it is the program's if any of them is.
+        let mut own_keys = Column::<KeyId, bool>::filled(false, subject.keys.len());
+        for (frame, _) in is_own.enumerate().filter(|(_, is_own)| **is_own) {
+            own_keys[subject.keys.of_frame(frame)] = true;
+        }
+        let is_own = is_own.ids().map(|frame| own_keys[subject.keys.of_frame(frame)]).collect();
         let is_allocator = cost.is_memory().then(|| set(profile, "@alloc"));
         Samples { subject, groups, cost, flat, whole, is_taken, is_own, is_allocator }
     }

@@ -21,8 +21,10 @@ fn find(samples: &Samples<'_, '_>) -> Vec<Candidate> {
             return None;
         }
         let says = Sentence::of(name).text(match samples.cost {
-            cost if cost.is_memory() => ", library code, allocates this itself",
+            Cost::Allocated => ", library code, allocates this itself",
+            Cost::InUse => ", library code, allocated memory that is still in use",
             Cost::Time => ", library code, does the work itself",
+            Cost::Waiting => ", library code, waits",
             _ => ", library code, is where it happens",
         });
         let callers =

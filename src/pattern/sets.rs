@@ -112,9 +112,11 @@ impl Set {
         if self.words.as_ref().is_some_and(|words| !words.any_in(function)) {
             return false;
         }
+        // Importing a module runs its code once; that is not the work that the module does.
+        let imports = function.starts_with("<module>") && self.name != RUNTIME.name;
         let any = |patterns: &[&Patterns], name: &str| patterns.iter().any(|one| one.match_name(name));
         any(self.functions, function)
-            || any(self.files, file)
+            || (!imports && any(self.files, file))
             || (!self.c_functions.is_empty() && of_c() && any(self.c_functions, function))
     }
 }

@@ -5,10 +5,11 @@ use hashbrown::HashMap;
 use crate::findings::{Cost, Found, Measured, Samples, accuracy, ceiling, find, lone_frames, remarks};
 use crate::kind::{Kind, of_metric};
 use crate::profile::Profile;
-use crate::report::{Evidence, Finding, Findings, Header, Remark, Rest, Sentence};
+use crate::report::{Evidence, Finding, Findings, Header, Problem, Remark, Rest, Sentence, Severity};
 use crate::tree::{KeyId, Subject};
 use crate::unit::{Family, Unit};
 use crate::view::Scope;
+use crate::view::lint::found;
 use crate::view::values::scaled;
 
 /// The conclusions from the first metric, by function. The profile must have been loaded with labels.
@@ -22,7 +23,7 @@ pub fn findings(profile: &Profile, scope: &Scope) -> Findings {
         rest: Rest::default(),
         remarks: Vec::new(),
         accuracy: sample_count(profile, metric, &header).map(accuracy),
-        recording_says: Vec::new(),
+        recording_says: recording(profile, metric, scope.base.is_some()),
         saves: saves(profile, metric),
         common: String::new(),
         header,
@@ -50,6 +51,15 @@ pub fn findings(profile: &Profile, scope: &Scope) -> Findings {
     };
     report.remarks = remarks(profile, metric, cost == Cost::Time).into_iter().map(remark).collect();
     report
+}
+
+/// What is wrong with the recording, as far as it limits what can be concluded.
+fn recording(profile: &Profile, metric: usize, has_old: bool) -> Vec<Sentence> {
+    // The two sides of a comparison are expected to be two builds.
+    let is_expected = |problem: &Problem| has_old && problem.rule == "mixed-builds";
+    let problems = found(profile, metric).into_iter();
+    let problems = problems.filter(|problem| problem.level > Severity::Note && !is_expected(problem));
+    problems.map(|problem| Sentence::new(problem.says)).collect()
 }
 
 /// What the values of a metric are.

@@ -8,12 +8,12 @@ use prof::report::Report;
 use prof::tree::By;
 use prof::view::{
     FlameOptions, FocusOptions, GraphOptions, HotOptions, LabelsOptions, PageOptions, Scope, TopOptions,
-    TracesOptions, TreeOptions, bottom_up, findings, flame, focus, graph, hot, info, labels, page, top,
+    TracesOptions, TreeOptions, bottom_up, findings, flame, focus, graph, hot, info, labels, lint, page, top,
     traces, tree,
 };
 
 /// The views.
-pub const VIEWS: [&str; 11] = [
+pub const VIEWS: [&str; 12] = [
     "top",
     "tree",
     "tree --bottom-up",
@@ -24,6 +24,7 @@ pub const VIEWS: [&str; 11] = [
     "labels",
     "info",
     "report",
+    "lint",
     "flame",
 ];
 
@@ -90,6 +91,7 @@ pub fn show(profile: &Profile, view: usize) -> Result<(), String> {
             }
             report.into()
         }
+        10 => lint(profile, &scope).into(),
         _ => return pictures(profile, scope),
     };
     forms(&report)

@@ -18,7 +18,7 @@ const LAYERS: &[(&str, &[&[&str]])] = &[
             &["pattern", "profile", "binary", "source", "sourcemap"],
             &["format", "transform"],
             &["tree"],
-            &["filter", "findings"],
+            &["filter", "findings", "lint"],
             &["view", "output"],
             &["load"],
             &["compare"],

@@ -47,6 +47,7 @@ mod hostile_names;
 mod kinds;
 mod layers;
 mod limits;
+mod lint;
 mod losses;
 mod matching;
 mod messages;

@@ -89,6 +89,8 @@ const OF_COMMANDS: &[(&str, &str, &str, &str)] = &[
     ("hot", "--contexts", "5", "cpu.pb.gz"),
     ("hot", "--context-share", "45", "cpu.pb.gz"),
     ("hot", "--tolerance", "60", "cpu.pb.gz"),
+    ("lint", "--deny", "note", "sorting.pb.gz"),
+    ("lint", "--max-memory", "1k", "cpu.pb.gz"),
     ("report", "--budget", "50", "cpu.pb.gz"),
     ("graph", "--max-nodes", "3", "cpu.pb.gz"),
     ("graph", "--min-edge", "30", "cpu.pb.gz"),
@@ -243,7 +245,7 @@ fn options_of_focus_do_something() {
 
 #[test]
 fn options_of_graph_do_something() {
-    check(&["graph", "source", "labels", "info"]);
+    check(&["graph", "source", "labels", "info", "lint"]);
 }
 
 #[test]
@@ -279,7 +281,7 @@ fn every_command_is_tried() {
         .filter_map(|line| line.split_whitespace().next())
         .filter(|name| *name != "help")
         .collect();
-    let tried = "completions convert diff flame focus graph hot info labels man open report source top traces tree trend types";
+    let tried = "completions convert diff flame focus graph hot info labels lint man open report source top traces tree trend types";
     assert_eq!(named, tried.split(' ').collect());
 }
 

@@ -57,7 +57,7 @@ fn a_file_is_replaced_as_a_whole_with_its_permissions_and_through_links() {
 
 /// Command lines that write a file; `OUT` stands for its path. `every_command_that_writes_is_tried` checks that
 /// none is missing.
-const WRITING: [&str; 22] = [
+const WRITING: [&str; 23] = [
     "top -o OUT in.pb.gz",
     "top --format json -o OUT in.pb.gz",
     "top --base old.pb.gz -o OUT in.pb.gz",
@@ -76,6 +76,7 @@ const WRITING: [&str; 22] = [
     "info -o OUT in.pb.gz",
     "diff -o OUT old.pb.gz in.pb.gz",
     "report -o OUT in.pb.gz",
+    "lint -o OUT in.pb.gz",
     "trend -o OUT old.pb.gz in.pb.gz",
     "trend OUT.svg old.pb.gz in.pb.gz",
     "convert -o OUT.pb.gz in.pb.gz",
@@ -118,7 +119,7 @@ fn every_command_that_writes_is_tried() {
         assert_eq!(help.contains("--output"), is_tried, "prof {command}");
         tried += usize::from(is_tried);
     }
-    assert_eq!(tried, 15);
+    assert_eq!(tried, 16);
 }
 
 #[test]

@@ -11,7 +11,7 @@ use crate::cli::options::many::ManyArgs;
 use crate::cli::terminal::clock::Clock;
 use crate::cli::terminal::failure::hinted;
 use crate::profile::LoadOptions;
-use crate::view::info;
+use crate::view::{info, unfit};
 
 /// Contents of a profile: format, metrics, duration, labels, symbols
 #[derive(Args, Debug)]
@@ -48,6 +48,7 @@ impl InfoCommand {
         };
         loaded.profile.meta.default_metric = loaded.default_metric;
         let mut found = info(&loaded.profile, metric, loaded.inputs, loaded.combined);
+        found.warnings.extend(unfit(&loaded.profile, metric));
         if self.input.quiet && output.format == OutputFormat::Text {
             found.warnings.clear();
         }

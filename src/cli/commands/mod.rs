@@ -11,6 +11,7 @@ pub(crate) mod hot;
 pub(crate) mod info;
 pub(crate) mod init;
 pub(crate) mod labels;
+pub(crate) mod lint;
 pub(crate) mod man;
 pub(crate) mod open;
 pub(crate) mod outcome;
@@ -92,6 +93,7 @@ commands! {
     Traces(traces::TracesCommand),
     Types(types::TypesCommand),
     Info(info::InfoCommand),
+    Lint(lint::LintCommand),
     Diff(diff::DiffCommand),
     Trend(trend::TrendCommand),
     Convert(convert::ConvertCommand),
@@ -100,7 +102,7 @@ commands! {
 }
 
 /// Names reserved for future commands. They stand for a file only if it exists.
-pub(crate) const RESERVED: &[&str] = &["lint", "whatif", "serve", "view"];
+pub(crate) const RESERVED: &[&str] = &["whatif", "serve", "view"];
 
 /// The names of all commands, aliases included. Listing them builds all commands, so ask for a name first.
 pub(crate) fn names() -> Vec<String> {

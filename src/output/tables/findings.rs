@@ -197,9 +197,11 @@ impl Words<'_> {
             lines.push(format!("not conclusive: {}", parts.join(", ")));
         }
         let says: Vec<String> = self.report.recording_says.iter().map(|says| self.spelled(says)).collect();
-        if !says.is_empty() {
-            lines.push(format!("recording: {}", says.join("; ")));
-        }
+        lines.push(if says.is_empty() {
+            "recording: no problems".to_string()
+        } else {
+            format!("recording: {} (prof lint says what to do)", says.join("; "))
+        });
         lines.into_iter().flat_map(|line| self.paragraph("", &line)).collect()
     }
 }

@@ -10,6 +10,7 @@ pub(super) mod graph;
 mod hot;
 mod info;
 mod labels;
+mod lint;
 mod server;
 mod source;
 pub(super) mod top;
@@ -32,6 +33,7 @@ pub(super) fn tables<'r>(report: &'r Report, form: Form, style: &'r Style) -> Sc
         Report::Tree(tree) => tree::table(tree, form, style)?,
         Report::Graph(graph) => graph::table(graph, form, style)?,
         Report::Labels(labels) => labels::table(labels, form, style)?,
+        Report::Lint(lint) => lint::table(lint, form, style),
         Report::Traces(traces) => traces::table(traces, form, style)?,
         Report::Types(types) => types::table(types, form, style),
         Report::Trend(report) => trend::table(report, form, style)?,

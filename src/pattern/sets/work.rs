@@ -398,5 +398,6 @@ mod tests {
         assert!(contains("@setup", "compile", "/usr/lib/python3.11/re/_compiler.py"));
         assert!(contains("@json", "iterencode", "/usr/lib/python3.11/json/encoder.py"));
         assert!(!contains("@json", "iterencode", "/srv/app/encoder.py"));
+        assert!(!contains("@log", "<module>", "/usr/lib/python3.11/logging/__init__.py"));
     }
 }

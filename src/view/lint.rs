@@ -1,0 +1,32 @@
+//! `lint`: is a recording fit to conclude from?
+
+use crate::lint::{RULES, Recorded, problems};
+use crate::profile::Profile;
+use crate::report::{Lint, Problem, Severity};
+use crate::view::activity::Activity;
+use crate::view::{Scope, samples};
+
+/// What is wrong with a recording, judged by the first metric. The profile must have been loaded with labels, and without
+/// filters.
+pub fn lint(profile: &Profile, scope: &Scope) -> Lint {
+    let (_, header) = scope.open(profile, "prof.lint.v1");
+    Lint { header, rules: RULES.len() as u64, problems: found(profile, scope.metrics[0]) }
+}
+
+/// The problems of a recording because of which nothing can be concluded from it, as sentences with their remedies.
+pub fn unfit(profile: &Profile, metric: usize) -> Vec<String> {
+    let problems = found(profile, metric).into_iter();
+    let errors = problems.filter(|problem| problem.level == Severity::Error);
+    errors.map(|problem| format!("{} ({})", problem.says, problem.remedy)).collect()
+}
+
+pub(super) fn found(profile: &Profile, metric: usize) -> Vec<Problem> {
+    let shown = &profile.meta.metrics[metric];
+    if shown.too_large {
+        return Vec::new();
+    }
+    let counts = crate::kind::of_metric(&shown.name).is_some_and(|kind| kind.name == "samples");
+    let is_count = counts && shown.divisor == 1 && profile.calls.is_none();
+    let count = samples(profile, metric).or(is_count.then_some(shown.total));
+    problems(&Recorded::new(profile, metric, count, Activity::of(profile, metric).warning))
+}

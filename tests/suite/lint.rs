@@ -1,0 +1,70 @@
+//! `prof lint`: levels, exit codes, and where its errors appear.
+
+use tempfile::TempDir;
+
+use crate::support::{fixture, prof};
+
+/// Exit code and output of `prof` in a folder with a profile of unnamed code and one without problems.
+fn run(arguments: &[&str]) -> (Option<i32>, String) {
+    let folder = TempDir::new().unwrap();
+    std::fs::write(folder.path().join("fine.folded"), "main;work 900\nmain;rest 300\n").unwrap();
+    std::fs::write(folder.path().join("few.folded"), "main;work 9\nmain;rest 3\n").unwrap();
+    std::fs::write(folder.path().join("hundred.folded"), "main;work 90\nmain;rest 10\n").unwrap();
+    let output = prof(folder.path(), arguments).output().unwrap();
+    (output.status.code(), String::from_utf8(output.stdout).unwrap())
+}
+
+#[test]
+fn the_exit_code_depends_on_the_level() {
+    for (file, level, code) in [
+        ("few.folded", "error", 1),
+        ("few.folded", "note", 1),
+        ("hundred.folded", "error", 0),
+        ("hundred.folded", "warning", 1),
+        ("fine.folded", "note", 0),
+    ] {
+        assert_eq!(run(&["lint", "--deny", level, file]).0, Some(code), "{file} {level}");
+    }
+    assert_eq!(run(&["lint", "few.folded"]).0, Some(0), "nothing is denied unless asked for");
+}
+
+#[test]
+fn problems_have_numbers_and_remedies() {
+    let (_, text) = run(&["lint", "hundred.folded"]);
+    assert_eq!(
+        text.lines().skip(1).collect::<Vec<_>>(),
+        [
+            "warning [few-samples]: there are only 100 samples: what has less than 5.0% is hit by fewer than 5 of them",
+            "  record for longer, at a higher rate, or several times (prof adds up several files)",
+            "1 problem found by 16 rules",
+        ]
+    );
+    assert!(run(&["lint", "fine.folded"]).1.ends_with("no problems: the recording passes all 16 rules\n"));
+}
+
+#[test]
+fn other_commands_mention_them() {
+    assert!(run(&["report", "few.folded"]).1.contains("recording: there are only 12 samples"));
+    assert!(run(&["report", "fine.folded"]).1.ends_with("recording: no problems\n"));
+    assert!(run(&["info", "few.folded"]).1.contains("there are only 12 samples"));
+    assert!(!run(&["info", "hundred.folded"]).1.contains("there are only"), "a warning is no error");
+}
+
+#[test]
+fn recorded_problems_are_found() {
+    for (file, rule) in [
+        ("symbols/sorting.pb.gz", "unnamed"),
+        ("symbols/sorting.pb.gz", "few-samples"),
+        ("pprof/rust-cpu.pb.gz", "debug-build"),
+        ("jfr/java.jfr", "nothing"),
+        ("hprof", "safepoints"),
+    ] {
+        let mut path = fixture(file);
+        if path.is_dir() {
+            path = crate::support::files(&path).remove(0);
+        }
+        let (_, json) = run(&["lint", "--format", "json", "--symbolize", "never", path.to_str().unwrap()]);
+        let found = json.contains(&format!("\"rule\":\"{rule}\""));
+        assert_eq!(found, rule != "nothing", "{file} {rule}: {json}");
+    }
+}

@@ -90,6 +90,7 @@ const OF_COMMANDS: &[(&str, &str, &str, &str)] = &[
     ("hot", "--context-share", "45", "cpu.pb.gz"),
     ("hot", "--tolerance", "60", "cpu.pb.gz"),
     ("lint", "--deny", "note", "sorting.pb.gz"),
+    ("lint", "--quiet", "", "--sourcemaps maps bundle.cpuprofile"),
     ("lint", "--max-memory", "1k", "cpu.pb.gz"),
     ("report", "--budget", "50", "cpu.pb.gz"),
     ("graph", "--max-nodes", "3", "cpu.pb.gz"),

@@ -17,7 +17,7 @@ use crate::report::{Report, Severity};
 use crate::tree::By;
 use crate::view::lint;
 
-/// Is the recording fit to conclude from: samples, stacks, names, build
+/// Whether the recording is fit to conclude from
 ///
 /// Each problem has a level: an error means that nothing can be concluded, a warning that some conclusions are wrong, and a note is worth knowing. docs/lint.md explains the rules.
 #[derive(Args, Debug)]

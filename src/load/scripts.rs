@@ -1,6 +1,7 @@
 //! Original names for the functions of bundled, compiled and minified scripts, from source maps.
 //!
-//! A map that a person named is used for the scripts whose name it has. A map next to a script on this machine, or inside it, is
+//! A map that a person named is used for the scripts whose name it has. So is a map inside the recording for the script whose URL it
+//! has. A map next to a script on this machine, or inside it, is
 //! used only if that script is the one that was recorded: its functions must start where the profile says. Nothing is fetched.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -96,7 +97,8 @@ impl<'o> Scripts<'o> {
     }
 
     /// The profile with the original functions, as far as there are maps.
-    pub(super) fn apply(&self, profile: Profile) -> Profile {
+    pub(super) fn apply(&self, mut profile: Profile) -> Profile {
+        let recorded = std::mem::take(&mut profile.meta.source_maps);
         if !self.wanted || (!self.options.automatic && self.options.given.is_empty()) {
             return profile;
         }
@@ -104,7 +106,11 @@ impl<'o> Scripts<'o> {
         let mut sources = BTreeMap::new();
         let mut places: HashMap<FunctionId, MapPlace> = HashMap::new();
         for (file, functions) in scripts(&profile) {
-            let candidates = self.candidates(file);
+            let mut candidates = self.candidates(file);
+            let is_given = candidates.iter().any(|candidate| candidate.is_given);
+            if let Some(map) = recorded.get(file).filter(|_| self.options.automatic && !is_given) {
+                candidates = Arc::new(vec![Candidate::recorded(map)]);
+            }
             let Some(chosen) = self.choose(file, &functions, &candidates) else { continue };
             let candidate = &candidates[chosen];
             let Ok(map) = &candidate.map else { continue };
@@ -239,6 +245,12 @@ impl<'o> Scripts<'o> {
 }
 
 impl Candidate {
+    /// A map inside the recording, where the one who recorded put it.
+    fn recorded(map: &[u8]) -> Candidate {
+        let (path, map) = ("in the recording".to_string(), SourceMap::parse(map));
+        Candidate { path, map, script: None, is_given: true }
+    }
+
     /// How well the map fits the functions of a script: the percentage of those that are where they should be, and the number of
     /// those that it has a name for. The error says why it is not the map of the script that was recorded.
     fn fit(&self, functions: &[ScriptFunction]) -> Result<(usize, usize), String> {

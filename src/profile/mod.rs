@@ -167,6 +167,8 @@ pub struct Meta {
     pub notes: Vec<String>,
     /// The texts of source files that were found with the names of functions, by the name of the file.
     pub sources: BTreeMap<String, Arc<EmbeddedSource>>,
+    /// The source maps that the input contains, by the URL of their script. Loading applies them.
+    pub source_maps: BTreeMap<String, Arc<[u8]>>,
 }
 
 /// The text of a source file, as it was when the program was built.

@@ -203,6 +203,7 @@ const UNTRIED: &[(&str, &str)] = &[
     ("--version", "every command has it"),
     ("--threads", "must not have an effect on the output: any_number_of_threads_prints_the_same"),
     ("--seconds", "asks a server: servers_are_asked_for_as_long_as_wanted"),
+    ("--debuginfod", "needs a server: debug_information_is_fetched_by_build_id"),
     ("--header", "is sent to a server: credentials_go_only_where_they_belong"),
     ("--timeout", "waits for a server: servers_that_fail_are_reported"),
     ("--tls-ca", "needs a server: encrypted_servers_must_be_trusted"),

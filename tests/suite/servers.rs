@@ -756,6 +756,11 @@ fn debug_information_is_fetched_by_build_id() {
     assert!(top(&server.url(""), &[]).0);
     assert_eq!(times(), 1);
 
+    // A server can also be named as an option.
+    fs::remove_dir_all(&kept).unwrap();
+    assert!(top("", &["--debuginfod", &server.url("")]).0);
+    assert_eq!(times(), 2);
+
     // What belongs to another build is neither used nor kept.
     fs::remove_dir_all(&kept).unwrap();
     let other = Server::new(|_| {

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use prof::sourcemap::{Position, SourceMap};
-use serde_json::Value;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::support::{fixture, prof};
@@ -198,6 +198,54 @@ fn maps_next_to_the_recorded_script_are_used_and_mentioned() {
     let right = maps().join("old").display().to_string();
     let (text, _) = run(folder.path(), &["top", recording, "--sourcemaps", &right]);
     assert!(text.contains(" burnCycles"), "{text}");
+}
+
+/// An enhanced trace of `DevTools` with the samples of a recording of Node.js, and a map.
+fn enhanced_trace(recording: &str, map: &str) -> String {
+    let mut profile: Value =
+        serde_json::from_str(&fs::read_to_string(maps().join(recording)).unwrap()).unwrap();
+    let nodes = profile["nodes"].as_array_mut().unwrap();
+    let parents: Vec<(Value, Value)> = nodes
+        .iter()
+        .flat_map(|node| {
+            let children = node["children"].as_array().cloned().unwrap_or_default();
+            children.into_iter().map(|child| (child, node["id"].clone()))
+        })
+        .collect();
+    for (child, parent) in parents {
+        let node = nodes.iter_mut().find(|node| node["id"] == child).unwrap();
+        node["parent"] = parent;
+    }
+    let script = nodes
+        .iter()
+        .map(|node| node["callFrame"]["url"].as_str().unwrap())
+        .find(|url| url.ends_with("app.js"));
+    let map: Value = serde_json::from_str(&fs::read_to_string(maps().join(map)).unwrap()).unwrap();
+    let event = |name: &str, data: Value| json!({"ph": "P", "name": name, "pid": 1, "tid": 7, "id": "0x2", "ts": 10, "args": {"data": data}});
+    let chunk = json!({"cpuProfile": {"nodes": nodes, "samples": profile["samples"]}, "timeDeltas": profile["timeDeltas"]});
+    let maps = json!([{"url": script, "sourceMapUrl": "app.js.map", "sourceMap": map}]);
+    json!({
+        "metadata": {"enhancedTraceVersion": 1, "source": "DevTools", "sourceMaps": maps},
+        "traceEvents": [event("Profile", json!({"startTime": profile["startTime"]})), event("ProfileChunk", chunk)],
+    })
+    .to_string()
+}
+
+#[test]
+fn the_maps_inside_an_enhanced_trace_are_used() {
+    let folder = TempDir::new().unwrap();
+    let trace = folder.path().join("trace.json");
+    fs::write(&trace, enhanced_trace("old.cpuprofile", "old/app.js.map")).unwrap();
+    let trace = trace.to_str().unwrap();
+    let expected = functions(&["--sourcemaps", "old", "old.cpuprofile"]);
+    assert!(expected.len() > 3, "{expected:?}");
+    assert_eq!(functions(&[trace]), expected);
+    let notes = run(folder.path(), &["top", trace]).1;
+    assert!(notes.contains("functions of app.js named by the source map in the recording"), "{notes}");
+    // They are not used if only named maps are wanted, and those come first.
+    assert_eq!(functions(&["--no-sourcemaps", trace]), functions(&["--no-sourcemaps", "old.cpuprofile"]));
+    fs::write(trace, enhanced_trace("old.cpuprofile", "new/app.js.map")).unwrap();
+    assert_eq!(functions(&["--sourcemaps", "old", trace]), expected);
 }
 
 #[test]

@@ -49,7 +49,10 @@ impl InputArgs {
             format: self.input_format.as_deref().map(format_named).transpose()?,
             skip_broken: self.skip_broken,
             all_frames,
-            symbols: Symbols { debuginfod: self.network.debuginfod(limit), ..self.symbols.symbols() },
+            symbols: Symbols {
+                debuginfod: self.network.debuginfod(self.symbols.debuginfod(), limit),
+                ..self.symbols.symbols()
+            },
             metrics: self.metrics.clone(),
             combine,
             observer: Arc::new(Progress::new(self.quiet, self.verbose)),

@@ -55,11 +55,11 @@ impl NetworkArgs {
         self.seconds.is_some()
     }
 
-    /// The servers of debug information in `$DEBUGINFOD_URLS`. Headers are not for them.
-    pub(crate) fn debuginfod(&self, most_bytes: Option<u64>) -> Option<Debuginfod> {
-        let servers = env::var(DEBUGINFOD).unwrap_or_default();
-        let servers: Vec<String> =
-            servers.split_whitespace().filter(|server| is_url(server)).map(str::to_string).collect();
+    /// The servers of debug information: those that were `named`, then those in `$DEBUGINFOD_URLS`. Headers are not for them.
+    pub(crate) fn debuginfod(&self, named: &[String], most_bytes: Option<u64>) -> Option<Debuginfod> {
+        let others = env::var(DEBUGINFOD).unwrap_or_default();
+        let others = others.split_whitespace().filter(|server| is_url(server)).map(str::to_string);
+        let servers: Vec<String> = named.iter().cloned().chain(others).collect();
         if servers.is_empty() || !cfg!(feature = "http") {
             return None;
         }

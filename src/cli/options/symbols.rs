@@ -1,4 +1,4 @@
-//! `--binary`, `--symbolize` and `--sourcemaps`: looking up names for addresses and original names for scripts.
+//! `--binary`, `--symbolize`, `--debuginfod` and `--sourcemaps`: looking up names for addresses and original names for scripts.
 
 use std::env;
 use std::path::PathBuf;
@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum, ValueHint};
 
 use crate::load::{SourceMaps, Symbols};
+use crate::source::is_url;
 
 /// Options for looking up names that the profile lacks.
 #[derive(Args, Clone, Debug)]
@@ -17,10 +18,13 @@ pub(crate) struct SymbolArgs {
     /// Look up names where the profile has only addresses: auto (if the binary is found) or never
     #[arg(long, value_name = "WHEN", default_value = "auto", hide_possible_values = true)]
     symbolize: Symbolize,
+    /// Server to ask for debug information, besides those in $DEBUGINFOD_URLS (repeatable)
+    #[arg(long, value_name = "URL", value_parser = server)]
+    debuginfod: Vec<String>,
     /// Source map of a script, or a folder of source maps or scripts (repeatable)
     #[arg(long, value_name = "PATH", value_hint = ValueHint::AnyPath)]
     sourcemaps: Vec<PathBuf>,
-    /// Do not use the source maps of scripts on this machine
+    /// Use only the source maps that --sourcemaps names
     #[arg(long)]
     no_sourcemaps: bool,
 }
@@ -33,7 +37,21 @@ enum Symbolize {
     Never,
 }
 
+/// The address of a server.
+fn server(text: &str) -> Result<String, &'static str> {
+    if is_url(text) {
+        Ok(text.to_string())
+    } else {
+        Err("expected an address such as https://debuginfod.debian.net")
+    }
+}
+
 impl SymbolArgs {
+    /// The servers of debug information that were named.
+    pub(crate) fn debuginfod(&self) -> &[String] {
+        &self.debuginfod
+    }
+
     /// The binaries given, and folders of them.
     pub(crate) fn binaries(&self) -> &[PathBuf] {
         &self.binary

@@ -82,6 +82,10 @@ impl<'a> TraceReader<'a> {
                     }
                     continue;
                 }
+                ("metadata", Kind::Object) => {
+                    read_metadata(json, builder)?;
+                    continue;
+                }
                 ("samples", Kind::Array) => self.samples = Some(json.position()),
                 ("stackFrames", Kind::Object) => self.frames = Some(json.position()),
                 _ => {}
@@ -169,6 +173,46 @@ impl<'a> TraceReader<'a> {
         self.spans.write(builder, |number| self.threads.thread(number));
         Ok(())
     }
+}
+
+/// Keeps the source maps that the enhanced traces of `DevTools` contain:
+/// `{"sourceMaps": [{"url": "http://a/b.js", "sourceMap": {…}}], …}`.
+fn read_metadata(json: &mut Json<'_>, builder: &mut ProfileBuilder) -> Result<(), ParseError> {
+    json.object()?;
+    while let Some(key) = json.key()? {
+        if key != "sourceMaps" {
+            json.skip()?;
+            continue;
+        }
+        if !json.array_if_any()? {
+            continue;
+        }
+        while json.element()? {
+            if json.object_if_any()? {
+                read_source_map(json, builder)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn read_source_map(json: &mut Json<'_>, builder: &mut ProfileBuilder) -> Result<(), ParseError> {
+    let (mut url, mut map) = (None, None);
+    while let Some(key) = json.key()? {
+        match (&*key, json.kind()?) {
+            ("url", Kind::String) => url = Some(json.string()?.into_owned()),
+            ("sourceMap", Kind::Object) => {
+                let start = json.position();
+                json.skip()?;
+                map = Some(json.since(start));
+            }
+            _ => json.skip()?,
+        }
+    }
+    if let (Some(url), Some(map)) = (url, map) {
+        builder.meta.source_maps.insert(url, map.into());
+    }
+    Ok(())
 }
 
 /// The threads of a trace, in order of first appearance.

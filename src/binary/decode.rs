@@ -109,7 +109,7 @@ mod aarch64 {
             let text = match decoder.decode(&mut U8Reader::new(word)) {
                 Err(_) => BAD.to_string(),
                 Ok(instruction) => {
-                    let text = instruction.to_string();
+                    let text = corrected(instruction.to_string(), word);
                     let offset = instruction.operands.iter().find_map(|operand| match operand {
                         Operand::PCOffset(offset) => Some(*offset),
                         _ => None,
@@ -131,10 +131,56 @@ mod aarch64 {
         words.map(decode).collect()
     }
 
+    /// Mends what the decoder writes wrongly: of the register of `msr` it reads four bits of five, and it leaves out that a register
+    /// of 32 bits is extended: `add x2, x21, w2, uxtw`.
+    fn corrected(text: String, word: &[u8]) -> String {
+        let Some((name, operands)) = text.split_once(' ') else { return text };
+        let operands: Vec<&str> = operands.split(", ").collect();
+        if name == "msr" && operands.get(1).is_some_and(|register| register.starts_with('x')) {
+            return match word[0] & 31 {
+                31 => format!("{name} {}, xzr", operands[0]),
+                register => format!("{name} {}, x{register}", operands[0]),
+            };
+        }
+        let is_wide = operands[0].starts_with('x') || operands[0] == "sp";
+        if !is_wide || !["add", "adds", "sub", "subs", "cmp", "cmn"].contains(&name) {
+            return text;
+        }
+        match operands[..] {
+            [.., last] if last.starts_with('w') => format!("{text}, uxtw"),
+            [.., register, shift] if register.starts_with('w') && shift.starts_with("lsl") => {
+                text.replace(shift, &shift.replace("lsl", "uxtw"))
+            }
+            _ => text,
+        }
+    }
+
     /// `bl $-0x453bc` with the address that it means.
     fn absolute(text: &str, target: u64) -> String {
         let Some(at) = text.find('$') else { return text.to_string() };
         let length = text[at..].find([',', ' ', ']']).unwrap_or(text.len() - at);
         format!("{}{target:#x}{}", &text[..at], &text[at + length..])
+    }
+}
+
+#[cfg(all(test, feature = "disassembly"))]
+mod tests {
+    use super::*;
+
+    /// As GNU's assembler encodes and `objdump` writes them.
+    #[test]
+    fn registers_that_the_decoder_reads_wrongly() {
+        for (word, expected) in [
+            (0x8b22_42a2_u32, "add x2, x21, w2, uxtw"),
+            (0xcb24_5284, "sub x4, x20, w4, uxtw #4"),
+            (0xeb22_42bf, "cmp x21, w2, uxtw"),
+            (0x8b02_0020, "add x0, x1, x2"),
+            (0x0b02_0020, "add w0, w1, w2"),
+            (0xd51b_d053, "msr tpidr_el0, x19"),
+            (0xd51b_d05f, "msr tpidr_el0, xzr"),
+        ] {
+            let found = aarch64::instructions(&word.to_le_bytes(), 0, &|_| None);
+            assert_eq!(found[0].text, expected);
+        }
     }
 }

@@ -204,7 +204,8 @@ fn maps_next_to_the_recorded_script_are_used_and_mentioned() {
 fn enhanced_trace(recording: &str, map: &str) -> String {
     let mut profile: Value =
         serde_json::from_str(&fs::read_to_string(maps().join(recording)).unwrap()).unwrap();
-    let nodes = profile["nodes"].as_array_mut().unwrap();
+    let mut nodes = profile["nodes"].take();
+    let nodes = nodes.as_array_mut().unwrap();
     let parents: Vec<(Value, Value)> = nodes
         .iter()
         .flat_map(|node| {

@@ -20,7 +20,7 @@ SUFFIX = re.compile(r"^(call|ret|push|pop|leave|jmp|mov|add|sub|cmp|test|and|or|
                     r"bsf|bsr|popcnt|tzcnt|lzcnt|shld|shrd|ud1|movbe|sysret|pushf|popf|iret|lret|lcall|ljmp|fild|fistp|fld|fstp)"
                     r"[bwlqs]?$")
 SAME = {"cltq": "cdqe", "cqto": "cqo", "cltd": "cdq", "cwtl": "cwde", "movabs": "mov", "sal": "shl", "ja": "ja", "jnbe": "ja",
-        "setnbe": "seta", "xchg %ax,%ax": "nop", "data16": "", "int3": "int3", "pause": "pause"}
+        "setnbe": "seta", "xchg %ax,%ax": "nop", "data16": "", "int3": "int3", "pause": "pause", "b.cs": "b.hs", "b.cc": "b.lo"}
 
 
 def varint(number):
@@ -82,15 +82,22 @@ def number(match):
 def normal(text):
     """An instruction without what is a matter of style: blanks, comments, hexadecimal or decimal numbers, sizes that the
     operands tell anyway."""
-    text = re.sub(r"\s+[#;@].*$| //.*$", "", text)
+    text = re.sub(r"\s+[#;@] .*$|\s//.*$", "", text)
     text = re.sub(r"\s*<[^>]*(>[^>]*)*>$", "", text)
     text = re.sub(r"\s+", " ", text).strip().lower()
     mnemonic, _, operands = text.partition(" ")
     operands = operands.replace(" ", "").replace("#", "")
     if re.fullmatch(r"j\w+|call\w*|jmp\w*|b|bl|b\.\w+|loop\w*|xbegin\w*", mnemonic):
         operands = re.sub(r"^([0-9a-f]+)$", r"0x\1", operands)
+    if re.fullmatch(r"cbn?z|tbn?z|adrp?", mnemonic):
+        operands = re.sub(r",([0-9a-f]{3,})$", r",0x\1", operands)
     operands = re.sub(r"(?<![\w.])(0x[0-9a-f]+|\d+)(?![\w.])", number, operands)
     operands = operands.replace("-0(", "(").replace("(,", "(,")
+    operands = re.sub(r",cs$", ",hs", re.sub(r",cc$", ",lo", operands))
+    # AArch64: an extension by no bits, and registers that move wide numbers.
+    operands = re.sub(r"(sxtw|uxtw|sxtx)0(?=\]|$)", r"\1", operands)
+    if mnemonic == "movz" and (wide := re.fullmatch(r"(\w+),(\d+)(?:,lsl(\d+))?", operands)):
+        mnemonic, operands = "mov", f"{wide[1]},{int(wide[2]) << int(wide[3] or 0)}"
     match = SUFFIX.match(mnemonic)
     mnemonic = SAME.get(mnemonic, mnemonic)
     return (match[1] if match else mnemonic), operands

@@ -60,8 +60,8 @@ fn samples_heaps_and_slices_are_metrics() {
     ];
     assert_eq!(to_notation(&profile).lines().collect::<Vec<_>>(), expected);
     assert_eq!(profile.meta.default_metric, 0);
-    // The first sample was taken 10 ms after the snapshot of the clocks, on 2026-01-01.
-    assert_eq!(profile.meta.time_ns, Some(1_767_225_600_010_000_000));
+    // The first sample was taken 10 ms after the snapshot of the clocks, at the beginning of 2026.
+    assert_eq!(profile.meta.time_ns, Some(1_767_225_600_000_000_000));
     let binary = profile.symbols.mappings.iter().nth(1).unwrap();
     assert_eq!(profile.symbols.strings.get(binary.file), "/system/lib64/libshop.so");
     assert_eq!(profile.symbols.strings.get(binary.build_id), "00ff102030");
@@ -85,7 +85,7 @@ fn times_of_all_clocks_agree() {
     times.dedup();
     // Samples 10 to 14 ms after the snapshot of the clocks, in boot time; slices from 100.05 ms on, in microseconds of another
     // clock.
-    let since_snapshot = |us: i64| 1_767_225_600_000_000_000 + us * 1000;
+    let since_snapshot = |us: i64| 1_767_225_599_990_000_000 + us * 1000;
     let first = [10_000, 11_000, 12_000, 13_000, 14_000].map(since_snapshot);
     let last = [100_050, 100_060, 100_090].map(since_snapshot);
     assert_eq!(

@@ -24,6 +24,8 @@ use crate::unit::plural;
 #[derive(Default)]
 struct Dump {
     time: u64,
+    /// When it was written, since boot.
+    written: Option<i64>,
     /// How many there were.
     count: u64,
     /// Allocated objects and bytes, and those in use.
@@ -45,7 +47,7 @@ pub(super) struct Heaps {
 impl Heaps {
     pub(super) fn packet(
         &mut self,
-        data: &[u8],
+        (data, written): (&[u8], Option<i64>),
         interned: &mut Interned,
         names: &Names,
         builder: &mut ProfileBuilder,
@@ -53,7 +55,7 @@ impl Heaps {
         interned.add(data, &HEAP)?;
         for (number, message) in messages(data)? {
             if number == 5 {
-                self.dump(message, interned, names, builder)?;
+                self.dump((message, written), interned, names, builder)?;
             }
         }
         Ok(())
@@ -61,7 +63,7 @@ impl Heaps {
 
     fn dump(
         &mut self,
-        message: &[u8],
+        (message, written): (&[u8], Option<i64>),
         interned: &mut Interned,
         names: &Names,
         builder: &mut ProfileBuilder,
@@ -89,7 +91,7 @@ impl Heaps {
         let dump = self.dumps.entry((pid, lossy(name).into_owned())).or_default();
         // A large dump has several packets, all with the same time.
         if dump.count == 0 || dump.time != time {
-            *dump = Dump { time, count: dump.count + 1, samples: Vec::new() };
+            *dump = Dump { time, written, count: dump.count + 1, samples: Vec::new() };
         }
         dump.samples.extend(read);
         Ok(())
@@ -113,8 +115,13 @@ impl Heaps {
         Ok((stack.cast_unsigned(), [count, allocated, in_use[0], in_use[1]]))
     }
 
-    /// Adds the samples, with metrics of their own.
-    pub(super) fn write(self, names: &Names, builder: &mut ProfileBuilder) {
+    /// When the first dump was written.
+    pub(super) fn start(&self) -> Option<i64> {
+        self.dumps.values().filter_map(|dump| dump.written).min()
+    }
+
+    /// Adds the samples, with metrics of their own; times count from `origin`.
+    pub(super) fn write(self, origin: i64, names: &Names, builder: &mut ProfileBuilder) {
         if self.dumps.is_empty() {
             return;
         }
@@ -134,12 +141,13 @@ impl Heaps {
         for ((pid, heap), dump) in self.dumps {
             repeated += u64::from(dump.count > 1);
             let process = names.thread_of(Some(pid), None).process;
+            let time = dump.written.map(|time| time.saturating_sub(origin));
             for (stack, values) in dump.samples {
                 let labels = sample_labels(builder, |labels| {
                     labels.text_if_known("process", &process);
                     labels.text_if_known("heap", &heap);
                 });
-                builder.sample_from(first, stack, labels, None, &values[skipped..]);
+                builder.sample_from(first, stack, labels, time, &values[skipped..]);
             }
         }
         let warnings = [

@@ -101,7 +101,12 @@ impl TraceReader {
                 self.slices.add(packet.data, place, &sequence.interned, &mut self.builder)?;
             }
             kind::HEAPS => {
-                self.heaps.packet(packet.data, &mut sequence.interned, &self.names, &mut self.builder)?;
+                self.heaps.packet(
+                    (packet.data, time),
+                    &mut sequence.interned,
+                    &self.names,
+                    &mut self.builder,
+                )?;
             }
             kind::PERF_SAMPLE => self.perf_sample(packet, time)?,
             kind::STREAMED_SAMPLES => self.streamed_samples(packet, time)?,
@@ -176,7 +181,7 @@ impl TraceReader {
     fn finish(mut self, is_whole: bool) -> Result<Profile, ParseError> {
         let times = self.samples.iter().filter_map(|sample| sample.time);
         let (first, last) = (times.clone().min(), times.max());
-        let start = first.into_iter().chain(self.slices.start()).min();
+        let start = first.into_iter().chain(self.slices.start()).chain(self.heaps.start()).min();
         let builder = &mut self.builder;
         builder.meta.time_ns = start.and_then(|start| self.clocks.wall(start));
         // Times count from 1970 if the trace says when that was, else from the first event.
@@ -190,7 +195,7 @@ impl TraceReader {
             builder.sample(sample.stack, sample.labels, time, &[1]);
         }
         let recorded = builder.meta.duration_ns;
-        self.heaps.write(&self.names, builder);
+        self.heaps.write(origin, &self.names, builder);
         let last_heap = builder.meta.metric_named("inuse_space");
         builder.meta.default_metric = if self.samples.is_empty() { last_heap.unwrap_or(0) } else { 0 };
         self.slices.write(origin, &self.names, builder);

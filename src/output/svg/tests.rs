@@ -229,7 +229,7 @@ fn a_comparison_is_red_and_blue() {
 
 #[test]
 fn a_tested_comparison_colours_only_what_is_more_than_noise() {
-    let mut options = FlameOptions::new(Scope::metric(0), String::new());
+    let mut options = FlameOptions::new(Scope::metric(0));
     options.scope.base = Some(BaseSide { metric: 1, ..BaseSide::default() });
     let profile =
         from_notation("main;grew 60 20\nmain;noise 50 40\nmain;new 9 0\nshrank 40 80\nuntested 20 10");

@@ -118,12 +118,12 @@ impl StackTable {
 
     /// The id of the stack with these frames, root first, if the table has it.
     pub(crate) fn find(&self, frames: &[FrameId]) -> Option<StackId> {
-        self.index.find(self.index.hash(&Pairs(frames)), |stack| self.stacks.frames(stack) == frames)
+        self.index.find(self.index.hash(&FramePairs(frames)), |stack| self.stacks.frames(stack) == frames)
     }
 
     /// The id of the stack with these frames, root first; it is added if it is new. `None` if the table is full.
     pub(crate) fn intern(&mut self, frames: &[FrameId]) -> Option<StackId> {
-        let hash = self.index.hash(&Pairs(frames));
+        let hash = self.index.hash(&FramePairs(frames));
         if let Some(stack) = self.index.find(hash, |stack| self.stacks.frames(stack) == frames) {
             return Some(stack);
         }
@@ -133,17 +133,17 @@ impl StackTable {
     }
 }
 
-/// Ids that are hashed in pairs: hashing frames one by one made looking up stacks a quarter slower.
-pub(crate) struct Pairs<'i, I>(pub(crate) &'i [I]);
+/// Frames that are hashed in pairs: hashing them one by one made looking up stacks a quarter slower.
+struct FramePairs<'f>(&'f [FrameId]);
 
-impl<I: Id> Hash for Pairs<'_, I> {
+impl Hash for FramePairs<'_> {
     fn hash<H: Hasher>(&self, state: &mut H) {
         let (pairs, last) = self.0.as_chunks::<2>();
         for [a, b] in pairs {
             state.write_u64((a.index() as u64) << 32 | b.index() as u64);
         }
-        for id in last {
-            state.write_u32(id.index() as u32);
+        for frame in last {
+            state.write_u32(frame.index() as u32);
         }
     }
 }

@@ -1,12 +1,12 @@
 //! Stacks that are the same once their frames are grouped by keys.
 
-use std::hash::BuildHasher;
+use std::hash::{BuildHasher, Hash, Hasher};
 
 use hashbrown::hash_table::Entry;
 use hashbrown::{DefaultHashBuilder, HashTable};
 
-use crate::profile::{Column, Pairs, Profile, StackId};
-use crate::tree::{KeyId, Keys};
+use crate::profile::{Column, Profile, StackId};
+use crate::tree::Keys;
 
 /// For each stack, the first one with the same keys: stacks can differ in lines and addresses only.
 ///
@@ -26,20 +26,21 @@ pub fn first_alike(profile: &Profile, keys: &Keys) -> Column<StackId, StackId> {
     }
     let of = |stack: StackId| stacks.frames(stack).iter().map(|&frame| keys.of_frame(frame));
     let hasher = DefaultHashBuilder::default();
-    let hash = |keys: &[KeyId]| hasher.hash_one(Pairs(keys));
+    let hash = |stack: StackId| {
+        let mut hasher = hasher.build_hasher();
+        of(stack).for_each(|key| key.hash(&mut hasher));
+        hasher.finish()
+    };
     let mut known = HashTable::with_capacity(stacks.len());
-    let mut own: Vec<KeyId> = Vec::new();
-    let first = |stack: StackId| {
-        own.clear();
-        own.extend(of(stack));
-        let is_same = |&known: &StackId| of(known).eq(own.iter().copied());
-        let hash_again = |&known: &StackId| hash(&of(known).collect::<Vec<_>>());
-        match known.entry(hash(&own), is_same, hash_again) {
-            Entry::Occupied(first) => *first.get(),
-            Entry::Vacant(place) => {
-                place.insert(stack);
-                stack
-            }
+    let first = |stack: StackId| match known.entry(
+        hash(stack),
+        |&known| of(known).eq(of(stack)),
+        |&known| hash(known),
+    ) {
+        Entry::Occupied(first) => *first.get(),
+        Entry::Vacant(place) => {
+            place.insert(stack);
+            stack
         }
     };
     stacks.ids().map(first).collect()

@@ -66,26 +66,9 @@ pub fn short_names<S: AsRef<str>>(names: &[S]) -> Vec<String> {
     names.iter().map(|name| name.as_ref().to_owned()).collect()
 }
 
-/// All forms in which a name can appear on the screen: in full, shortened to any level, with escapes for
-/// unprintable characters, and as blocks of a picture are labelled. An empty name is shown as `""`.
-pub fn screen_forms(name: &str) -> Vec<String> {
-    if name.is_empty() {
-        return vec![NAMELESS.to_owned()];
-    }
-    let mut forms: Vec<String> =
-        (0..=LEVELS.len()).map(|level| super::clean(&at_level(name, level)).into_owned()).collect();
-    forms.extend(super::place::label_with_place(name));
-    forms.sort_unstable();
-    forms.dedup();
-    forms
-}
-
-/// Whether `name` can appear on the screen as `form`.
-pub fn is_screen_form(name: &str, form: &str) -> bool {
-    // Shortening only omits words and changes none, so most names can be ruled out without shortening them.
-    let word = form.split(|c: char| !c.is_alphanumeric()).max_by_key(|word| word.len()).unwrap_or_default();
-    let may_be = if word.is_empty() { !name.contains(char::is_alphanumeric) } else { name.contains(word) };
-    (may_be || form.contains('\\')) && screen_forms(name).iter().any(|own| own == form)
+/// A name in full and shortened to every level, with escapes for unprintable characters.
+pub(super) fn shortened_forms(name: &str) -> impl Iterator<Item = String> {
+    (0..=LEVELS.len()).map(|level| super::clean(&at_level(name, level)).into_owned())
 }
 
 /// The indexes of all names whose short form is also that of a different name.

@@ -40,10 +40,17 @@ fn find(samples: &Samples<'_, '_>) -> Vec<Candidate> {
                 says = says.text(format!(", all in one line ({}:{})", short_file(&line.file), line.line));
             }
             let evidence = match line {
-                Some(_) if samples.subject.calls.is_none() && !samples.cost.is_memory() => Evidence {
-                    words: vec!["source".to_string()],
-                    subject: Some(samples.name(key).to_string()),
-                },
+                // `prof source` lists a function once for each of its files.
+                Some(_)
+                    if !samples.cost.is_memory()
+                        && samples.subject.keys.get(key).file.is_some()
+                        && samples.subject.calls.is_none() =>
+                {
+                    Evidence {
+                        words: vec!["source".to_string()],
+                        subject: Some(samples.name(key).to_string()),
+                    }
+                }
                 _ => samples.focus_site(key),
             };
             let callers = samples.callers(CALLED, &left, |group| caller(samples, group, key));

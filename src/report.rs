@@ -24,6 +24,7 @@ mod noise;
 mod page;
 mod server;
 mod source;
+mod timeline;
 mod top;
 mod traces;
 mod tree;
@@ -59,6 +60,7 @@ pub use noise::{CountNoise, FunctionNoise, NOISE_VERSION, NoiseHistory};
 pub use page::{Page, PageCalls, PageFacet, PageMetric, PageName, PagePlace};
 pub use server::{ServerInfo, ServerProfile};
 pub use source::{AnnotatedSource, Origin, OtherFile, SourceFunction, SourceLine};
+pub use timeline::{TimeAxis, Timeline, TimelineFunction, TimelinePhase, TimelineRow, TimelineSeries};
 pub use top::{Top, TopRow};
 pub use traces::{Trace, Traces};
 pub use tree::{Direction, HiddenBy, Tree, TreeRow};
@@ -149,4 +151,6 @@ reports! {
     BySide(BySide) header,
     /// A series of profiles.
     Trend(Trend) header,
+    /// When the program was busy.
+    Timeline(Timeline) header,
 }

@@ -121,6 +121,27 @@ impl Confidence {
     }
 }
 
+/// The formats whose files usually say when samples were taken, as people call them.
+pub const FORMATS_WITH_TIMES: &[&str] = &[
+    "perf.data",
+    "perf script",
+    "JFR",
+    "Firefox Profiler",
+    "Chrome traces",
+    "V8 CPU profiles and logs",
+    "speedscope",
+    "OTLP",
+    ".nettrace",
+    "simpleperf",
+    "ART traces",
+    "Sentry",
+    "Safari",
+    "Tachyon",
+    "stackprof",
+    "xperf",
+    "Xdebug",
+];
+
 /// All readable formats. If several match equally well, the first one wins, so the most specific come first.
 #[rustfmt::skip] // One format per line.
 pub static FORMATS: &[&Format] = &[

@@ -76,6 +76,12 @@ impl Style {
         self.width.unwrap_or(PIPE_WIDTH)
     }
 
+    /// How many characters a timeline may take next to its numbers and names.
+    #[cfg(feature = "cli")]
+    pub(crate) fn room_for_bins(&self) -> usize {
+        (self.layout_width() * 3 / 5).saturating_sub(22).max(10)
+    }
+
     /// Whether optional facts fit: files, rates and dates.
     pub(super) fn is_wide(&self) -> bool {
         self.layout_width() >= WIDE
@@ -141,7 +147,7 @@ impl Glyphs {
         focus: "o  ",
         last: "`- ",
         bar: "|  ",
-        levels: "_.-=+*#",
+        levels: ".:-=+*#@",
     };
 
     /// A signed number with a minus sign that is as wide as the plus.

@@ -139,6 +139,11 @@ impl Note {
     pub(super) fn title(text: impl Into<String>) -> Self {
         Note { text: text.into(), emphasis: Emphasis::Bold }
     }
+
+    /// A command.
+    pub(super) fn command(text: impl Into<String>) -> Self {
+        Note { text: text.into(), emphasis: Emphasis::Command }
+    }
 }
 
 /// The lines of notes that are wrapped in a pipe, too, in characters that the terminal shows.
@@ -163,6 +168,8 @@ pub(super) enum Emphasis {
     Marked,
     /// Remainders and notes.
     Faint,
+    /// Commands, which can be copied only as long as they are on one line.
+    Command,
 }
 
 /// A column, without its cells.

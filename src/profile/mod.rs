@@ -26,6 +26,7 @@ mod calls;
 mod column;
 mod cycles;
 mod index;
+mod lengths;
 mod notation;
 mod options;
 mod rows;
@@ -47,10 +48,11 @@ pub(crate) use column::ids;
 pub use column::{Column, FrameId, FunctionId, Id, LabelSetId, MappingId, StackId, StringId};
 pub(crate) use cycles::Cycles;
 pub(crate) use index::HashIndex;
+pub(crate) use lengths::{LONGEST, Lengths};
 pub use notation::{from_notation, to_notation};
 pub use options::LoadOptions;
 pub(crate) use rows::RowTable;
-pub use samples::{Label, LabelSets, LabelValue, Samples};
+pub use samples::{Label, LabelSets, LabelValue, SampleTimes, Samples};
 pub(crate) use stacks::StackTable;
 pub use stacks::Stacks;
 pub use strings::Strings;
@@ -159,6 +161,8 @@ pub struct Meta {
     pub skipped_texts: bool,
     /// Whether samples have times in the input, even if these were not loaded.
     pub has_times: bool,
+    /// When the samples were taken, as loaded, if times were.
+    pub sample_times: Option<SampleTimes>,
     /// Whether the input says how often each line was running but not when, so that a profile with times lacks lines.
     pub lacks_lines: bool,
     /// Warnings about the input, for the user.

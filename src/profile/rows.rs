@@ -81,7 +81,7 @@ impl RowTable {
         (first, values): (usize, &[i64]),
     ) -> bool {
         if let Some(times) = &mut self.time {
-            times.push(time.unwrap_or(0));
+            times.push(time.unwrap_or(Samples::UNTIMED));
             self.is_timed |= time.is_some();
             self.push(stack, labels, (first, values));
             return true;
@@ -109,7 +109,7 @@ impl RowTable {
         }
         let whole = std::mem::replace(self, RowTable::new(self.metrics, self.time.is_some()));
         for (row, (&stack, &labels)) in whole.stack.iter().zip(&whole.labels).enumerate() {
-            let time = whole.time.as_ref().map(|times| times[row]);
+            let time = whole.time.as_ref().map(|times| times[row]).filter(|&time| time != Samples::UNTIMED);
             let values: Vec<i64> = whole.row_values(row).collect();
             let itself = [(stack, 1)];
             let parts = parts.get(&stack).map_or(&itself[..], Vec::as_slice);

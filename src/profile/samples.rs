@@ -1,6 +1,6 @@
 //! Samples as columns, and the labels they carry.
 
-use crate::profile::{Column, HashIndex, Id, LabelSetId, StackId, StringId};
+use crate::profile::{Column, HashIndex, Id, LabelSetId, Lengths, Metric, StackId, StringId};
 
 /// The samples of a profile: row `i` of every column belongs to sample `i`.
 ///
@@ -13,13 +13,26 @@ pub struct Samples {
     /// The labels of each sample.
     pub labels: Vec<LabelSetId>,
     /// When each sample was taken, in nanoseconds since 1970, or since the start of the recording if the format has no
-    /// date. `None` unless times were requested and are known.
+    /// date; [`Samples::UNTIMED`] if only other samples have a time. `None` unless times were requested and are known.
     pub time: Option<Vec<i64>>,
     /// One column per metric.
     pub values: Vec<Vec<i64>>,
 }
 
 impl Samples {
+    /// The time of a sample without one, where others have one.
+    pub const UNTIMED: i64 = i64::MIN;
+
+    /// When a sample was taken, if that is known.
+    pub fn time_of(&self, row: usize) -> Option<i64> {
+        self.time.as_ref().map(|times| times[row]).filter(|&time| time != Samples::UNTIMED)
+    }
+
+    /// The times of the samples that have one.
+    pub fn known_times(&self) -> impl Iterator<Item = i64> + '_ {
+        self.time.iter().flatten().copied().filter(|&time| time != Samples::UNTIMED)
+    }
+
     /// Number of rows.
     pub fn len(&self) -> usize {
         self.stack.len()
@@ -28,6 +41,34 @@ impl Samples {
     /// Whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.stack.is_empty()
+    }
+}
+
+/// When the samples of a recording were taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SampleTimes {
+    /// The earliest time.
+    pub first: i64,
+    /// The latest time.
+    pub last: i64,
+    /// When the last sample was over: values that are times last as long as they say.
+    pub end: i64,
+}
+
+impl SampleTimes {
+    /// Those of all samples; `None` if no time is known.
+    pub(crate) fn of(samples: &Samples, metrics: &[Metric]) -> Option<Self> {
+        let (first, last) = (samples.known_times().min()?, samples.known_times().max()?);
+        let mut end = last;
+        for (metric, values) in metrics.iter().zip(&samples.values) {
+            let Some(lengths) = Lengths::of(metric) else { continue };
+            for (row, &value) in values.iter().enumerate() {
+                end = end.max(
+                    samples.time_of(row).map_or(last, |time| time.saturating_add(lengths.length(value))),
+                );
+            }
+        }
+        Some(SampleTimes { first, last, end })
     }
 }
 

@@ -27,7 +27,7 @@ pub fn compact(profile: &Profile) -> Result<Profile, TooLarge> {
         for (value, column) in values.iter_mut().zip(&samples.values) {
             *value = column[row];
         }
-        let time = samples.time.as_ref().map(|times| times[row]);
+        let time = samples.time_of(row);
         builder.sample(stacks[samples.stack[row]], label_sets[samples.labels[row]], time, &values);
     }
     let mut compacted = builder.finish()?;

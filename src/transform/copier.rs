@@ -169,7 +169,7 @@ impl<'b, 'p> Copier<'b, 'p> {
         let mut values = vec![0; metrics.len()];
         for row in 0..samples.len() {
             fill(self.builder, row, &mut values);
-            let time = samples.time.as_ref().map(|times| times[row]);
+            let time = samples.time_of(row);
             let labels = self.label_sets[samples.labels[row]];
             self.builder.sample_from(
                 metrics.start,

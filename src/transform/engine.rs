@@ -102,7 +102,7 @@ fn replace_few(profile: &Profile, changes: &Column<StackId, Change>, written: &S
         for (value, column) in values.iter_mut().zip(&samples.values) {
             *value = column[row];
         }
-        let (next, time) = (merged.stack.len(), samples.time.as_ref().map(|times| times[row]));
+        let (next, time) = (merged.stack.len(), samples.time_of(row));
         let fits = merged.add(stack, samples.labels[row], time, (0, &values));
         debug_assert!(fits, "no more rows than before");
         if merged.stack.len() > next {
@@ -166,7 +166,7 @@ pub(super) fn restack(profile: &Profile, rows: impl Iterator<Item = (usize, Stac
         for (value, column) in values.iter_mut().zip(&old.values) {
             *value = column[row];
         }
-        let time = old.time.as_ref().map(|times| times[row]);
+        let time = old.time_of(row);
         let fits = table.add(stack, old.labels[row], time, (0, &values));
         debug_assert!(fits, "no more rows than before");
     }

@@ -183,6 +183,7 @@ impl Sum {
         let mut meta = Meta {
             metrics: std::mem::take(&mut sum.meta.metrics),
             default_metric: sum.meta.default_metric,
+            sample_times: sum.meta.sample_times,
             ..meta.unwrap_or(sum.meta)
         };
         for (metric, summed) in meta.metrics.iter_mut().zip(&metrics) {

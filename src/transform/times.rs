@@ -1,6 +1,6 @@
 //! `--from`, `--to`: keeping the samples of a period of time.
 
-use crate::profile::Profile;
+use crate::profile::{Profile, SampleTimes, Samples};
 use crate::transform::engine::keep_rows;
 use crate::unit::{Quantity, QuantityError, parse_rfc3339};
 
@@ -48,22 +48,26 @@ impl TimePoint {
     }
 }
 
-/// The start and end of a recording, on the clock of its samples.
+/// The start and end of a recording as it was loaded, on the clock of its samples. Filters do not change it: `--from 1s`
+/// means the same moment with and without `--thread`.
 #[derive(Clone, Copy, Debug)]
-struct Span {
-    start: i64,
-    end: i64,
+pub struct RecordingSpan {
+    /// The start, from which times such as `1.5s` are counted.
+    pub start: i64,
+    /// The end, or the time of the last sample if that is later.
+    pub end: i64,
     /// Whether times are counted from 1970.
-    is_dated: bool,
+    pub is_dated: bool,
 }
 
 /// A sample may be older than the noted start of the recording by at most this much, in nanoseconds.
 const SLACK: i64 = 3_600_000_000_000;
 
-impl Span {
-    fn of(profile: &Profile, times: &[i64]) -> Span {
-        let first = times.iter().copied().min().unwrap_or(0);
-        let last = times.iter().copied().max().unwrap_or(0);
+impl RecordingSpan {
+    /// The span of a recording. Fails if samples have no times.
+    pub fn of(profile: &Profile) -> Result<RecordingSpan, TimeError> {
+        let times = profile.samples.time.as_ref().and(profile.meta.sample_times).ok_or(TimeError::NoTimes)?;
+        let SampleTimes { first, last, .. } = times;
         let duration = profile.meta.duration_ns.unwrap_or(0);
         let noted = profile.meta.time_ns.filter(|&time| first >= time.saturating_sub(SLACK));
         let start = match noted {
@@ -72,10 +76,11 @@ impl Span {
             None if first >= 0 && last <= duration => 0,
             None => first,
         };
-        Span { start, end: start.saturating_add(duration).max(last), is_dated: noted.is_some() }
+        Ok(RecordingSpan { start, end: start.saturating_add(duration).max(last), is_dated: noted.is_some() })
     }
 
-    fn resolve(&self, point: TimePoint) -> Result<i64, TimeError> {
+    /// A point in time on the clock of the samples. Fails if a date is given and the recording has none.
+    pub fn resolve(&self, point: TimePoint) -> Result<i64, TimeError> {
         match point {
             TimePoint::AfterStart(span) => Ok(self.start.saturating_add(span)),
             TimePoint::BeforeEnd(span) => Ok(self.end.saturating_sub(span)),
@@ -93,10 +98,11 @@ pub fn show_times(
     to: Option<TimePoint>,
 ) -> Result<(Profile, usize), TimeError> {
     let times = profile.samples.time.as_ref().ok_or(TimeError::NoTimes)?;
-    let span = Span::of(profile, times);
+    let span = RecordingSpan::of(profile)?;
     let from = from.map_or(Ok(i64::MIN), |from| span.resolve(from))?;
     let to = to.map(|to| span.resolve(to)).transpose()?;
-    let shown = keep_rows(profile, |row| times[row] >= from && to.is_none_or(|to| times[row] < to));
+    let is_in_range = |time: i64| time != Samples::UNTIMED && time >= from && to.is_none_or(|to| time < to);
+    let shown = keep_rows(profile, |row| is_in_range(times[row]));
     let matched = shown.samples.len();
     Ok((shown, matched))
 }

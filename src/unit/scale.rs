@@ -247,6 +247,20 @@ pub fn duration(nanoseconds: i64) -> String {
     human(nanoseconds, &Unit::NANOSECONDS, 1)
 }
 
+/// A moment after the start of a recording, with all its digits, as options for times take it: `2.31s`, `350us`.
+pub fn moment(nanoseconds: i64) -> String {
+    let units = [("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1_000)];
+    let size = nanoseconds.unsigned_abs();
+    let fitting = units.into_iter().find(|&(_, factor)| size >= factor || size == 0);
+    let (unit, factor) = fitting.unwrap_or(("ns", 1));
+    let sign = if nanoseconds < 0 { "-" } else { "" };
+    let (whole, rest) = (size / factor, size % factor);
+    let digits = format!("{:0width$}", rest, width = factor.ilog10() as usize);
+    let digits = if rest == 0 { "" } else { digits.trim_end_matches('0') };
+    let point = if digits.is_empty() { "" } else { "." };
+    format!("{sign}{whole}{point}{digits}{unit}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -320,6 +334,22 @@ mod tests {
         assert_eq!(column.format_signed(-S), "-1.00s");
         assert_eq!(column.format_signed(1), "+1ns");
         assert_eq!(column.format_signed(0), "0");
+    }
+
+    #[test]
+    fn moments_have_all_digits() {
+        for (nanoseconds, want) in [
+            (0, "0s"),
+            (2_310_000_000, "2.31s"),
+            (95 * S, "95s"),
+            (350_000, "350us"),
+            (12_345_678, "12.345678ms"),
+            (7, "7ns"),
+            (-1_500_000_000, "-1.5s"),
+            (i64::MIN, "-9223372036.854775808s"),
+        ] {
+            assert_eq!(moment(nanoseconds), want);
+        }
     }
 
     #[test]

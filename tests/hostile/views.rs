@@ -7,13 +7,13 @@ use prof::profile::{Budget, Profile};
 use prof::report::Report;
 use prof::tree::By;
 use prof::view::{
-    FlameOptions, FocusOptions, GraphOptions, HotOptions, LabelsOptions, PageOptions, Scope, TopOptions,
-    TracesOptions, TreeOptions, bottom_up, findings, flame, focus, graph, hot, info, labels, lint, page, top,
-    traces, tree,
+    FlameOptions, FocusOptions, GraphOptions, HotOptions, LabelsOptions, PageOptions, Scope, TimelineOptions,
+    TimelineRows, TopOptions, TracesOptions, TreeOptions, bottom_up, findings, flame, focus, graph, hot,
+    info, labels, lint, page, timeline, top, traces, tree,
 };
 
 /// The views.
-pub const VIEWS: [&str; 12] = [
+pub const VIEWS: [&str; 13] = [
     "top",
     "tree",
     "tree --bottom-up",
@@ -25,6 +25,7 @@ pub const VIEWS: [&str; 12] = [
     "info",
     "report",
     "lint",
+    "timeline",
     "flame",
 ];
 
@@ -42,7 +43,7 @@ pub fn show(profile: &Profile, view: usize) -> Result<(), String> {
         return Ok(());
     }
     // The command line refuses these views, and `--by line` and `--by address`, for profiles that hold calls.
-    let needs_stacks = ["hot", "traces", "labels"].contains(&VIEWS[view]);
+    let needs_stacks = ["hot", "traces", "labels", "timeline"].contains(&VIEWS[view]);
     if profile.calls.is_some() && needs_stacks || profile.stacks.all_frames().len() > MOST_FRAMES {
         return Ok(());
     }
@@ -92,9 +93,29 @@ pub fn show(profile: &Profile, view: usize) -> Result<(), String> {
             report.into()
         }
         10 => lint(profile, &scope).into(),
+        11 => return timelines(profile, &scope),
         _ => return pictures(profile, scope),
     };
     forms(&report)
+}
+
+/// Shows when threads and packages were busy, if that is known: the rows and what has no time sum to all.
+fn timelines(profile: &Profile, scope: &Scope) -> Result<(), String> {
+    for rows_by in [TimelineRows::Thread, TimelineRows::Package] {
+        let options = TimelineOptions { rows_by, bins: 7, ..TimelineOptions::new(scope.clone()) };
+        let Ok(found) = timeline(profile, &options) else { return Ok(()) };
+        let rows = found.rows.iter().map(|row| i128::from(row.total)).sum::<i128>();
+        let shown: i128 =
+            profile.samples.values[scope.metrics[0]].iter().map(|&value| i128::from(value)).sum();
+        if rows + i128::from(found.untimed) != shown {
+            return Err(format!("timeline: the rows sum to {rows} of {shown}"));
+        }
+        if found.rows.iter().any(|row| row.bins.iter().sum::<i64>() != row.total) {
+            return Err("timeline: bins do not sum to their row".to_string());
+        }
+        forms(&found.into())?;
+    }
+    Ok(())
 }
 
 /// Writes a report in all of its output formats.

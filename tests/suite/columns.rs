@@ -62,6 +62,11 @@ fn csv_has_the_keys_and_values_of_json() {
         ("rows", vec!["tree", "-n", "30", "-m", "alloc_space", "-m", "inuse_space", heap]),
         ("rows", vec!["diff", old, cpu]),
         ("rows", vec!["trend", "-m", "inuse_space", "fixtures/trend/heaps"]),
+        ("rows", vec!["timeline", "fixtures/jfr/java.jfr"]),
+        (
+            "rows",
+            vec!["timeline", "-m", "cpu", "-m", "samples", "fixtures/perf-data/rust-two-events.perf.data"],
+        ),
         ("metrics", vec!["info", heap]),
     ] {
         let csv = run(&[&arguments[..], &["-f", "csv"]].concat());

@@ -79,6 +79,7 @@ mod stats_vectors;
 mod support;
 mod symbols;
 mod threads;
+mod timeline;
 mod trend;
 mod unread;
 mod unwinding;

@@ -182,6 +182,46 @@ const OF_COMMANDS: &[(&str, &str, &str, &str)] = &[
     ("convert", "--output-format", "collapsed", "-o - cpu.pb.gz"),
     ("convert", "--all-frames", "", "-o - --to collapsed dropping.pb.gz"),
     ("convert", "--force", "", "-o copy.pb.gz cpu.pb.gz"),
+    ("timeline", "--by", "package", "threads.jfr"),
+    ("timeline", "--bins", "7", "threads.jfr"),
+    ("timeline", "--metric", "samples", "threads.jfr"),
+    ("timeline", "--input-format", "perf-script", "threads.jfr"),
+    ("timeline", "--skip-broken", "", "threads.jfr broken.pb.gz"),
+    ("timeline", "--max-memory", "1k", "threads.jfr"),
+    ("timeline", "--quiet", "", "--hide-stacks nowhere threads.jfr"),
+    ("timeline", "--verbose", "", "threads.jfr"),
+    ("timeline", "--format", "json", "threads.jfr"),
+    ("timeline", "--output", "written", "threads.jfr"),
+    ("timeline", "--unit", "us", "threads.jfr"),
+    ("timeline", "--names", "short", "threads.jfr"),
+    ("timeline", "--width", "24", "threads.jfr"),
+    ("timeline", "--color", "always", "threads.jfr"),
+    ("timeline", "--force", "", "-o copy.pb.gz threads.jfr"),
+    ("timeline", "--limit", "1", "threads.jfr"),
+    ("timeline", "--binary", "bin/sorting", "sorting.perf.data"),
+    ("timeline", "--symbolize", "never", "--binary bin/sorting sorting.perf.data"),
+    ("timeline", "--merge", "mean", "threads.jfr threads.jfr"),
+    ("timeline", "--max-profiles", "1", "threads.jfr threads.jfr"),
+    ("timeline", "--seed", "7", "--max-profiles 1 -m samples timed"),
+    ("timeline", "--weight", "top50", "-m samples timed"),
+    ("timeline", "--show-stacks", "HashMap", "threads.jfr"),
+    ("timeline", "--hide-stacks", "HashMap", "threads.jfr"),
+    ("timeline", "--show-frames", "HashMap", "threads.jfr"),
+    ("timeline", "--hide-frames", "HashMap", "threads.jfr"),
+    ("timeline", "--show-from", "HashMap", "threads.jfr"),
+    ("timeline", "--prune-from", "HashMap", "threads.jfr"),
+    ("timeline", "--focus", "HashMap", "threads.jfr"),
+    ("timeline", "--label", "thread=main", "threads.jfr"),
+    ("timeline", "--hide-label", "thread=main", "threads.jfr"),
+    ("timeline", "--label-root", "thread", "threads.jfr"),
+    ("timeline", "--label-leaf", "thread", "threads.jfr"),
+    ("timeline", "--no-inlines", "", "threads.jfr"),
+    ("timeline", "--collapse-recursion", "", "threads.jfr"),
+    ("timeline", "--rename", "HashMap=Table", "threads.jfr"),
+    ("timeline", "--fold", "", "threads.jfr"),
+    ("timeline", "--anonymize", "", "threads.jfr"),
+    ("timeline", "--salt", "x", "--anonymize threads.jfr"),
+    ("timeline", "--fixed-strings", "", "--show-stacks HashMa. threads.jfr"),
     ("trend", "--order", "name", "new.pb.gz cpu.pb.gz"),
     ("trend", "--since", "2026-10-05", "nightly"),
     ("trend", "--value", "total", "cpu.pb.gz"),
@@ -271,6 +311,11 @@ fn options_of_trend_do_something() {
     check(&["trend"]);
 }
 
+#[test]
+fn options_of_timeline_do_something() {
+    check(&["timeline"]);
+}
+
 /// The tests above cover all commands.
 #[test]
 fn every_command_is_tried() {
@@ -283,7 +328,7 @@ fn every_command_is_tried() {
         .filter_map(|line| line.split_whitespace().next())
         .filter(|name| *name != "help")
         .collect();
-    let tried = "completions convert diff flame focus graph hot info labels lint man open report source top traces tree trend types";
+    let tried = "completions convert diff flame focus graph hot info labels lint man open report source timeline top traces tree trend types";
     assert_eq!(named, tried.split(' ').collect());
 }
 
@@ -399,6 +444,9 @@ fn folder() -> TempDir {
         ("pprof/go-cpu.pb.gz", "runs/3.pb.gz"),
         ("pprof/go-cpu.pb.gz", "mixed/cpu.pb.gz"),
         ("jfr/java.jfr", "threads.jfr"),
+        ("jfr/java.jfr", "timed/1.jfr"),
+        ("perf-data/rust.perf.data", "timed/2.perf.data"),
+        ("symbols/sorting.perf.data", "sorting.perf.data"),
         ("symbols/sorting", "bin/sorting"),
         ("symbols/sorting.pb.gz", "sorting.pb.gz"),
         ("symbols/sorting.pb.gz", "sorting-new.pb.gz"),

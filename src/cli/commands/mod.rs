@@ -19,6 +19,7 @@ pub(crate) mod report;
 pub(crate) mod requirement;
 pub(crate) mod show;
 pub(crate) mod source;
+pub(crate) mod timeline;
 pub(crate) mod top;
 pub(crate) mod traces;
 pub(crate) mod tree;
@@ -95,6 +96,7 @@ commands! {
     Info(info::InfoCommand),
     Lint(lint::LintCommand),
     Diff(diff::DiffCommand),
+    Timeline(timeline::TimelineCommand),
     Trend(trend::TrendCommand),
     Convert(convert::ConvertCommand),
     Completions(completions::CompletionsCommand),

@@ -99,7 +99,8 @@ pub(crate) struct InputArgs {
 }
 
 impl InputArgs {
-    fn repeated(&self) -> Vec<String> {
+    /// The options given, as words of a command line that reads the same.
+    pub(crate) fn repeated(&self) -> Vec<String> {
         let mut words: Vec<String> =
             self.metrics.iter().flat_map(|metric| ["-m".to_string(), metric.clone()]).collect();
         let format = self.input_format.iter();

@@ -46,7 +46,7 @@ impl Start {
 
     /// The start and end of the recording, if its duration is known.
     pub(super) fn recording(&self, profile: &Profile) -> Option<(f64, f64)> {
-        let first = || profile.samples.time.as_ref().and_then(|times| times.iter().min().copied());
+        let first = || profile.samples.known_times().min();
         let begin = profile.meta.time_ns.or_else(first).unwrap_or(0);
         let end = begin.saturating_add(profile.meta.duration_ns?);
         Some((self.until(begin), self.until(end)))
@@ -102,7 +102,10 @@ impl SampleTable {
         };
         let weight = column(profile, rows, columns.weight, &target);
         let time = match &profile.samples.time {
-            Some(times) => rows.iter().map(|&row| start.until(times[row])).collect(),
+            Some(_) => {
+                let first = profile.samples.known_times().min().unwrap_or(0);
+                rows.iter().map(|&row| start.until(profile.samples.time_of(row).unwrap_or(first))).collect()
+            }
             None => consecutive_times(&weight, weight_type == "tracing-ms", start.recording(profile)),
         };
         let cpu = columns.cpu.map(|cpu| column(profile, rows, cpu, &Unit::NANOSECONDS));

@@ -118,8 +118,8 @@ impl<'p> Encoder<'p> {
             let mut values = Vec::new();
             push_varint(&mut values, scale.value(value) as u64);
             push_bytes(&mut sample, 4, &values);
-            if let Some(times) = &samples.time {
-                push_bytes(&mut sample, 5, &times[row].to_le_bytes());
+            if let Some(time) = samples.time_of(row) {
+                push_bytes(&mut sample, 5, &time.to_le_bytes());
             }
             push_bytes(&mut out, 2, &sample);
         }

@@ -13,6 +13,7 @@ mod labels;
 mod lint;
 mod server;
 mod source;
+mod timeline;
 pub(super) mod top;
 mod traces;
 mod tree;
@@ -37,6 +38,7 @@ pub(super) fn tables<'r>(report: &'r Report, form: Form, style: &'r Style) -> Sc
         Report::Traces(traces) => traces::table(traces, form, style)?,
         Report::Types(types) => types::table(types, form, style),
         Report::Trend(report) => trend::table(report, form, style)?,
+        Report::Timeline(timeline) => return timeline::tables(timeline, form, style),
         Report::Server(server) => server::table(server, form, style),
         Report::Diff(diff) => {
             let per_run = PerRun::new(diff, style.unit.as_ref())?;

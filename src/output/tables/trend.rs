@@ -258,7 +258,7 @@ mod tests {
         assert_eq!(unicode(&[100.0, 101.0, 99.0, 100.0]), "▅▅▄▅");
         assert_eq!(unicode(&[0.0, 0.0]), "▅▅");
         assert_eq!(unicode(&[]), "");
-        assert_eq!(spark(&[1.0, 2.0], &Glyphs::ASCII), "_#");
+        assert_eq!(spark(&[1.0, 2.0], &Glyphs::ASCII), ".@");
         assert_eq!(unicode(&vec![5.0; 1000]).chars().count(), 20);
     }
 }

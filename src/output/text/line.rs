@@ -37,7 +37,7 @@ impl TextLine {
     /// The lines in a terminal of `width` columns. Prose is wrapped. A row of a table is already laid out: if it is still
     /// too long, because of a title or of `… 1,064 more functions`, its end is cut.
     pub(super) fn wrapped(self, width: usize, ellipsis: &str) -> Vec<TextLine> {
-        if self.fits(width) {
+        if self.emphasis == Emphasis::Command || self.fits(width) {
             return vec![self];
         }
         if self.is_row {
@@ -57,7 +57,7 @@ impl TextLine {
         let text = clean(self.text.trim_end());
         let style = match self.emphasis {
             _ if !color => Style::new(),
-            Emphasis::None => Style::new(),
+            Emphasis::None | Emphasis::Command => Style::new(),
             Emphasis::Bold => Style::new().bold(),
             // Magenta is readable on dark and light backgrounds; yellow is not.
             Emphasis::Strong => AnsiColor::Magenta.on_default(),

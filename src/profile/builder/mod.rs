@@ -18,7 +18,8 @@ use crate::profile::rows::RowTable;
 use crate::profile::samples::LabelTable;
 use crate::profile::too_large::{MOST_METRICS, TooLarge};
 use crate::profile::{
-    Column, FrameId, Label, LabelSetId, LoadOptions, Meta, Metric, Profile, StackId, Stacks, StringId,
+    Column, FrameId, Label, LabelSetId, LoadOptions, Meta, Metric, Profile, SampleTimes, StackId, Stacks,
+    StringId,
 };
 
 /// Collects the parts of a profile, storing each distinct string, function, frame, stack and set of
@@ -275,12 +276,14 @@ impl ProfileBuilder {
             Arc::new(calls.finish(&mut self.tables.symbols, &wholes))
         });
         let tables = self.tables.finish();
+        let samples = self.rows.finish();
+        self.meta.sample_times = SampleTimes::of(&samples, &self.meta.metrics);
         Ok(Profile {
             meta: self.meta,
             symbols: Arc::new(tables.symbols.symbols),
             stacks: Arc::new(tables.stacks.stacks),
             label_sets: Arc::new(self.labels.sets),
-            samples: Arc::new(self.rows.finish()),
+            samples: Arc::new(samples),
             calls,
             memory: Arc::new(self.reservation),
         })

@@ -1,0 +1,112 @@
+//! The report of `timeline`: when the program was busy, row by row, and its phases.
+
+use serde::{Serialize, Serializer};
+
+use crate::report::{Header, Name};
+
+/// When the program was busy.
+#[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
+pub struct Timeline {
+    /// The header.
+    #[serde(flatten)]
+    pub header: Header,
+    /// The moment from which all other times are counted, in nanoseconds since 1970; `None` if the recording has no date.
+    pub start_ns: Option<i64>,
+    /// The bins of all rows.
+    pub axis: TimeAxis,
+    /// The largest value of a bin, one per metric: what a full block stands for.
+    pub largest: Vec<i64>,
+    /// What a row stands for: `thread`, `process`, `package` or `label:KEY`.
+    pub rows_by: String,
+    /// One row per thread or whatever [`Timeline::rows_by`] says, the heaviest first.
+    pub rows: Vec<TimelineRow>,
+    /// The sum of the rows that were cut.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub more: Option<TimelineRow>,
+    /// The value of the samples that have no time, or one on another clock. It belongs to no row.
+    pub untimed: i64,
+    /// Stretches of time in which the mix of functions stays the same, in order.
+    pub phases: Vec<TimelinePhase>,
+}
+
+/// Bins of equal width. Times are nanoseconds from the start of the recording.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct TimeAxis {
+    /// Where the first bin begins.
+    pub from_ns: i64,
+    /// Where what is shown ends; the last bin may end later.
+    pub to_ns: i64,
+    /// The width of a bin; at least 1.
+    pub bin_ns: i64,
+    /// The number of bins; at least 1.
+    pub bins: usize,
+}
+
+/// One thread, process, package or value of a label.
+#[derive(Clone, Debug, Default, Serialize)]
+#[non_exhaustive]
+pub struct TimelineRow {
+    /// The unique name.
+    pub name: Name,
+    /// Its value in the first metric.
+    pub total: i64,
+    /// When its first sample was taken.
+    pub first_ns: i64,
+    /// When its last sample was taken, or ended.
+    pub last_ns: i64,
+    /// The function with the largest self.
+    pub heaviest: Option<TimelineFunction>,
+    /// Its value in each bin of the axis.
+    pub bins: Vec<i64>,
+    /// The same for further metrics, in the order of those in the header; a map in JSON.
+    #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "by_metric")]
+    pub further: Vec<TimelineSeries>,
+}
+
+/// The values of a row in one of several metrics.
+#[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
+pub struct TimelineSeries {
+    /// The name of the metric.
+    #[serde(skip)]
+    pub metric: String,
+    /// The value of the row.
+    pub total: i64,
+    /// Its value in each bin of the axis.
+    pub bins: Vec<i64>,
+}
+
+fn by_metric<S: Serializer>(series: &[TimelineSeries], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(series.iter().map(|series| (&series.metric, series)))
+}
+
+/// A function, and its part of a row or phase.
+#[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
+pub struct TimelineFunction {
+    /// Its unique name.
+    pub name: Name,
+    /// Its self in the row or phase.
+    #[serde(rename = "self")]
+    pub self_value: i64,
+    /// Its total in the phase; not counted in rows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub total: Option<i64>,
+}
+
+/// A stretch of time in which the mix of functions stays the same.
+#[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
+pub struct TimelinePhase {
+    /// Where it begins, in nanoseconds from the start of the recording.
+    pub from_ns: i64,
+    /// Where it ends: the next one begins here.
+    pub to_ns: i64,
+    /// The value of the samples that begin in it.
+    pub total: i64,
+    /// The function that sets it apart from the other phases; in a recording of one phase, the one with the largest self.
+    pub function: Option<TimelineFunction>,
+    /// The command that shows its functions, quoted for a shell.
+    pub command: String,
+}

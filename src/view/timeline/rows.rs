@@ -1,0 +1,143 @@
+//! Which row of a timeline each sample belongs to.
+
+use hashbrown::{HashMap, HashSet};
+
+use crate::profile::{Column, LabelSetId, LabelValue, Profile, Samples, StackId};
+use crate::report::Name;
+use crate::tree::{By, Keys};
+use crate::view::timeline::{NoTimeline, TimelineRows};
+
+/// The rows of a timeline.
+pub(super) struct RowKeys {
+    /// The unique name of each row.
+    pub(super) names: Vec<Name>,
+    of: RowOf,
+}
+
+/// What decides the row of a sample.
+enum RowOf {
+    Labels(Column<LabelSetId, usize>),
+    Stack(Column<StackId, usize>),
+}
+
+impl RowKeys {
+    pub(super) fn new(profile: &Profile, by: &TimelineRows) -> Result<Self, NoTimeline> {
+        match by {
+            TimelineRows::Thread => Ok(threads(profile)),
+            TimelineRows::Process => Ok(values(profile, "process").unwrap_or_else(|| one_row(profile))),
+            TimelineRows::Label(key) => values(profile, key).ok_or_else(|| NoTimeline::NoLabel(key.clone())),
+            TimelineRows::Package => Ok(packages(profile)),
+        }
+    }
+
+    /// The row of a sample.
+    pub(super) fn row(&self, samples: &Samples, sample: usize) -> usize {
+        match &self.of {
+            RowOf::Labels(rows) => rows[samples.labels[sample]],
+            RowOf::Stack(rows) => rows[samples.stack[sample]],
+        }
+    }
+}
+
+/// Numbers distinct keys in the order in which they are found.
+struct Numbered<K> {
+    keys: Vec<K>,
+    numbers: HashMap<K, usize>,
+}
+
+impl<K: Clone + Eq + std::hash::Hash> Numbered<K> {
+    fn new() -> Self {
+        Numbered { keys: Vec::new(), numbers: HashMap::new() }
+    }
+
+    fn number(&mut self, key: K) -> usize {
+        *self.numbers.entry(key).or_insert_with_key(|key| {
+            self.keys.push(key.clone());
+            self.keys.len() - 1
+        })
+    }
+}
+
+/// The label of a set with this key, as text.
+fn label(profile: &Profile, set: LabelSetId, key: &str) -> Option<String> {
+    let strings = &profile.symbols.strings;
+    let label = profile.label_sets.labels(set).iter().find(|label| strings.get(label.key) == key)?;
+    Some(match label.value {
+        LabelValue::Text(text) => strings.get(text).to_string(),
+        LabelValue::Number(number, unit) => format!("{number}{}", strings.get(unit)),
+    })
+}
+
+/// The labels that say what a thread is.
+const THREAD: [&str; 3] = ["process", "thread", "tid"];
+
+fn threads(profile: &Profile) -> RowKeys {
+    let mut threads: Numbered<[String; 3]> = Numbered::new();
+    let of_set = profile
+        .label_sets
+        .ids()
+        .map(|set| threads.number(THREAD.map(|key| label(profile, set, key).unwrap_or_default())));
+    let of = RowOf::Labels(of_set.collect());
+    let processes: HashSet<&str> =
+        threads.keys.iter().map(|[process, ..]| process.as_str()).filter(|name| !name.is_empty()).collect();
+    let name = |[process, thread, tid]: &[String; 3]| {
+        let own = match (thread.is_empty(), tid.is_empty()) {
+            (false, _) => thread.clone(),
+            (true, false) => format!("thread {tid}"),
+            (true, true) if process.is_empty() => return NO_THREAD.to_string(),
+            (true, true) => return process.clone(),
+        };
+        let is_told = processes.len() < 2 || process.is_empty() || *process == own;
+        if is_told { own } else { format!("{process}/{own}") }
+    };
+    let mut names: Vec<String> = threads.keys.iter().map(name).collect();
+    let mut of_name: HashMap<String, usize> = HashMap::new();
+    names.iter().for_each(|name| *of_name.entry(name.clone()).or_default() += 1);
+    // Pools have many threads of one name.
+    for (name, [process, _, tid]) in names.iter_mut().zip(&threads.keys) {
+        if of_name[name.as_str()] > 1 {
+            name.push_str(&format!(" {}", if tid.is_empty() { process } else { tid }));
+        }
+    }
+    if let [only] = &mut names[..]
+        && only == NO_THREAD
+    {
+        *only = ALL.to_string();
+    }
+    let names = names.iter().map(|name| name.trim_end().into()).collect();
+    RowKeys { names, of }
+}
+
+/// The row of samples without a thread.
+const NO_THREAD: &str = "(no thread)";
+
+/// The only row of a recording that does not tell threads or processes apart.
+const ALL: &str = "(all)";
+
+/// A row per value of a label; `None` if no sample has it.
+fn values(profile: &Profile, key: &str) -> Option<RowKeys> {
+    let mut values: Numbered<Option<String>> = Numbered::new();
+    let of_set: Column<LabelSetId, usize> =
+        profile.label_sets.ids().map(|set| values.number(label(profile, set, key))).collect();
+    values.keys.iter().any(Option::is_some).then(|| {
+        let name = |value: &Option<String>| value.clone().unwrap_or_else(|| format!("(no {key})")).into();
+        RowKeys { names: values.keys.iter().map(name).collect(), of: RowOf::Labels(of_set) }
+    })
+}
+
+fn one_row(profile: &Profile) -> RowKeys {
+    let of = RowOf::Labels(profile.label_sets.ids().map(|_| 0).collect());
+    RowKeys { names: vec![ALL.into()], of }
+}
+
+/// A row per package of the function that was running.
+fn packages(profile: &Profile) -> RowKeys {
+    let keys = Keys::new(profile, &By::Package);
+    let mut packages: Numbered<Name> = Numbered::new();
+    let of_stack = profile.stacks.ids().map(|stack| {
+        let leaf = profile.stacks.frames(stack).last();
+        packages.number(leaf.map_or("(no stack)".into(), |&leaf| keys.name(keys.of_frame(leaf)).clone()))
+    });
+    let of = RowOf::Stack(of_stack.collect());
+    RowKeys { names: packages.keys, of }
+}

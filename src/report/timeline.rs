@@ -105,7 +105,7 @@ pub struct TimelinePhase {
     pub to_ns: i64,
     /// The value of the samples that begin in it.
     pub total: i64,
-    /// The function that sets it apart from the other phases; in a recording of one phase, the one with the largest self.
+    /// The function that sets it apart from the phases next to it; if there is none, the one with the largest self.
     pub function: Option<TimelineFunction>,
     /// The command that shows its functions, quoted for a shell.
     pub command: String,

@@ -18,7 +18,7 @@ use crate::support::series::write_nightly;
 const LEAST: usize = 2;
 
 /// The files that the examples name, and the fixtures they are copies of.
-const FILES: [(&str, &str); 14] = [
+const FILES: [(&str, &str); 15] = [
     ("sorting", "symbols/sorting"),
     ("sorting.debug", "symbols/sorting.debug"),
     ("sorting.pb.gz", "symbols/sorting.pb.gz"),
@@ -31,6 +31,7 @@ const FILES: [(&str, &str); 14] = [
     ("newer.pb.gz", "pprof/go-cpu-new.pb.gz"),
     ("monday.pb.gz", "pprof/go-cpu-old.pb.gz"),
     ("tuesday.pb.gz", "pprof/go-cpu-old.pb.gz"),
+    ("app.cpuprofile", "cpuprofile/node.cpuprofile"),
     ("stacks.folded", "collapsed/python.folded"),
     ("python.pstats", "pstats/python.pstats"),
 ];

@@ -57,7 +57,7 @@ fn a_file_is_replaced_as_a_whole_with_its_permissions_and_through_links() {
 
 /// Command lines that write a file; `OUT` stands for its path. `every_command_that_writes_is_tried` checks that
 /// none is missing.
-const WRITING: [&str; 23] = [
+const WRITING: [&str; 24] = [
     "top -o OUT in.pb.gz",
     "top --format json -o OUT in.pb.gz",
     "top --base old.pb.gz -o OUT in.pb.gz",
@@ -77,6 +77,7 @@ const WRITING: [&str; 23] = [
     "diff -o OUT old.pb.gz in.pb.gz",
     "report -o OUT in.pb.gz",
     "lint -o OUT in.pb.gz",
+    "timeline -o OUT timed.jfr",
     "trend -o OUT old.pb.gz in.pb.gz",
     "trend OUT.svg old.pb.gz in.pb.gz",
     "convert -o OUT.pb.gz in.pb.gz",
@@ -100,6 +101,7 @@ fn profiles() -> tempfile::TempDir {
     for (from, to) in [("go-cpu.pb.gz", "in.pb.gz"), ("go-cpu-old.pb.gz", "old.pb.gz")] {
         fs::copy(fixture("pprof").join(from), folder.path().join(to)).unwrap();
     }
+    fs::copy(fixture("jfr/java.jfr"), folder.path().join("timed.jfr")).unwrap();
     folder
 }
 

@@ -20,7 +20,7 @@ use crate::transform::{TimeError, TimePoint};
 use crate::tree::By;
 use crate::view::{NoTimeline, TimelineOptions, TimelineRows, timeline};
 
-/// When the program was busy: activity of each thread over time, and phases
+/// Activity of each thread over time, and phases
 #[derive(Args, Debug)]
 #[command(mut_arg("metrics", |option| {
     option.help("Metric to show, by name, profile type or number (repeatable)")
@@ -31,9 +31,8 @@ use crate::view::{NoTimeline, TimelineOptions, TimelineRows, timeline};
 // Only pprof profiles have frames to drop, and those have no times.
 #[command(mut_arg("all_frames", |option| option.hide(true)))]
 #[command(after_help = "Examples:
-  prof timeline perf.data                            which threads were busy, and when
-  prof timeline --show-stacks @gc recording.jfr      when garbage was collected
-  prof timeline --by package --from 2s --to 3s perf.data")]
+  prof timeline app.cpuprofile                          when the program was busy, and its phases
+  prof timeline --from 0.5s --by package app.cpuprofile   the packages, without the first half second")]
 pub(crate) struct TimelineCommand {
     #[command(flatten)]
     input: InputArgs,
@@ -47,7 +46,7 @@ pub(crate) struct TimelineCommand {
         value_parser = rows_by
     )]
     by: TimelineRows,
-    /// Divide the time into at most N bins, whose width is a round number [default: as many as fit; JSON and CSV: 100]
+    /// Divide the time into at most N bins [default: as many as fit; JSON and CSV: 100]
     #[arg(long, value_name = "N", help_heading = None, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     bins: Option<u32>,
     #[command(flatten)]

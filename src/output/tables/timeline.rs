@@ -133,10 +133,12 @@ fn activity<'r>(
     let heaviest = || timeline.rows.iter().filter_map(|row| row.heaviest.as_ref());
     let names = DisplayNames::of(header, heaviest().map(|found| &found.name), form, style);
     if metric == 0 {
-        columns.show("HEAVIEST", Kind::Text, move |line: &TimelineLine| {
-            let found = line.row()?.heaviest.as_ref()?;
-            Some(names.get(&found.name).to_string())
-        });
+        columns
+            .show("HEAVIEST", Kind::Text, move |line: &TimelineLine| {
+                let found = line.row()?.heaviest.as_ref()?;
+                Some(names.get(&found.name).to_string())
+            })
+            .asked(true);
     }
     columns.emphasis(|line| match line {
         TimelineLine::Row(_) => Emphasis::None,

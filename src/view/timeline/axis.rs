@@ -1,7 +1,14 @@
 //! Bins: their width, and how the values of samples are distributed among them.
 
 use crate::report::TimeAxis;
-use crate::view::timeline::moments::Moment;
+
+/// A value and the time in which it was spent. Moments are nanoseconds from the start of the recording.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Moment {
+    pub(super) start: i64,
+    pub(super) end: i64,
+    pub(super) value: i64,
+}
 
 /// Bins from one moment to another, at most `most` of them. Their width has at most two digits that are not 0, so that their
 /// edges can be typed.

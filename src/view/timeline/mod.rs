@@ -28,8 +28,8 @@ use crate::transform::{TimeError, TimePoint};
 use crate::tree::{By, KeyId, Subject};
 use crate::unit::{group_thousands, plural};
 use crate::view::Scope;
-use crate::view::timeline::axis::spread;
-use crate::view::timeline::moments::{Moment, Moments};
+use crate::view::timeline::axis::{Moment, spread};
+use crate::view::timeline::moments::Moments;
 use crate::view::timeline::rows::RowKeys;
 
 /// Options for `timeline`.

@@ -5,14 +5,6 @@ use crate::report::TimeAxis;
 use crate::transform::{RecordingSpan, TimeError, TimePoint};
 use crate::view::timeline::axis::axis;
 
-/// A value and the time in which it was spent. Moments are nanoseconds from the start of the recording.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Moment {
-    pub(super) start: i64,
-    pub(super) end: i64,
-    pub(super) value: i64,
-}
-
 /// The times of the samples of a profile.
 pub(super) struct Moments<'p> {
     profile: &'p Profile,

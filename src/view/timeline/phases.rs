@@ -11,8 +11,8 @@ use crate::report::{Pair, TimeAxis, TimelineFunction, TimelinePhase};
 use crate::stats::steps::{StepSearch, levels, steps};
 use crate::tree::{Flat, KeyId, Subject, flat};
 use crate::unit::moment;
-use crate::view::timeline::axis::{bin_at, edge, spread};
-use crate::view::timeline::moments::{Moment, Moments};
+use crate::view::timeline::axis::{Moment, bin_at, edge, spread};
+use crate::view::timeline::moments::Moments;
 
 /// The largest number of bins.
 const BINS: usize = 100;
@@ -34,6 +34,9 @@ const LEAST_CHANGE: f64 = 0.1;
 
 /// A change of a share is real if it is so many times its standard error.
 const ERRORS: f64 = 4.0;
+
+/// A function with a smaller share of a phase says little about it.
+const LEAST_SPECIAL: f64 = 0.2;
 
 /// The fewest bins of a phase.
 const LEAST_PHASE: usize = 3;
@@ -319,7 +322,9 @@ impl PhaseValues<'_, '_> {
         if self.parts.len() < 2 || most < LEAST_CHANGE / 2.0 {
             return None;
         }
-        let candidates = functions.filter(|&function| more(function) >= most / 2.0);
+        let is_special =
+            |&function: &usize| more(function) >= most / 2.0 && share(place, function) >= LEAST_SPECIAL;
+        let candidates = functions.filter(is_special);
         let function =
             candidates.max_by_key(|&function| (pairs[place][function].total, std::cmp::Reverse(function)))?;
         let Pair { self_value, total } = pairs[place][function];

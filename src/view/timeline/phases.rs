@@ -207,7 +207,8 @@ fn changes(binned: &Binned) -> Vec<usize> {
 /// The bins of each phase. One in which no sample begins, although earlier ones last until then, belongs to the one before
 /// it, because `--from` and `--to` would select nothing.
 fn parts(edges: &[usize], begins: &[bool]) -> Vec<Range<usize>> {
-    let mut parts = vec![0..begins.len()];
+    let whole = 0..begins.len();
+    let mut parts = Vec::from([whole]);
     for &edge in edges {
         let last = parts.len() - 1;
         let before = parts[last].start;

@@ -92,7 +92,9 @@ fn threads(profile: &Profile) -> RowKeys {
     };
     let mut names: Vec<String> = threads.keys.iter().map(name).collect();
     let mut of_name: HashMap<String, usize> = HashMap::new();
-    names.iter().for_each(|name| *of_name.entry(name.clone()).or_default() += 1);
+    for name in &names {
+        *of_name.entry(name.clone()).or_default() += 1;
+    }
     // Pools have many threads of one name.
     for (name, [process, _, tid]) in names.iter_mut().zip(&threads.keys) {
         if of_name[name.as_str()] > 1 {

@@ -189,7 +189,7 @@ pub(crate) fn art_trace(size: usize) -> Vec<u8> {
     while bytes.len() < size {
         let thread = numbers.below(4);
         // A thread records some calls before another one does.
-        for _ in 0..1 + numbers.below(20) {
+        for _ in 0..=numbers.below(20) {
             let stack = &mut stacks[thread];
             let enters = stack.is_empty() || stack.len() < 30 && numbers.below(2) == 0;
             let (method, action) = if enters {
@@ -201,7 +201,7 @@ pub(crate) fn art_trace(size: usize) -> Vec<u8> {
             };
             clock += numbers.below(3) as u32;
             bytes.extend((thread as u16 + 1).to_le_bytes());
-            bytes.extend((method as u32 * 4 | action).to_le_bytes());
+            bytes.extend(((method as u32 * 4) | action).to_le_bytes());
             bytes.extend((clock / 4).to_le_bytes());
             bytes.extend(clock.to_le_bytes());
         }

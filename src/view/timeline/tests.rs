@@ -103,7 +103,8 @@ fn names_of_threads_are_unique() {
             .iter()
             .enumerate()
             .map(|(at, labels)| format!("a {} {{{labels}}} @{at}\n", 2 - at))
-            .collect();
+            .collect::<Vec<_>>()
+            .concat();
         found(&picture, |_| {}).rows.iter().map(|row| row.name.to_string()).collect()
     };
     assert_eq!(name(["thread=pool tid=7", "thread=pool tid=8"]), ["pool 7", "pool 8"]);

@@ -150,7 +150,9 @@ impl<'c> Typed<'c> {
             .filter(has)
             .map(|command| format!("prof {}", command.get_name()))
             .collect();
-        (!commands.is_empty()).then(|| format!("{option} is an option of {}", commands.join(", ")))
+        let (last, others) = commands.split_last()?;
+        let all = if others.is_empty() { last.clone() } else { format!("{} and {last}", others.join(", ")) };
+        Some(format!("{option} is an option of {all}"))
     }
 }
 
@@ -251,7 +253,7 @@ mod tests {
             (
                 "prof focus --budget x f a",
                 "prof focus has no option --budget",
-                "--budget is an option of prof diff",
+                "--budget is an option of prof report and prof diff",
             ),
             ("prof top --cum a", "--cum is an option of go tool pprof", "prof top --sort total PROFILE"),
             ("prof top --json a", "--json is an option of other profilers", "prof top -f json PROFILE"),

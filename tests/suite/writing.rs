@@ -121,7 +121,7 @@ fn every_command_that_writes_is_tried() {
         assert_eq!(help.contains("--output"), is_tried, "prof {command}");
         tried += usize::from(is_tried);
     }
-    assert_eq!(tried, 16);
+    assert_eq!(tried, 17);
 }
 
 #[test]

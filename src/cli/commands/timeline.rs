@@ -32,7 +32,7 @@ use crate::view::{NoTimeline, TimelineOptions, TimelineRows, timeline};
 #[command(mut_arg("all_frames", |option| option.hide(true)))]
 #[command(after_help = "Examples:
   prof timeline app.cpuprofile                          when the program was busy, and its phases
-  prof timeline --from 0.5s --by package app.cpuprofile   the packages, without the first half second")]
+  prof timeline --from 0.5s --by package app.cpuprofile   packages, after half a second")]
 pub(crate) struct TimelineCommand {
     #[command(flatten)]
     input: InputArgs,

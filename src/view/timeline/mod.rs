@@ -32,6 +32,8 @@ use crate::view::timeline::axis::{Moment, spread};
 use crate::view::timeline::moments::Moments;
 use crate::view::timeline::rows::RowKeys;
 
+pub use rows::TimelineRows;
+
 /// Options for `timeline`.
 #[derive(Clone, Debug)]
 pub struct TimelineOptions {
@@ -66,32 +68,6 @@ impl TimelineOptions {
     }
 }
 
-/// What a row of a timeline stands for.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum TimelineRows {
-    /// A thread.
-    #[default]
-    Thread,
-    /// A process.
-    Process,
-    /// The package of the function that was running.
-    Package,
-    /// The value of the label with this key.
-    Label(String),
-}
-
-impl TimelineRows {
-    /// As it is typed: `thread`, `label:route`.
-    pub fn name(&self) -> String {
-        match self {
-            TimelineRows::Thread => "thread".to_string(),
-            TimelineRows::Process => "process".to_string(),
-            TimelineRows::Package => "package".to_string(),
-            TimelineRows::Label(key) => format!("label:{key}"),
-        }
-    }
-}
-
 /// Why there is no timeline.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoTimeline {
@@ -112,7 +88,7 @@ pub fn timeline(profile: &Profile, options: &TimelineOptions) -> Result<Timeline
     let (subject, mut header) = scope.open(profile, "prof.timeline.v1");
     let moments = Moments::new(profile, &options.range)?;
     let axis = moments.axis(options.bins);
-    let keys = RowKeys::new(profile, &options.rows_by)?;
+    let keys = RowKeys::new(profile, &options.rows_by).map_err(NoTimeline::NoLabel)?;
     let counted = counted_rows(&subject, &scope.metrics, &moments, &keys);
     header.warnings.extend(note_of_untimed(counted.untimed_samples, moments.leaves_clocks_out));
     let mut order: Vec<usize> = (0..keys.names.len()).filter(|&row| counted.rows[row].samples > 0).collect();

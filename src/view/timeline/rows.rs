@@ -5,7 +5,32 @@ use hashbrown::{HashMap, HashSet};
 use crate::profile::{Column, LabelSetId, LabelValue, Profile, Samples, StackId};
 use crate::report::Name;
 use crate::tree::{By, Keys};
-use crate::view::timeline::{NoTimeline, TimelineRows};
+
+/// What a row of a timeline stands for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum TimelineRows {
+    /// A thread.
+    #[default]
+    Thread,
+    /// A process.
+    Process,
+    /// The package of the function that was running.
+    Package,
+    /// The value of the label with this key.
+    Label(String),
+}
+
+impl TimelineRows {
+    /// As it is typed: `thread`, `label:route`.
+    pub fn name(&self) -> String {
+        match self {
+            TimelineRows::Thread => "thread".to_string(),
+            TimelineRows::Process => "process".to_string(),
+            TimelineRows::Package => "package".to_string(),
+            TimelineRows::Label(key) => format!("label:{key}"),
+        }
+    }
+}
 
 /// The rows of a timeline.
 pub(super) struct RowKeys {
@@ -21,11 +46,12 @@ enum RowOf {
 }
 
 impl RowKeys {
-    pub(super) fn new(profile: &Profile, by: &TimelineRows) -> Result<Self, NoTimeline> {
+    /// The rows of a profile. Fails with the key of a label that no sample has.
+    pub(super) fn new(profile: &Profile, by: &TimelineRows) -> Result<Self, String> {
         match by {
             TimelineRows::Thread => Ok(threads(profile)),
             TimelineRows::Process => Ok(values(profile, "process").unwrap_or_else(|| one_row(profile))),
-            TimelineRows::Label(key) => values(profile, key).ok_or_else(|| NoTimeline::NoLabel(key.clone())),
+            TimelineRows::Label(key) => values(profile, key).ok_or_else(|| key.clone()),
             TimelineRows::Package => Ok(packages(profile)),
         }
     }

@@ -152,10 +152,10 @@ impl Binned {
     }
 
     /// How much the mix differs between two stretches that meet: the largest difference of the shares of a function, in
-    /// parts of the difference that counts. Where they meet, a bin may belong to both, so it is left out.
+    /// parts of the difference that counts. A bin at the edge of a phase may belong to two, so it is left out.
     fn difference(&self, one: Range<usize>, other: Range<usize>) -> f64 {
-        let one = one.start..(one.end - 1).max(one.start + 1);
-        let other = (other.start + 1).min(other.end - 1)..other.end;
+        let inner = |bins: Range<usize>| if bins.len() < 3 { bins } else { bins.start + 1..bins.end - 1 };
+        let (one, other) = (inner(one), inner(other));
         let sum = |values: &[f64], bins: &Range<usize>| values[bins.clone()].iter().sum::<f64>();
         let [few, many] = [&one, &other].map(|bins| sum(&self.samples, bins).max(1.0));
         let of = |function: usize| {

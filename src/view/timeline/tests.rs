@@ -217,7 +217,7 @@ fn a_recording_whose_mix_stays_has_one_phase() {
         let length = [300, 1000, 3000, 5000][seed / 4 % 4];
         false_alarms += usize::from(!edges(&recording(&[(length, shares)], 0, MS, seed as u64)).is_empty());
     }
-    // The accepted rate is 1 in 100; of 2000, there were none.
+    // The accepted rate is 1 in 100; of 200, there were none.
     assert!(false_alarms <= 1, "{false_alarms} of {RECORDINGS}");
 }
 

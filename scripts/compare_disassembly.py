@@ -82,7 +82,7 @@ def number(match):
 def normal(text):
     """An instruction without what is a matter of style: blanks, comments, hexadecimal or decimal numbers, sizes that the
     operands tell anyway."""
-    text = re.sub(r"\s+[#;@] .*$|\s//.*$", "", text)
+    text = re.sub(r"\s+[#;@] .*$|\s//.*$", "", text).rstrip()
     text = re.sub(r"\s*<[^>]*(>[^>]*)*>$", "", text)
     text = re.sub(r"\s+", " ", text).strip().lower()
     mnemonic, _, operands = text.partition(" ")

@@ -219,13 +219,13 @@ def compare_graph(prof, path, dot, found):
         return 0, f"self of functions that only one side has: {unknown[1]:.2f}%, expected {unknown[0]:.2f}%"
     compared = 0
     for name in known:
-        found = theirs[name]
-        own = sum(own or 0.0 for _, _, own in found)
-        if abs(ours[name][1] - own) > TOLERANCE * len(found):
+        named = theirs[name]
+        own = sum(own or 0.0 for _, _, own in named)
+        if abs(ours[name][1] - own) > TOLERANCE * len(named):
             return compared, f"self of {name}: {ours[name][1]:.2f}%, expected {own:.2f}%"
         compared += 1
-        node, total, _ = found[0]
-        if len(found) == 1 and ours[name][2] == 1 and node not in estimated:
+        node, total, _ = named[0]
+        if len(named) == 1 and ours[name][2] == 1 and node not in estimated:
             if abs(ours[name][0] - total) > TOLERANCE:
                 return compared, f"total of {name}: {ours[name][0]:.2f}%, expected {total}%"
             compared += 1

@@ -14,7 +14,7 @@
 //! What a line is about is the number of samples of the function itself, or of the calls from or to it.
 
 use crate::format::text::{BadLines, decimal, lossy};
-use crate::format::{Confidence, Format, LoadError, Source, finished};
+use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
 use crate::name::demangle;
 use crate::profile::{Function, FunctionId, LoadOptions, Mapping, MappingId, Profile, ProfileBuilder};
 
@@ -88,6 +88,11 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
             None => bad.add(number),
         }
     }
+    if report.columns.is_none() {
+        return Err(
+            ParseError::whole(NAME, "expected a header with the columns samples, % and symbol name").into()
+        );
+    }
     bad.settle(&mut report.builder, good, "expected samples, a share, and the name of a function")?;
     Ok(finished(report.builder)?)
 }
@@ -152,7 +157,7 @@ impl Report {
         }
         let mut values = Vec::new();
         for _ in 0..columns.events {
-            values.push(decimal(word()?.as_bytes())?);
+            values.push(decimal(word()?.as_bytes()).filter(|samples| *samples >= 0)?);
             word()?.parse::<f64>().ok()?;
         }
         let place = if columns.has_place { word()? } else { "" };
@@ -234,6 +239,18 @@ mod tests {
         let profile = load(include_str!("../../tests/hostile/seeds/oprofile/list.txt"));
         assert_eq!(functions(&profile, 0), [("shop::pay()", 900, 900), ("malloc", 100, 100)]);
         assert_eq!(functions(&profile, 1), [("shop::pay()", 12, 12), ("malloc", 4, 4)]);
+    }
+
+    #[test]
+    fn a_report_without_its_header_is_refused() {
+        let error =
+            read(&mut Source::from_bytes(b"10 20.0 main\n".to_vec()), LoadOptions::default()).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "oprofile: expected a header with the columns samples, % and symbol name"
+        );
+        let negative = "Counted CPU events\nsamples % symbol name\n-1 0 main\n3 0 work\n";
+        assert_eq!(functions(&load(negative), 0), [("work", 3, 3)]);
     }
 
     #[test]

@@ -41,10 +41,12 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
             None => bad.add(number),
         }
     }
-    if good == 0 && symbols.is_empty() {
-        return Err(ParseError::whole(NAME, "the archive has neither Symbols.txt nor Callstacks.txt").into());
-    }
     bad.settle(&mut builder, good, "expected seconds and symbols that Symbols.txt lists in Callstacks.txt")?;
+    if good == 0 {
+        return Err(
+            ParseError::whole(NAME, "the archive has no stacks: Callstacks.txt is missing or empty").into()
+        );
+    }
     if let Some(duration) = lines(&text, b"Stats.txt").find_map(|line| line.strip_prefix(b"Duration: ")) {
         builder.meta.duration_ns = nanoseconds(&lossy(duration));
     }
@@ -130,6 +132,6 @@ mod tests {
     #[test]
     fn an_archive_without_stacks_is_refused() {
         let error = load("^Stats.txt\nDuration: 1.5\n").unwrap_err().to_string();
-        assert_eq!(error, "sleepy: the archive has neither Symbols.txt nor Callstacks.txt");
+        assert_eq!(error, "sleepy: the archive has no stacks: Callstacks.txt is missing or empty");
     }
 }

@@ -91,6 +91,8 @@ pub struct Candidate {
     pub says: Sentence,
     /// What else is known.
     pub details: Vec<Sentence>,
+    /// Whether the program would gain if it cost nothing: not if threads wait for work.
+    pub has_ceiling: bool,
     /// The function that it is about.
     pub function: Option<Name>,
     /// The file and the line that it is about.
@@ -101,7 +103,14 @@ impl Candidate {
     /// A candidate about samples that `evidence` shows.
     pub(super) fn new(groups: Vec<usize>, measured: Measured, evidence: Evidence, says: Sentence) -> Self {
         let (details, function, place) = (Vec::new(), None, None);
-        Candidate { groups, least_value: 0, measured, evidence, says, details, function, place }
+        let (least_value, has_ceiling) = (0, true);
+        Candidate { groups, least_value, measured, evidence, says, details, has_ceiling, function, place }
+    }
+
+    /// About what nobody gains from.
+    pub(super) fn without_ceiling(mut self) -> Self {
+        self.has_ceiling = false;
+        self
     }
 
     /// With more to say.

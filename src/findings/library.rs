@@ -46,7 +46,7 @@ pub(super) fn is_nameless(name: &str) -> bool {
     name.is_empty()
         || name.starts_with('[')
         || name.starts_with('<') && name.ends_with("unknown>")
-        || name == "(unknown)"
+        || ["(unknown)", "<name omitted>"].contains(&name)
 }
 
 #[cfg(test)]

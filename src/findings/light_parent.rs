@@ -102,7 +102,7 @@ fn candidate(samples: &Samples<'_, '_>, key: KeyId, groups: Vec<usize>) -> Optio
         ": the cost is spread over {count} functions below it, none of which has more than {}",
         samples.share(largest)
     ));
-    let hint = Sentence::new("prof tree --focus shows what is below it");
+    let hint = Sentence::new("use prof tree with --focus to see what is below it");
     Some(Candidate::new(groups, samples.total_of(key), focus(name), says).about(name).detail(Some(hint)))
 }
 
@@ -121,7 +121,7 @@ mod tests {
             drawn(&profile, Cost::Time)[1..],
             [
                 "light-parent 40/40: page: the cost is spread over 20 functions below it, none of which has more than 2.0% | \
-                 prof tree --focus shows what is below it",
+                 use prof tree with --focus to see what is below it",
                 "rest 0",
             ]
         );

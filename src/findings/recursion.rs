@@ -3,6 +3,7 @@
 use hashbrown::HashMap;
 
 use crate::findings::evidence::{Candidate, Measured, Samples, add, focus};
+use crate::findings::library::is_nameless;
 use crate::findings::{Cost, Rule};
 use crate::report::Sentence;
 use crate::tree::KeyId;
@@ -32,8 +33,10 @@ fn find(samples: &Samples<'_, '_>) -> Vec<Candidate> {
     }
     let mut recursive: Vec<(KeyId, (Vec<usize>, usize))> = recursive.into_iter().collect();
     recursive.sort_by_key(|(key, _)| *key);
-    let heavy =
-        recursive.into_iter().filter(|(_, (groups, _))| samples.percent(samples.sum(groups)) >= RULE.least);
+    // Frames without names may be of different functions.
+    let heavy = recursive.into_iter().filter(|(key, (groups, _))| {
+        !is_nameless(samples.name(*key)) && samples.percent(samples.sum(groups)) >= RULE.least
+    });
     heavy.map(|(key, (groups, depth))| candidate(samples, key, groups, depth)).collect()
 }
 
@@ -60,6 +63,13 @@ mod tests {
     use crate::profile::from_notation;
 
     #[test]
+    fn code_without_names_does_not_call_itself() {
+        let profile = from_notation("main;[libc.so.6];[libc.so.6];read 60\nmain;work 40");
+        let findings = drawn(&profile, Cost::Time);
+        assert!(findings.iter().all(|line| !line.contains("calls itself")), "{findings:?}");
+    }
+
+    #[test]
     fn what_recursion_spreads_is_one_finding() {
         let stacks: Vec<String> =
             (0..20).map(|number| format!("main;walk{};part{number} 2", ";walk".repeat(number % 4))).collect();
@@ -69,7 +79,7 @@ mod tests {
             [
                 "recursion 30/30: walk calls itself, up to 4 deep",
                 "light-parent 10/40: walk: the cost is spread over 5 functions below it, none of which has more than 2.0% | \
-                 prof tree --focus shows what is below it",
+                 use prof tree with --focus to see what is below it",
                 "rest 0",
             ]
         );

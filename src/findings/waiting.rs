@@ -39,8 +39,13 @@ fn idle(samples: &Samples<'_, '_>) -> Option<Candidate> {
         let first = samples.groups[group].frames.iter().position(|&frame| set[frame])?;
         samples.own_caller(group, first, None)
     });
-    let hint = Sentence::new("--hide-stacks @idle leaves it out");
-    Some(Candidate::new(groups, measured, focus("@idle"), says).detail(callers).detail(Some(hint)))
+    let hint = Sentence::new("the option --hide-stacks @idle leaves it out");
+    Some(
+        Candidate::new(groups, measured, focus("@idle"), says)
+            .detail(callers)
+            .detail(Some(hint))
+            .without_ceiling(),
+    )
 }
 
 /// The innermost function of the program on each stack.

@@ -173,7 +173,8 @@ impl Gain {
 fn finding(found: Found, gain: &Gain, old_ratio: Option<f64>) -> Finding {
     let Found { rule, candidate, value } = found;
     let Measured { value: measured, old } = candidate.measured;
-    let ceiling = gain.is_known.then(|| ceiling(measured, gain.whole, gain.samples)).flatten();
+    let has_ceiling = gain.is_known && candidate.has_ceiling;
+    let ceiling = has_ceiling.then(|| ceiling(measured, gain.whole, gain.samples)).flatten();
     let (file, line) = candidate.place.unzip();
     Finding {
         rule: rule.name,

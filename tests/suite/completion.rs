@@ -31,7 +31,7 @@ const CPU: &str = "fixtures/pprof/go-cpu.pb.gz";
 fn commands_and_files() {
     assert_eq!(offered("bash", 1, &["prof", "to"]), ["top"]);
     // An alias is completed when typed, but not offered otherwise.
-    assert_eq!(offered("bash", 1, &["prof", "fla"]), ["flame"]);
+    assert_eq!(offered("bash", 1, &["prof", "flam"]), ["flame"]);
     assert_eq!(offered("bash", 1, &["prof", "sandw"]), ["sandwich"]);
     assert_eq!(offered("bash", 1, &["prof", "REA"]), ["README.md"]);
 }

@@ -102,7 +102,8 @@ const TRIALS: &[Trial] = &[
 ];
 
 /// Options that do not draw a picture, or add source lines to a page, which `page_tabs` covers.
-const WITHOUT_PICTURE: &[&str] = &["--help", "--version", "--embed-source", "--source-path", "--trim-path"];
+const WITHOUT_PICTURE: &[&str] =
+    &["--help", "--version", "--embed-source", "--source-path", "--trim-path", "--debuginfod"];
 
 /// Fails if an option of `flame` has no trial. The options are read from the manual page.
 #[test]

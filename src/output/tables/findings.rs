@@ -105,7 +105,7 @@ impl Words<'_> {
         let mut says = self.spelled(&finding.says);
         says.push_str(&self.aside(finding));
         let mut notes: Vec<Note> = self.paragraph(&lead, &says).into_iter().map(Note::plain).collect();
-        let ceiling = finding.ceiling.map(|ceiling| self.ceiling(ceiling));
+        let ceiling = finding.ceiling.map(|ceiling| self.ceiling(finding, ceiling));
         for detail in finding.details.iter().map(|detail| self.spelled(detail)).chain(ceiling) {
             notes.extend(self.paragraph(&indent, &detail).into_iter().map(Note::plain));
         }
@@ -118,10 +118,8 @@ impl Words<'_> {
         let mut parts = Vec::new();
         if finding.measured != finding.value {
             let shared = self.share(finding.measured - finding.value);
-            parts.push(format!(
-                "{} in all, {shared} of it counted elsewhere in this report",
-                self.share(finding.measured)
-            ));
+            parts
+                .push(format!("{} in all; other findings have {shared} of it", self.share(finding.measured)));
         }
         if let (Some(old), Some(base)) = (finding.old, &self.header().base) {
             let was = if old == 0 { "nothing".to_string() } else { unit::share(old, base.sum) };
@@ -131,7 +129,12 @@ impl Words<'_> {
     }
 
     /// `ceiling: CPU time ÷ 1.54 if it cost nothing (95%: 1.46 to 1.62)`
-    fn ceiling(&self, ceiling: Ceiling) -> String {
+    fn ceiling(&self, finding: &Finding, ceiling: Ceiling) -> String {
+        let what = if finding.measured == finding.value {
+            "it".to_string()
+        } else {
+            format!("all {}", self.share(finding.measured))
+        };
         let interval = match (ceiling.low, ceiling.high) {
             (Some(low), Some(high)) => format!(" (95%: {low:.2} to {high:.2})"),
             (Some(low), None) => format!(" (95%: at least {low:.2})"),
@@ -139,9 +142,9 @@ impl Words<'_> {
         };
         let factor = format!("{:.2}", ceiling.ratio);
         if ceiling.is_elapsed_time {
-            format!("ceiling: {factor} times as fast if it cost nothing{interval}")
+            format!("ceiling: {factor} times as fast if {what} cost nothing{interval}")
         } else {
-            format!("ceiling: {} ÷ {factor} if it cost nothing{interval}", self.report.saves)
+            format!("ceiling: {} ÷ {factor} if {what} cost nothing{interval}", self.report.saves)
         }
     }
 
@@ -179,10 +182,10 @@ impl Words<'_> {
         let mut parts = Vec::new();
         if named > 0 && rest.functions > 0 {
             let functions = plural(rest.functions, "function", "functions");
-            let most = if rest.functions > 1 { " of at most" } else { " with" };
+            let (most, each) = if rest.functions > 1 { (" with at most", " each") } else { (" with", "") };
             let count = group_thousands(rest.functions.into());
             parts.push(format!(
-                "{} in {count} {functions}{most} {}",
+                "{} in {count} {functions}{most} {}{each}",
                 self.share(named),
                 self.share(rest.largest)
             ));

@@ -32,7 +32,7 @@ fn paragraph(problem: &Problem, style: &Style) -> [Note; 2] {
 fn verdict(lint: &Lint) -> String {
     let rules = lint.rules;
     match lint.problems.len() as u64 {
-        0 => format!("no problems: the recording passes all {rules} rules"),
+        0 => format!("no problems: none of the {rules} rules found one"),
         count => format!("{count} {} found by {rules} rules", plural(count, "problem", "problems")),
     }
 }

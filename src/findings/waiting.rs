@@ -89,7 +89,7 @@ mod tests {
         assert_eq!(
             drawn(&profile, Cost::Time)[0],
             "waiting 60/60: waiting or looking for work, mostly in runtime.gopark | reached from pool (40.0%), listen (20.0%) | \
-             --hide-stacks @idle leaves it out"
+             the option --hide-stacks @idle leaves it out"
         );
     }
 

@@ -74,6 +74,7 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
         events: Vec::new(),
         columns: None,
         function: None,
+        has_functions: false,
     };
     let (mut bad, mut good, mut number) = (BadLines::default(), 0, 0);
     while let Some(line) = source.line()? {
@@ -94,6 +95,9 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
         );
     }
     bad.settle(&mut report.builder, good, "expected samples, a share, and the name of a function")?;
+    if !report.has_functions {
+        return Err(ParseError::whole(NAME, "the report lists no functions").into());
+    }
     Ok(finished(report.builder)?)
 }
 
@@ -104,6 +108,7 @@ struct Report {
     columns: Option<Columns>,
     /// The function that the callees which follow belong to.
     function: Option<FunctionId>,
+    has_functions: bool,
 }
 
 impl Report {
@@ -120,6 +125,7 @@ impl Report {
         if !text.starts_with(' ') {
             self.builder.call_node(entry.function, &entry.values);
             self.function = Some(entry.function);
+            self.has_functions = true;
         } else if let Some(function) = self.function.filter(|_| !entry.is_self) {
             // Callers, which come before the function, are skipped: each lists the function among its callees.
             self.builder.call_edge(function, entry.function, None, &entry.values);
@@ -249,6 +255,11 @@ mod tests {
             error.to_string(),
             "oprofile: expected a header with the columns samples, % and symbol name"
         );
+        let error = read(
+            &mut Source::from_bytes(b"Counted CPU events\nsamples % symbol name\n".to_vec()),
+            LoadOptions::default(),
+        );
+        assert_eq!(error.unwrap_err().to_string(), "oprofile: the report lists no functions");
         let negative = "Counted CPU events\nsamples % symbol name\n-1 0 main\n3 0 work\n";
         assert_eq!(functions(&load(negative), 0), [("work", 3, 3)]);
     }

@@ -92,6 +92,9 @@ fn add(line: &[u8], symbols: &HashMap<&[u8], FrameId>, builder: &mut ProfileBuil
     let mut words = line.split(|byte| *byte == b' ').filter(|word| !word.is_empty());
     let time = nanoseconds(&lossy(words.next()?))?;
     let mut frames: Vec<FrameId> = words.map(|id| symbols.get(id).copied()).collect::<Option<_>>()?;
+    if frames.is_empty() {
+        return None;
+    }
     frames.reverse();
     let stack = builder.stack(&frames);
     builder.sample(stack, LabelSetId::default(), None, &[time]);
@@ -131,6 +134,7 @@ mod tests {
 
     #[test]
     fn an_archive_without_stacks_is_refused() {
+        assert!(load("^Callstacks.txt\n0.5\n").is_err());
         let error = load("^Stats.txt\nDuration: 1.5\n").unwrap_err().to_string();
         assert_eq!(error, "sleepy: the archive has no stacks: Callstacks.txt is missing or empty");
     }

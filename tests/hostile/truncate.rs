@@ -34,6 +34,9 @@ const OPEN_ENDED: &[&str] = &[
     "callgrind",
     "instruments-copy",
     "pmcstat",
+    "oprofile",
+    // The archive of Very Sleepy is cut before it becomes the text that this seed is.
+    "sleepy",
     // Only interpreted recordings end with a comment.
     "heaptrack",
     // Chrome's lists of events may lack their closing bracket.

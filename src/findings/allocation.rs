@@ -19,16 +19,13 @@ fn find(samples: &Samples<'_, '_>) -> Vec<Candidate> {
         return Vec::new();
     }
     let [both, collector] = ["@memory", "@gc"].map(|set| samples.set(set));
-    let touches = |group: usize, set: &crate::profile::Column<_, bool>| {
-        samples.groups[group].frames.iter().any(|&frame| set[frame])
-    };
-    let groups: Vec<usize> = samples.left().filter(|&group| touches(group, &both)).collect();
+    let groups = samples.left_in(&both);
     if groups.is_empty() {
         return Vec::new();
     }
     let measured = samples.measure(|frame| both[frame]);
     let (collecting, allocating): (Vec<usize>, Vec<usize>) =
-        groups.iter().partition(|&&group| touches(group, &collector));
+        groups.iter().partition(|&&group| samples.touches(group, &collector));
     let says = match [samples.sum(&allocating), samples.sum(&collecting)] {
         [_, 0] => mostly(samples, Sentence::new("allocating and freeing memory"), &groups, &both),
         [0, _] => mostly(samples, Sentence::new("garbage collection"), &groups, &both),

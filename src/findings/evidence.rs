@@ -176,6 +176,16 @@ impl<'s, 'p> Samples<'s, 'p> {
         (0..self.groups.len()).filter(|&group| self.is_left(group))
     }
 
+    /// Those of them that a named set is part of.
+    pub(super) fn left_in(&self, set: &Column<FrameId, bool>) -> Vec<usize> {
+        self.left().filter(|&group| self.touches(group, set)).collect()
+    }
+
+    /// Whether a frame of a sample is in a named set.
+    pub(super) fn touches(&self, group: usize, set: &Column<FrameId, bool>) -> bool {
+        self.groups[group].frames.iter().any(|&frame| set[frame])
+    }
+
     pub(super) fn is_left(&self, group: usize) -> bool {
         !self.is_taken[group]
     }

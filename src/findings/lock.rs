@@ -1,9 +1,8 @@
 //! Taking, waiting for and releasing locks, in profiles of time.
 
-use crate::findings::evidence::{Candidate, Samples, focus};
-use crate::findings::taxes::{mostly, of_set};
-use crate::findings::{Cost, Rule};
-use crate::report::Sentence;
+use crate::findings::Rule;
+use crate::findings::evidence::{Candidate, Samples};
+use crate::findings::taxes::whole_set;
 
 /// The rule. Profiles of waiting are the business of `waiting.rs`.
 pub(super) static RULE: Rule = Rule {
@@ -15,19 +14,7 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn find(samples: &Samples<'_, '_>) -> Vec<Candidate> {
-    if samples.cost != Cost::Time {
-        return Vec::new();
-    }
-    let set = samples.set("@lock");
-    let locks = |&group: &usize| samples.groups[group].frames.iter().any(|&frame| set[frame]);
-    let groups: Vec<usize> = samples.left().filter(locks).collect();
-    if groups.is_empty() {
-        return Vec::new();
-    }
-    let measured = samples.measure(|frame| set[frame]);
-    let says = mostly(samples, Sentence::new("taking and releasing locks"), &groups, &set);
-    let callers = of_set(samples, &groups, &set);
-    vec![Candidate::new(groups, measured, focus("@lock"), says).detail(callers)]
+    whole_set(samples, "@lock", "taking and releasing locks")
 }
 
 #[cfg(test)]

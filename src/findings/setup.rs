@@ -1,9 +1,8 @@
 //! Things that are meant to be made once and used often, made again and again.
 
-use crate::findings::evidence::{Candidate, Samples, focus};
-use crate::findings::taxes::{mostly, of_set};
-use crate::findings::{Cost, Rule};
-use crate::report::Sentence;
+use crate::findings::Rule;
+use crate::findings::evidence::{Candidate, Samples};
+use crate::findings::taxes::whole_set;
 
 /// The rule. Compiling a regular expression takes microseconds, so one percent of a profile is thousands of them.
 pub(super) static RULE: Rule = Rule {
@@ -15,20 +14,7 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn find(samples: &Samples<'_, '_>) -> Vec<Candidate> {
-    if samples.cost != Cost::Time {
-        return Vec::new();
-    }
-    let set = samples.set("@setup");
-    let is_setup = |&group: &usize| samples.groups[group].frames.iter().any(|&frame| set[frame]);
-    let groups: Vec<usize> = samples.left().filter(is_setup).collect();
-    if groups.is_empty() {
-        return Vec::new();
-    }
-    let measured = samples.measure(|frame| set[frame]);
-    let says =
-        mostly(samples, Sentence::new("making things that could be made once and kept"), &groups, &set);
-    let callers = of_set(samples, &groups, &set);
-    vec![Candidate::new(groups, measured, focus("@setup"), says).detail(callers)]
+    whole_set(samples, "@setup", "making things that could be made once and kept")
 }
 
 #[cfg(test)]

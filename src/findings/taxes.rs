@@ -53,9 +53,19 @@ fn find(samples: &Samples<'_, '_>) -> Vec<Candidate> {
         .collect()
 }
 
+/// Everything that is left of a named set, as one finding: `taking and releasing locks, mostly in …`.
+pub(super) fn whole_set(samples: &Samples<'_, '_>, name: &'static str, what: &'static str) -> Vec<Candidate> {
+    if samples.cost != Cost::Time {
+        return Vec::new();
+    }
+    let set = samples.set(name);
+    let groups = samples.left_in(&set);
+    if groups.is_empty() { Vec::new() } else { vec![candidate(samples, &(name, what), &set, groups)] }
+}
+
 fn candidate(
     samples: &Samples<'_, '_>,
-    (name, what): &(&str, &str),
+    (name, what): &(&'static str, &'static str),
     set: &Column<FrameId, bool>,
     groups: Vec<usize>,
 ) -> Candidate {

@@ -28,8 +28,7 @@ fn find(samples: &Samples<'_, '_>) -> Vec<Candidate> {
 /// All idle stacks together: a thread pool has many, and none matters.
 fn idle(samples: &Samples<'_, '_>) -> Option<Candidate> {
     let set = samples.set("@idle");
-    let waits = |&group: &usize| samples.groups[group].frames.iter().any(|&frame| set[frame]);
-    let groups: Vec<usize> = samples.left().filter(waits).collect();
+    let groups = samples.left_in(&set);
     if groups.is_empty() {
         return None;
     }

@@ -5,11 +5,10 @@ use clap::Args;
 
 use crate::cli::commands::requirement::Requirement;
 use crate::cli::commands::show::{Show, one_metric, write_timed};
-use crate::cli::options::args::StackArgs;
+use crate::cli::options::args::{StackArgs, shell_words};
 use crate::cli::options::highlight::HighlightArgs;
 use crate::cli::options::layout::{LayoutArgs, Output, OutputFormat, WordingArgs};
 use crate::cli::terminal::failure::unwritten;
-use crate::name::quoted;
 use crate::output;
 use crate::profile::LoadOptions;
 use crate::report::{Evidence, Findings, Report};
@@ -79,10 +78,8 @@ fn name_commands(report: &mut Findings, common: &[String]) {
 
 /// A command line for a shell: options first, then the function and the inputs.
 fn command(evidence: &Evidence, common: &[String], inputs: &[String]) -> String {
-    let files: Vec<&String> = evidence.subject.iter().chain(inputs).collect();
-    let divider = files.iter().any(|file| file.starts_with('-') && *file != "-").then(|| "--".to_string());
-    let words = evidence.words.iter().chain(common).chain(&divider).chain(files);
-    std::iter::once("prof".to_string()).chain(words.map(|word| quoted(word))).collect::<Vec<_>>().join(" ")
+    let options = evidence.words.iter().chain(common);
+    format!("prof {}", shell_words(options, evidence.subject.iter().chain(inputs)))
 }
 
 /// The report with as many findings as the budget allows.

@@ -6,7 +6,7 @@ use clap::Args;
 use crate::cli::commands::requirement::Requirement;
 use crate::cli::commands::show::{prepare, write_timed};
 use crate::cli::input::request::load;
-use crate::cli::options::args::{InputArgs, LimitArgs};
+use crate::cli::options::args::{InputArgs, LimitArgs, shell_words};
 use crate::cli::options::filters::FilterArgs;
 use crate::cli::options::layout::{LayoutArgs, Output, WordingArgs};
 use crate::cli::options::many::ManyArgs;
@@ -14,7 +14,6 @@ use crate::cli::options::memory;
 use crate::cli::terminal::clock::Clock;
 use crate::cli::terminal::failure::hinted;
 use crate::format::FORMATS_WITH_TIMES;
-use crate::name::quoted;
 use crate::profile::{LoadOptions, Profile};
 use crate::transform::{TimeError, TimePoint};
 use crate::tree::By;
@@ -124,11 +123,7 @@ impl TimelineCommand {
         let metrics = self.input.metrics.iter().take(1).cloned().collect();
         let input = InputArgs { metrics, ..self.input.clone() };
         let options = [input.repeated(), self.many.repeated(), filters.repeated()].concat();
-        let inputs = &self.input.profiles;
-        let divider = inputs.iter().any(|input| input.starts_with('-') && input != "-");
-        let divider = divider.then(|| "--".to_string());
-        let words = options.iter().chain(&divider).chain(inputs);
-        words.map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
+        shell_words(options.iter(), self.input.profiles.iter())
     }
 }
 

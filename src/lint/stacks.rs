@@ -3,7 +3,7 @@
 use hashbrown::{HashMap, HashSet};
 
 use crate::lint::{Finding, NEVER, Recorded, by_share};
-use crate::profile::{FunctionId, MappingId};
+use crate::profile::{FunctionId, MappingId, Profile, StackId};
 
 /// Depths at which profilers cut stacks.
 const LIMITS: [usize; 14] = [16, 24, 32, 48, 50, 62, 64, 100, 127, 128, 250, 256, 512, 1024];
@@ -15,12 +15,8 @@ const SLACK: usize = 1;
 /// roots are missing. Deep recursion alone begins in one function.
 pub(super) fn truncated(recorded: &Recorded<'_>) -> Option<Finding> {
     let profile = recorded.profile;
-    let physical = |stack| {
-        let frames = profile.stacks.frames(stack).iter();
-        frames.filter(|&&frame| !profile.symbols.frames[frame].inlined).count()
-    };
-    let depths: Vec<(usize, crate::profile::StackId, i64)> =
-        recorded.stacks().map(|(stack, value)| (physical(stack), stack, value)).collect();
+    let depths: Vec<(usize, StackId, i64)> =
+        recorded.stacks().map(|(stack, value)| (physical(profile, stack), stack, value)).collect();
     let deepest = depths.iter().map(|(depth, ..)| *depth).max()?;
     if !LIMITS.iter().any(|limit| deepest.abs_diff(*limit) <= SLACK) {
         return None;
@@ -52,6 +48,12 @@ pub(super) fn truncated(recorded: &Recorded<'_>) -> Option<Finding> {
     })
 }
 
+/// How many functions of a stack were called rather than inlined.
+fn physical(profile: &Profile, stack: StackId) -> usize {
+    let frames = profile.stacks.frames(stack).iter();
+    frames.filter(|&&frame| !profile.symbols.frames[frame].inlined).count()
+}
+
 /// Recursion can begin in a few functions, but not in as many.
 const FEWEST_ROOTS: usize = 3;
 
@@ -67,9 +69,8 @@ pub(super) fn shallow(recorded: &Recorded<'_>) -> Option<Finding> {
         let frames = profile.stacks.frames(stack);
         let Some(&leaf) = frames.last().filter(|&&leaf| symbols.frames[leaf].address != 0) else { continue };
         let mapping = symbols.frames[leaf].mapping;
-        let physical = frames.iter().filter(|&&frame| !symbols.frames[frame].inlined).count();
         let [shallow, all] = binaries.entry(mapping).or_default();
-        *shallow += if physical <= 2 { value } else { 0 };
+        *shallow += if physical(profile, stack) <= 2 { value } else { 0 };
         *all += value;
     }
     let is_code = |file: &str| !file.is_empty() && !file.starts_with('[') && !file.starts_with("//anon");

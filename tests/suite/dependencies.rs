@@ -64,6 +64,7 @@ const ALLOWED: &[&str] = &[
     "ISC",
     "BSD-3-Clause",
     "CDLA-Permissive-2.0",
+    "CC0-1.0",
 ];
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tempfile::tempdir;
 
 use crate::support::prof;
@@ -173,6 +173,70 @@ fn new_code_that_calls_a_library_is_a_new_call_path() {
         "encoding/json.Marshal",
         "b → audit → encoding/json.Marshal",
     );
+}
+
+/// A profile of V8: functions that `main` calls, each with the line where it begins and its ticks by line.
+fn v8(functions: &[(&str, i64, &[(i64, i64)])]) -> String {
+    let frame = |name: &str, line: i64| json!({"functionName": name, "scriptId": "1", "url": "file:///srv/page.js", "lineNumber": line - 1, "columnNumber": 0});
+    let mut samples = Vec::new();
+    let mut nodes = vec![json!({"id": 1, "callFrame": frame("main", 90), "hitCount": 0, "children": []})];
+    for (id, (name, line, ticks)) in (2..).zip(functions) {
+        let count = ticks.iter().map(|(_, ticks)| ticks).sum::<i64>();
+        let ticks: Vec<Value> =
+            ticks.iter().map(|(line, ticks)| json!({"line": line, "ticks": ticks})).collect();
+        samples.extend((0..count).map(|_| id));
+        nodes[0]["children"].as_array_mut().unwrap().push(json!(id));
+        nodes.push(
+            json!({"id": id, "callFrame": frame(name, *line), "hitCount": count, "positionTicks": ticks}),
+        );
+    }
+    let deltas = vec![1000; samples.len()];
+    let end = 1000 * (samples.len() + 1);
+    json!({"nodes": nodes, "startTime": 0, "endTime": end, "samples": samples, "timeDeltas": deltas})
+        .to_string()
+}
+
+/// V8 put a new call of `slug`, which begins at line 15, into `render`, so only the lines that were running show it.
+#[test]
+fn a_new_call_that_was_compiled_into_its_caller_is_a_new_call_path() {
+    let folder = tempdir().unwrap();
+    let causes = |render: &[(i64, i64)]| -> Vec<Value> {
+        for (side, ticks) in [("old", &[(65, 300)][..]), ("new", render)] {
+            fs::create_dir_all(folder.path().join(side)).unwrap();
+            for run in 0..3 {
+                let others = [900 + 9 * run, 1100 - 8 * run, 800 + 7 * run, 1000 - 6 * run, 950 + 5 * run]
+                    .map(|ticks| [(101, ticks)]);
+                let slug = [(17, 90)];
+                let names = ["read", "parse", "sort", "print", "log"];
+                let mut functions: Vec<_> =
+                    names.into_iter().zip(&others).map(|(name, ticks)| (name, 100, &ticks[..])).collect();
+                functions.extend([("slug", 15, &slug[..]), ("render", 61, ticks)]);
+                fs::write(folder.path().join(format!("{side}/{run}.cpuprofile")), v8(&functions)).unwrap();
+            }
+        }
+        let output = prof(folder.path(), &["diff", "-q", "-f", "json", "old", "new"]).output().unwrap();
+        let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+        report["causes"].as_array().unwrap().clone()
+    };
+    let name = |function: &str| function.split(' ').next().unwrap().to_string();
+    let kind = |cause: &Value| (cause["cause"].clone(), name(cause["function"].as_str().unwrap()));
+
+    // 250 ticks of the 600 more are in `slug`.
+    let found = causes(&[(17, 250), (65, 650)]);
+    assert_eq!(found.iter().map(kind).collect::<Vec<_>>(), [("new-path".into(), "slug".to_string())]);
+    let path: Vec<String> = found[0]["path"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|function| name(function.as_str().unwrap()))
+        .collect();
+    assert_eq!(path, ["render", "slug"]);
+    let part = found[0]["caller_points"].as_f64().unwrap() / found[0]["points"].as_f64().unwrap();
+    assert!((part - 350.0 / 600.0).abs() < 0.02, "{part}");
+
+    // Lines after the beginning of `render` may be its own.
+    let found = causes(&[(70, 250), (65, 650)]);
+    assert_eq!(found.iter().map(kind).collect::<Vec<_>>(), [("dearer".into(), "render".to_string())]);
 }
 
 /// `price` had no own code before, but it was there.

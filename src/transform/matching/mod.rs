@@ -14,6 +14,7 @@
 //! that, and that are heavy enough to be tested, are compared by callers and callees.
 
 mod given;
+mod lines;
 mod names;
 mod neighbours;
 mod places;
@@ -211,6 +212,8 @@ fn with_names(
         return profile.clone();
     }
     let mut symbols = (*profile.symbols).clone();
+    let replaced: Vec<_> = replaced.collect();
+    lines::shift(&mut symbols, replaced.iter().map(|(function, text, _)| (*function, text.line)));
     for (function, text, _) in replaced {
         let (name, file) = (symbols.strings.intern(&text.name), symbols.strings.intern(&text.file));
         let (line, column, by_place) = (text.line, text.column, text.by_place);

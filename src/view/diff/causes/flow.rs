@@ -243,6 +243,13 @@ impl<'a, 'p> Flow<'a, 'p> {
         self.change(&counts, function, CountKind::Total)
     }
 
+    /// The change of a part of a function's own code, given its value in every profile.
+    pub(super) fn of_values(&self, values: &[i64], function: usize) -> Change {
+        let counts: Vec<f64> =
+            values[..self.profiles].iter().map(|&value| value as f64 / self.size).collect();
+        self.change(&counts, function, CountKind::SelfCount)
+    }
+
     fn counts(&self, function: usize, kind: CountKind) -> Vec<f64> {
         let columns = match kind {
             CountKind::SelfCount => &self.counted.self_value,

@@ -6,6 +6,7 @@ use crate::profile::Id;
 use crate::report::{CauseKind, DiffCause, Growth, Name, RowTest};
 use crate::stats::CountKind;
 use crate::view::diff::causes::flow::{Change, Flow};
+use crate::view::diff::causes::inlined::newly_inlined;
 use crate::view::diff::causes::origins::{CALLED_MORE, Origin, functions_below, grew_as_a_whole};
 
 /// A caller with this fraction of a function's growth is the only one from which it grew.
@@ -55,6 +56,11 @@ pub(super) fn cause(flow: &Flow<'_, '_>, origin: Origin) -> DiffCause {
     if origin.kind == CountKind::Total && grew_as_a_whole(flow, origin.function) {
         return DiffCause { growth: Growth::Whole, ..made(flow, CauseKind::CalledMore, origin, change) };
     }
+    if origin.kind == CountKind::SelfCount
+        && let Some((callee, call)) = newly_inlined(flow, origin.function, &change)
+    {
+        return of_inlined_call(flow, origin.function, &change, callee, call);
+    }
     // A recursive function is called by what it calls, which says nothing about where its growth comes from.
     let below = functions_below(flow, &Origin { kind: CountKind::Total, ..origin });
     let from_outside = callers.iter().filter(|(caller, _)| !below.contains(caller));
@@ -73,6 +79,24 @@ pub(super) fn cause(flow: &Flow<'_, '_>, origin: Origin) -> DiffCause {
 /// program, such as allocating, is no path.
 fn is_new_path(flow: &Flow<'_, '_>, caller: usize, function: usize) -> bool {
     flow.total(caller).is_new() && nearest_old_caller(flow, caller).is_some() && !flow.is_runtime(function)
+}
+
+/// A new call that the compiler has put into its caller, whose own code grew by it and by what is new around it.
+fn of_inlined_call(
+    flow: &Flow<'_, '_>,
+    caller: usize,
+    own: &Change,
+    callee: usize,
+    call: Change,
+) -> DiffCause {
+    let found = made(flow, CauseKind::NewPath, Origin { function: callee, kind: CountKind::Total }, call);
+    let caller_points = (own.points - call.points) * 100.0;
+    DiffCause {
+        points: own.points * 100.0,
+        caller_points: Some(caller_points).filter(|points| *points > 0.0),
+        path: vec![name(flow, caller), name(flow, callee)],
+        ..found
+    }
 }
 
 /// A library did not change by itself: the caller makes it do more.

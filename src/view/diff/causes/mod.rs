@@ -6,6 +6,7 @@
 
 mod collector;
 mod flow;
+mod inlined;
 mod kinds;
 mod moves;
 mod origins;

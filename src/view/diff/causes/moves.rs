@@ -58,7 +58,9 @@ fn inlined(flow: &Flow<'_, '_>, row: &Hypothesis, loser: Option<usize>) -> Optio
 /// What has less than this fraction of its own code left is gone.
 const GONE: f64 = 0.1;
 
-/// What the matching of functions says: those of another name, and those in another place, the heaviest first.
+/// What the matching of functions says: those of another name, and those in another place, the heaviest first. Own code
+/// counts, and so does what it calls: of a parser in another package, people know the function that starts it, and not
+/// the one that skips blanks.
 fn matched_moves(flow: &Flow<'_, '_>, matched: &[Matched]) -> Vec<DiffCause> {
     let cause = |matched: &Matched| {
         let kind = match matched.how {
@@ -71,7 +73,8 @@ fn matched_moves(flow: &Flow<'_, '_>, matched: &[Matched]) -> Vec<DiffCause> {
         let least = flow.comparison.options.min_tested;
         let of = Some(matched.old.clone());
         let made = DiffCause { of, ..DiffCause::new(kind, matched.new.clone(), CountKind::Total) };
-        (total.old_share.max(total.new_share) >= least).then_some((own.old_share + own.new_share, made))
+        let weight = own.old_share + own.new_share + total.old_share + total.new_share;
+        (total.old_share.max(total.new_share) >= least).then_some((weight, made))
     };
     let mut moves: Vec<(f64, DiffCause)> = matched.iter().filter_map(cause).collect();
     moves.sort_by(|(a, _), (b, _)| b.total_cmp(a));

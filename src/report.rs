@@ -48,7 +48,7 @@ pub use graph::{Graph, GraphEdge, GraphNode};
 pub use group::{ColorGroup, Tier};
 pub use header::{
     Artefact, Base, Combined, Grouping, Header, Highlight, MetricName, MetricTotal, PerEvent, Recording,
-    Rescaling, Selection,
+    Rescaling, Selection, WhatIf,
 };
 pub use hot::{Hot, HotSequence, PathStep};
 pub use info::{Depth, Info, InfoInput, InfoLabel, InfoMetric, InfoPeriod};

@@ -23,6 +23,12 @@ impl FilterError {
         FilterError::new(message, Some(hint.into()))
     }
 
+    /// The error for a metric whose values `--what-if` makes too large.
+    pub(crate) fn too_large(metric: &str) -> Self {
+        let message = format!("--what-if: the values of {metric} would not fit in 64 bits");
+        FilterError::hinted(message, "round the factors to fewer digits")
+    }
+
     /// What may have been meant, or what to do instead.
     pub fn hint(&self) -> Option<&str> {
         self.hint.as_deref()

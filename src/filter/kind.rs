@@ -24,6 +24,8 @@ pub enum FilterKind {
     From,
     /// Keeps only samples taken before this time.
     To,
+    /// `RE=0.5`: multiplies the values of the stacks with a matching frame.
+    WhatIf,
     /// Keeps only stacks with a matching frame.
     ShowStacks,
     /// Drops stacks with a matching frame.
@@ -48,7 +50,7 @@ pub enum FilterKind {
 
 impl FilterKind {
     /// All kinds, in the order in which they are applied.
-    pub const ALL: [FilterKind; 19] = [
+    pub const ALL: [FilterKind; 20] = [
         FilterKind::Fold,
         FilterKind::Rename,
         FilterKind::LabelRoot,
@@ -58,6 +60,7 @@ impl FilterKind {
         FilterKind::Thread,
         FilterKind::From,
         FilterKind::To,
+        FilterKind::WhatIf,
         FilterKind::ShowStacks,
         FilterKind::HideStacks,
         FilterKind::HideFrames,
@@ -82,6 +85,7 @@ impl FilterKind {
             FilterKind::Thread => "--thread",
             FilterKind::From => "--from",
             FilterKind::To => "--to",
+            FilterKind::WhatIf => "--what-if",
             FilterKind::ShowStacks => "--show-stacks",
             FilterKind::HideStacks => "--hide-stacks",
             FilterKind::HideFrames => "--hide-frames",

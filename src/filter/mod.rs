@@ -22,7 +22,7 @@ pub use stages::Stages;
 use crate::name::quoted;
 use crate::pattern::Pattern;
 use crate::profile::{LoadOptions, Profile};
-use crate::transform::{Marks, anonymize, end_before, prune_from, show_from, show_stacks};
+use crate::transform::{Marks, anonymize, end_before, prune_from, show_from, show_stacks, split_recorded};
 use crate::tree::{By, join_adjacent};
 
 /// One filter: what it does, and its pattern or value as it is typed. Flags have none.
@@ -67,6 +67,8 @@ pub struct Filters {
     fixed: bool,
     /// The part of the stacks through [`FilterKind::Focus`] that is kept.
     focus_part: FocusPart,
+    /// The metric that holds the old side of a comparison, which [`FilterKind::WhatIf`] does not change.
+    old_metric: Option<usize>,
 }
 
 /// The part of the stacks through `--focus` that a view shows.
@@ -100,6 +102,8 @@ pub struct Filtered {
     pub notes: Vec<String>,
     /// For each metric, the value of the stacks that lost all their frames to filters of frames.
     pub emptied: Vec<i64>,
+    /// For each metric, what the samples that are left cost as recorded, if [`FilterKind::WhatIf`] changed that.
+    pub recorded: Option<Vec<i64>>,
 }
 
 impl Filters {
@@ -116,7 +120,7 @@ impl Filters {
     /// Filters as they were typed, in any order. Their patterns are checked when they are applied.
     pub fn typed(filters: impl IntoIterator<Item = (FilterKind, String)>, fixed: bool) -> Self {
         let list = filters.into_iter().map(|(kind, text)| Filter { kind, text }).collect();
-        let mut filters = Filters { list, fixed, focus_part: FocusPart::All };
+        let mut filters = Filters { list, fixed, ..Filters::default() };
         filters.list.sort_by_key(|filter| filter.kind);
         filters
     }
@@ -156,6 +160,12 @@ impl Filters {
     #[must_use]
     pub fn focused(self, focus_part: FocusPart) -> Self {
         Filters { focus_part, ..self }
+    }
+
+    /// The same filters for a comparison whose old side is this metric.
+    #[must_use]
+    pub fn comparing(self, old_metric: Option<usize>) -> Self {
+        Filters { old_metric, ..self }
     }
 
     /// The same filters without those of one kind.
@@ -210,6 +220,9 @@ impl Filters {
         let [from, to] = [FilterKind::From, FilterKind::To].map(|kind| self.texts(kind));
         for (kind, texts) in self.by_kind() {
             stages.apply(kind, &texts)?;
+            if kind == FilterKind::WhatIf {
+                stages.what_if(&texts, self.old_metric)?;
+            }
             if kind == FilterKind::From || (kind == FilterKind::To && from.is_empty()) {
                 // Both ends may be relative to those of the profile, so they are applied at once.
                 stages.show_times(from.last().map(String::as_str), to.last().map(String::as_str))?;
@@ -244,8 +257,14 @@ impl Filters {
                 (stages.profile, callers) = (join(&stages.profile), callers.as_ref().map(join));
             }
         }
-        let Stages { profile, notes, emptied, .. } = stages;
-        Ok(Filtered { profile, filters: self.describe(), focus, callers, notes, emptied })
+        let Stages { mut profile, notes, emptied, .. } = stages;
+        let mut recorded = None;
+        if !self.texts(FilterKind::WhatIf).is_empty() {
+            let (changed, before) = split_recorded(profile);
+            (profile, recorded) = (changed, Some(before));
+            callers = callers.map(|callers| split_recorded(callers).0);
+        }
+        Ok(Filtered { profile, filters: self.describe(), focus, callers, notes, emptied, recorded })
     }
 
     /// Keeps only the stacks through the focus, unless the view does so itself. Returns the matches.
@@ -284,7 +303,8 @@ impl Filters {
         }
         let Stages { profile, notes, .. } = stages;
         let filters = self.describe();
-        Ok(Filtered { profile, filters, focus: None, callers: None, notes, emptied: Vec::new() })
+        let emptied = Vec::new();
+        Ok(Filtered { profile, filters, focus: None, callers: None, notes, emptied, recorded: None })
     }
 
     /// The patterns or values of the filters of one kind.

@@ -7,9 +7,10 @@ use crate::name::nearest;
 use crate::pattern::{self, Aspect, Pattern, Patterns};
 use crate::profile::{Column, FrameId, LabelValue, Profile, TooLarge};
 use crate::transform::{
-    LabelFilter, Marks, Rename, THREAD_KEYS, TimeError, TimePoint, artefacts, by_label, collapse_recursion,
-    fold_leaves, foldable, hide_frames, hide_labels, hide_stacks, label_leaf, label_root, prune_from, rename,
-    show_frames, show_from, show_labels, show_stacks, show_threads, show_times, without_inlines,
+    Factor, LabelFilter, Marks, Rename, THREAD_KEYS, TimeError, TimePoint, artefacts, by_label,
+    collapse_recursion, fold_leaves, foldable, hide_frames, hide_labels, hide_stacks, label_leaf, label_root,
+    prune_from, rename, show_frames, show_from, show_labels, show_stacks, show_threads, show_times, what_if,
+    without_inlines,
 };
 use crate::tree::{By, marks};
 
@@ -39,8 +40,8 @@ impl Stages {
         Stages { profile, notes: Vec::new(), emptied: Vec::new(), fixed, by: by.clone() }
     }
 
-    /// Applies all filters of one kind. Times need both ends at once, and for the focus and for hashes a view may need the
-    /// stacks before: these are not applied here.
+    /// Applies all filters of one kind. Times need both ends at once, changes of costs the metric of an old side, and for the
+    /// focus and for hashes a view may need the stacks before: these are not applied here.
     pub(super) fn apply(&mut self, kind: FilterKind, texts: &[String]) -> Result<(), FilterError> {
         let option = kind.option();
         match kind {
@@ -68,7 +69,11 @@ impl Stages {
                 self.profile = collapse_recursion(&self.profile);
                 Ok(())
             }
-            FilterKind::From | FilterKind::To | FilterKind::Focus | FilterKind::Anonymize => Ok(()),
+            FilterKind::From
+            | FilterKind::To
+            | FilterKind::WhatIf
+            | FilterKind::Focus
+            | FilterKind::Anonymize => Ok(()),
         }
     }
 
@@ -316,6 +321,28 @@ impl Stages {
             return Err(FilterError::new("--from, --to: no samples in that time range", None));
         }
         self.profile = profile;
+        Ok(())
+    }
+
+    /// Changes what the samples with a matching frame cost. Each pattern has to match something.
+    pub(super) fn what_if(&mut self, texts: &[String], old_metric: Option<usize>) -> Result<(), FilterError> {
+        let option = FilterKind::WhatIf.option();
+        let mut changes = Vec::new();
+        for text in texts {
+            let parts = text.rsplit_once('=').filter(|(pattern, _)| !pattern.is_empty());
+            let parsed = parts.and_then(|(pattern, factor)| Some((pattern, Factor::parse(factor)?)));
+            let (pattern, factor) = parsed.ok_or_else(|| {
+                FilterError::hinted(
+                    format!("{option} {text}: expected RE=FACTOR"),
+                    format!(
+                        "for example {option} 'parse=0.5' (half the cost), 'parse=0' (no cost) or 'parse=120%'; \
+                         up to 6 decimals"
+                    ),
+                )
+            })?;
+            changes.push((self.matches(&format!("{option} {pattern}"), pattern)?, factor));
+        }
+        self.profile = what_if(&self.profile, &changes, old_metric)?;
         Ok(())
     }
 

@@ -3,7 +3,7 @@
 use crate::filter::{FilterError, Filtered, Filters};
 use crate::load::Loaded;
 use crate::profile::Profile;
-use crate::report::{Combined, Report};
+use crate::report::{Combined, Report, WhatIf};
 use crate::tree::By;
 use crate::view::Scope;
 
@@ -20,20 +20,30 @@ pub struct Prepared {
     combined: Option<Combined>,
     filters: Vec<String>,
     emptied: i64,
+    what_if: Option<WhatIf>,
 }
 
 impl Loaded {
     /// Applies filters, for a view that groups frames by `by`.
     pub fn filtered(self, filters: &Filters, by: By) -> Result<Prepared, FilterError> {
         let Loaded { profile, names, combined, metrics, base, .. } = self;
-        let Filtered { profile, filters, focus, callers, mut notes, emptied } =
+        let filters = filters.clone().comparing(base.as_ref().map(|base| base.metric));
+        let Filtered { profile, filters: typed, focus, callers, mut notes, emptied, recorded } =
             filters.apply_by(profile, &by)?;
+        let shown = metrics.iter().copied().chain(base.as_ref().map(|base| base.metric));
+        if let Some(metric) =
+            shown.map(|metric| &profile.meta.metrics[metric]).find(|metric| metric.too_large)
+        {
+            return Err(FilterError::too_large(&metric.name));
+        }
         if base.is_none() && profile.calls.is_none() && !filters.is_empty() {
             notes.extend(nothing_left(&profile, &metrics));
         }
         let emptied = metrics.first().and_then(|&metric| emptied.get(metric)).copied().unwrap_or_default();
+        let what_if =
+            recorded.zip(metrics.first()).map(|(recorded, &metric)| WhatIf { before: recorded[metric] });
         let scope = Scope { metrics, by, focus, callers, base, highlight: None };
-        Ok(Prepared { profile, scope, notes, inputs: names, combined, filters, emptied })
+        Ok(Prepared { profile, scope, notes, inputs: names, combined, filters: typed, emptied, what_if })
     }
 }
 
@@ -46,6 +56,7 @@ impl Prepared {
             header.combined.clone_from(&self.combined);
             header.filters.clone_from(&self.filters);
             header.emptied = self.emptied;
+            header.what_if.clone_from(&self.what_if);
         }
         report
     }

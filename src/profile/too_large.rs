@@ -11,6 +11,9 @@ pub enum TooLarge {
     /// There are too many metrics. Every sample has a value for each of them.
     #[error("more than {MOST_METRICS} metrics")]
     Metrics,
+    /// The factors of `--what-if` have more digits than 64 bits hold.
+    #[error("the factors have too many digits for exact sums in 64 bits")]
+    Factors,
     /// Loading or a view needs more memory than its [`Budget`](crate::profile::Budget).
     #[error("needs more memory than the {} allowed", size(*limit))]
     Memory {

@@ -59,6 +59,9 @@ pub struct Header {
     pub filters: Vec<String>,
     /// The value of the stacks that lost all their frames to filters; a part of `no_stack`.
     pub emptied: i64,
+    /// What costs were before `--what-if` changed them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub what_if: Option<WhatIf>,
     /// The events by which values are divided (`--per-event`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub per_event: Option<PerEvent>,
@@ -186,6 +189,12 @@ pub struct Recording {
 }
 
 impl Recording {
+    /// Whether the metric is the CPU time of a program that keeps about one processor busy: it becomes as much faster as it
+    /// needs less CPU time.
+    pub fn is_of_one_processor(&self) -> bool {
+        self.busy.is_some_and(|busy| (0.9..=1.1).contains(&busy)) && !self.thread_time
+    }
+
     fn is_unknown(&self) -> bool {
         *self == Recording::default()
     }
@@ -214,6 +223,14 @@ pub struct Combined {
     pub heaviest_percent: Option<usize>,
     /// How many could not be read.
     pub skipped: usize,
+}
+
+/// What costs were before `--what-if` changed them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct WhatIf {
+    /// Σ |value| after filtering, as recorded; [`Header::shown`] is the same after the change.
+    pub before: i64,
 }
 
 /// The events by which values are divided.

@@ -32,6 +32,7 @@ mod symbolize;
 mod times;
 mod trim;
 mod unresolved;
+mod what_if;
 
 pub use adjacent::{collapse, collapse_recursion};
 pub use align::{AlignError, ProfileMetric, align};
@@ -60,3 +61,4 @@ pub use symbolize::{CodePlaces, address_in_file, symbolize, unnamed_addresses};
 pub use times::{RecordingSpan, TimeError, TimePoint, show_times};
 pub use trim::{end_before, prune_from, show_from};
 pub use unresolved::{Unresolved, UnresolvedBinary, unresolved};
+pub use what_if::{Factor, split_recorded, what_if};

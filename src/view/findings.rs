@@ -158,14 +158,12 @@ struct Gain {
 
 impl Gain {
     fn of(profile: &Profile, metric: usize, cost: Cost, header: &Header) -> Gain {
-        // A program that keeps one processor busy becomes as much faster as it needs less CPU time.
-        let is_alone = header.recording.busy.is_some_and(|busy| (0.9..=1.1).contains(&busy));
         let is_cpu = kind(profile, metric).is_some_and(|kind| kind.name == "cpu");
         Gain {
             whole: header.shown,
             samples: sample_count(profile, metric, header),
             is_known: cost == Cost::Time,
-            is_elapsed_time: is_cpu && is_alone && !header.recording.thread_time,
+            is_elapsed_time: is_cpu && header.recording.is_of_one_processor(),
         }
     }
 }

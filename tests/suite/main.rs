@@ -83,6 +83,7 @@ mod timeline;
 mod trend;
 mod unread;
 mod unwinding;
+mod what_if;
 mod widths;
 mod writing;
 mod written_json;

@@ -67,6 +67,7 @@ const EVERYWHERE: &[(&str, &str, &str)] = &[
     ("--thread", "main", "threads.jfr"),
     ("--from", "1s", "threads.jfr"),
     ("--to", "1s", "threads.jfr"),
+    ("--what-if", "Place=0.5", "cpu.pb.gz"),
     ("--no-inlines", "", "cpu.pb.gz"),
     ("--collapse-recursion", "", "cpu.pb.gz"),
     ("--rename", "Place=Put", "cpu.pb.gz"),

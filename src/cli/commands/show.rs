@@ -95,12 +95,12 @@ impl<'a> Show<'a> {
 
     /// The filters given; of the stacks through `--focus`, the part that the view shows.
     pub(crate) fn filters(&self) -> Filters {
-        self.stacks.filters.filters().focused(self.focus_part)
+        self.stacks.filters.filters_with(&self.stacks.what_if).focused(self.focus_part)
     }
 
     /// Loads the profile, and the old side if there is one.
     fn load(&self, filters: &Filters) -> Result<Loaded> {
-        let StackArgs { input, many, filters: filter_args, base } = self.stacks;
+        let StackArgs { input, many, filters: filter_args, base, .. } = self.stacks;
         self.output.check(&[input.files()?, base.files()].concat())?;
         let needs = self.needs.clone().or(needs(filters, &self.by));
         let request = input.given(many, needs.clone(), filter_args.all_frames)?;

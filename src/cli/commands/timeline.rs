@@ -11,6 +11,7 @@ use crate::cli::options::filters::FilterArgs;
 use crate::cli::options::layout::{LayoutArgs, Output, WordingArgs};
 use crate::cli::options::many::ManyArgs;
 use crate::cli::options::memory;
+use crate::cli::options::what_if::WhatIfArgs;
 use crate::cli::terminal::clock::Clock;
 use crate::cli::terminal::failure::hinted;
 use crate::format::FORMATS_WITH_TIMES;
@@ -122,7 +123,8 @@ impl TimelineCommand {
         let filters = FilterArgs { from: None, to: None, ..self.filters.clone() };
         let metrics = self.input.metrics.iter().take(1).cloned().collect();
         let input = InputArgs { metrics, ..self.input.clone() };
-        let options = [input.repeated(), self.many.repeated(), filters.repeated()].concat();
+        let options =
+            [input.repeated(), self.many.repeated(), filters.repeated(&WhatIfArgs::default())].concat();
         shell_words(options.iter(), self.input.profiles.iter())
     }
 }

@@ -12,6 +12,7 @@ use crate::cli::options::layout::{LayoutArgs, Output, OutputFormat, WordingArgs}
 use crate::cli::options::many::ManyArgs;
 use crate::cli::options::network::NetworkArgs;
 use crate::cli::options::symbols::SymbolArgs;
+use crate::cli::options::what_if::WhatIfArgs;
 use crate::cli::options::{completion, memory};
 use crate::cli::terminal::messages::print_messages;
 use crate::name::quoted;
@@ -56,13 +57,16 @@ pub(crate) struct StackArgs {
     #[command(flatten)]
     pub(crate) filters: FilterArgs,
     #[command(flatten)]
+    pub(crate) what_if: WhatIfArgs,
+    #[command(flatten)]
     pub(crate) base: BaseArgs,
 }
 
 impl StackArgs {
     /// The options given, as words of a command line that shows something else of the same stacks.
     pub(crate) fn repeated(&self) -> Vec<String> {
-        [self.input.repeated(), self.many.repeated(), self.filters.repeated(), self.base.repeated()].concat()
+        let filters = self.filters.repeated(&self.what_if);
+        [self.input.repeated(), self.many.repeated(), filters, self.base.repeated()].concat()
     }
 }
 

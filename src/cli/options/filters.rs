@@ -4,6 +4,7 @@ use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 
 use crate::cli::options::completion::{formats_of_convert, functions, labels};
+use crate::cli::options::what_if::WhatIfArgs;
 use crate::cli::terminal::failure::hinted;
 use crate::filter::{Filter, FilterError, FilterKind, Filters};
 
@@ -88,12 +89,18 @@ pub(crate) struct FilterArgs {
 impl FilterArgs {
     /// The options given, as words of a command line that may have further patterns. Literal text becomes a regular expression,
     /// so that -F does not apply to those.
-    pub(crate) fn repeated(&self) -> Vec<String> {
+    pub(crate) fn repeated(&self, what_if: &WhatIfArgs) -> Vec<String> {
         let flags = self.all_frames.then(|| "--all-frames".to_string());
-        let filters = self.filters();
+        let filters = self.filters_with(what_if);
         let literal = |filter: &Filter| {
-            let is_literal = self.fixed_strings && filter.kind.takes_pattern();
-            let text = if is_literal { as_regex(&filter.text) } else { filter.text.clone() };
+            let text = match filter.text.rsplit_once('=') {
+                _ if !self.fixed_strings => filter.text.clone(),
+                Some((pattern, factor)) if filter.kind == FilterKind::WhatIf => {
+                    format!("{}={factor}", as_regex(pattern))
+                }
+                _ if filter.kind.takes_pattern() => as_regex(&filter.text),
+                _ => filter.text.clone(),
+            };
             Filter { text, ..filter.clone() }
         };
         filters.list().iter().flat_map(|filter| literal(filter).words()).chain(flags).collect()
@@ -101,6 +108,11 @@ impl FilterArgs {
 
     /// The filters given.
     pub(crate) fn filters(&self) -> Filters {
+        self.filters_with(&WhatIfArgs::default())
+    }
+
+    /// The filters given, and changes of costs.
+    pub(crate) fn filters_with(&self, what_if: &WhatIfArgs) -> Filters {
         let lists = [
             (FilterKind::Fold, &self.fold[..]),
             (FilterKind::Rename, &self.rename),
@@ -129,7 +141,7 @@ impl FilterArgs {
         };
         let flags = flags.iter().filter(|(is_given, ..)| *is_given);
         let flags = flags.map(|(_, kind, text)| (*kind, (*text).to_string()));
-        let typed = lists.into_iter().flat_map(texts).chain(flags);
+        let typed = lists.into_iter().flat_map(texts).chain(flags).chain(what_if.filters());
         Filters::typed(typed, self.fixed_strings)
     }
 }

@@ -17,3 +17,4 @@ pub(crate) mod network;
 pub(crate) mod pictures;
 pub(crate) mod screen;
 pub(crate) mod symbols;
+pub(crate) mod what_if;

@@ -14,6 +14,7 @@ pub(super) fn lines(header: &Header, style: &Style) -> Scaled<Vec<TextLine>> {
     let rest = rest.join(style.glyphs.dot);
     let mut lines = vec![TextLine::new(with_inputs(header, &rest, style), Emphasis::None)];
     lines.extend(base_line(header, style)?);
+    lines.extend(what_if_line(header, style)?.map(|text| TextLine::new(text, Emphasis::None)));
     if let Some(filters) = filter_line(header, style)? {
         lines.push(TextLine::new(filters, Emphasis::Faint));
     }
@@ -91,11 +92,20 @@ const LEAST_INPUT: usize = 12;
 
 /// `--show-stacks DeQueue · shown 30.51s, 35.5% of all`
 fn filter_line(header: &Header, style: &Style) -> Scaled<Option<String>> {
-    if header.filters.is_empty() {
+    // What costs would be has a line of its own.
+    if header.filters.iter().all(|filter| headline::change(filter).is_some()) {
         return Ok(None);
     }
     let shown = scale(&header.metric, header.shown, style.unit.as_ref())?.format(header.shown);
     Ok(Some(headline::shown(header, &shown).join(style.glyphs.dot)))
+}
+
+/// `what if parse=0.5: cpu 7.23s → 6.10s, 1.19 times as fast`
+fn what_if_line(header: &Header, style: &Style) -> Scaled<Option<String>> {
+    let Some(what_if) = &header.what_if else { return Ok(None) };
+    let scale = scale(&header.metric, what_if.before.max(header.shown), style.unit.as_ref())?;
+    let line = headline::what_if(header, what_if, |value| scale.format(value));
+    Ok(Some(style.glyphs.plain(&line).into_owned()))
 }
 
 /// How to exclude idle time, if part of the recording is known to be idle.

@@ -80,7 +80,9 @@ pub fn what_if(
         about.total *= scale;
         about.idle *= scale;
         let before = &mut recorded.1[metric];
-        before.iter_mut().for_each(|value| *value *= scale);
+        for value in before.iter_mut() {
+            *value *= scale;
+        }
         if old == Some(metric) {
             column.clone_from(before);
             continue;

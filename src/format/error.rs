@@ -23,6 +23,9 @@ pub enum LoadError {
         /// What the input seems to be and how to convert it, if known.
         hint: Option<String>,
     },
+    /// Samples cannot be weighed by the number of running threads.
+    #[error("no latency: {0}")]
+    NoLatency(String),
 }
 
 /// A malformed input.

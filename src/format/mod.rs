@@ -121,25 +121,47 @@ impl Confidence {
     }
 }
 
-/// The formats whose files usually say when samples were taken, as people call them.
-pub const FORMATS_WITH_TIMES: &[&str] = &[
-    "perf.data",
-    "perf script",
-    "JFR",
-    "Firefox Profiler",
-    "Chrome traces",
-    "V8 CPU profiles and logs",
-    "speedscope",
-    "OTLP",
-    ".nettrace",
-    "simpleperf",
-    "ART traces",
-    "Sentry",
-    "Safari",
-    "Tachyon",
-    "stackprof",
-    "xperf",
-    "Xdebug",
+/// A format whose files usually say when samples were taken.
+#[derive(Clone, Copy, Debug)]
+pub struct TimedFormat {
+    /// [`Format::name`].
+    pub name: &'static str,
+    /// What people call it.
+    pub title: &'static str,
+    /// Whether its files also say on which of several threads samples were taken, and do not hold spans.
+    pub has_threads: bool,
+}
+
+const fn timed(name: &'static str, title: &'static str) -> TimedFormat {
+    TimedFormat { name, title, has_threads: false }
+}
+
+const fn threaded(name: &'static str, title: &'static str) -> TimedFormat {
+    TimedFormat { name, title, has_threads: true }
+}
+
+/// The formats whose files usually say when samples were taken.
+pub const TIMED_FORMATS: &[TimedFormat] = &[
+    threaded("perf-data", "perf.data"),
+    threaded("perf-script", "perf script"),
+    threaded("jfr", "JFR"),
+    threaded("gecko", "Firefox Profiler"),
+    threaded("chrome-trace", "Chrome traces"),
+    threaded("perfetto", "Perfetto"),
+    timed("cpuprofile", "V8 CPU profiles"),
+    timed("v8-log", "V8 logs"),
+    timed("v8-log-json", "processed V8 logs"),
+    threaded("speedscope", "speedscope"),
+    threaded("otlp", "OTLP"),
+    threaded("nettrace", ".nettrace"),
+    threaded("simpleperf", "simpleperf"),
+    timed("art-trace", "ART traces"),
+    threaded("sentry", "Sentry"),
+    timed("safari", "Safari"),
+    threaded("tachyon", "Tachyon"),
+    timed("stackprof", "stackprof"),
+    threaded("xperf", "xperf"),
+    timed("xdebug", "Xdebug"),
 ];
 
 /// All readable formats. If several match equally well, the first one wins, so the most specific come first.

@@ -103,6 +103,7 @@ impl Spans {
             overlapping += sweep.overlapping;
             frame_of = sweep.frame_of;
         }
+        builder.meta.holds_spans = true;
         builder.meta.duration_ns = last.checked_sub(first).filter(|&duration| duration > 0);
         let warnings = [
             (

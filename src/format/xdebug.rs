@@ -38,6 +38,7 @@ fn sniff(head: &[u8]) -> Confidence {
 fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError> {
     let mut builder = ProfileBuilder::new(NAME, options);
     builder.metric("wall", "nanoseconds");
+    builder.meta.holds_spans = true;
     let mut running = Running::default();
     let (mut bad, mut good) = (BadLines::default(), 0);
     let mut is_trace = false;

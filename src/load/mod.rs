@@ -60,6 +60,9 @@ pub struct Request {
     pub skip_broken: bool,
     /// Whether to keep the frames that a profile itself marks as to be dropped.
     pub all_frames: bool,
+    /// Whether to divide the values of each sample by the number of threads that were running when it was taken. The input has
+    /// to say when, and on which threads, its samples were taken.
+    pub latency: bool,
     /// Where to look up names that the profiles lack.
     pub symbols: Symbols,
     /// The metrics to show, by name, by profile type or by number; none for the default of the profiles.
@@ -81,6 +84,7 @@ impl Request {
             format: None,
             skip_broken: false,
             all_frames: false,
+            latency: false,
             symbols: Symbols::default(),
             metrics: Vec::new(),
             combine: Combine::default(),

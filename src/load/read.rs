@@ -10,8 +10,8 @@ use crate::load::recorded_files::FilesOfRecording;
 use crate::load::scripts::Scripts;
 use crate::load::{Error, Observer, Request};
 use crate::parallel;
-use crate::profile::{Meta, Profile, SharedTables};
-use crate::transform::{MergeError, Sum, compact, drop_frames};
+use crate::profile::{LoadOptions, Meta, Profile, SharedTables};
+use crate::transform::{MergeError, Sum, by_latency, compact, drop_frames};
 
 /// The inputs that were read, with names for their addresses and without the frames that they drop.
 #[derive(Default)]
@@ -317,7 +317,7 @@ impl Reader<'_> {
         inflate: Inflate,
         shared: Option<&SharedTables>,
     ) -> Result<(Profile, bool), LoadError> {
-        let Request { needs, format, observer, .. } = self.request;
+        let Request { needs, format, latency, observer, .. } = self.request;
         let path = &self.paths[number];
         let reader = path.origin.open()?;
         let start = Instant::now();
@@ -334,7 +334,13 @@ impl Reader<'_> {
         if let Some(shared) = shared {
             source.share_tables(shared.clone());
         }
-        let mut profile = format::load(&mut source, needs.clone(), *format)?;
+        let of_samples = LoadOptions { labels: *latency, times: *latency, ..LoadOptions::LEAST };
+        let mut profile = format::load(&mut source, needs.clone().or(of_samples), *format)?;
+        if *latency {
+            // Before anything is filtered or added: neither changes how many threads of this recording were running.
+            let weighed = by_latency(&profile, needs);
+            profile = weighed.map_err(|error| LoadError::NoLatency(error.to_string()))?;
+        }
         profile.meta.warnings.extend(files.iter().flat_map(|files| files.take_warnings()));
         observer.input(source.times(start.elapsed()));
         if shared.is_some() && source.take_tables().is_none() {

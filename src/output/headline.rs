@@ -44,10 +44,11 @@ fn profiles(selection: &Selection) -> String {
 /// A metric with its recording, the most important first: `cpu 85.99s in 40.73s, 2.11 CPUs busy, 5% idle`,
 /// `8,599 samples at 100 Hz`, `2024-02-26 18:40 UTC`. The rate and the date are left out unless `is_wide`.
 pub(super) fn recording(metric: &str, recording: &Recording, is_wide: bool) -> Vec<String> {
+    let metric = if recording.latency { format!("{metric} by latency") } else { metric.to_string() };
     let first = match activity(recording) {
         Some(activity) if recording.duration_ns.is_some() => format!("{metric} {activity}"),
         Some(activity) => format!("{metric}, {activity}"),
-        None => metric.to_string(),
+        None => metric,
     };
     let mut parts = vec![first];
     if let Some(samples) = recording.samples {

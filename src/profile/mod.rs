@@ -165,6 +165,10 @@ pub struct Meta {
     pub sample_times: Option<SampleTimes>,
     /// Whether the input says how often each line was running but not when, so that a profile with times lacks lines.
     pub lacks_lines: bool,
+    /// Whether the input says when functions began and ended, so that a sample is the exact time between two such events.
+    pub holds_spans: bool,
+    /// Whether values were divided by the number of threads that were running.
+    pub is_latency: bool,
     /// Warnings about the input, for the user.
     pub warnings: Vec<String>,
     /// Notes on the input, for the user.

@@ -186,6 +186,9 @@ pub struct Recording {
     /// Whether the metric is the elapsed time of threads although it is called `cpu`; `busy` is then a number of threads.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub thread_time: bool,
+    /// Whether each sample counts 1 ÷ the number of threads that were running.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub latency: bool,
 }
 
 impl Recording {

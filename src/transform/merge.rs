@@ -233,6 +233,7 @@ fn combined(sum: Meta, other: &Meta) -> Meta {
         labelled_rows: sum.labelled_rows + other.labelled_rows,
         has_times: sum.has_times || other.has_times,
         lacks_lines: sum.lacks_lines || other.lacks_lines,
+        holds_spans: sum.holds_spans && other.holds_spans,
         processors: sum.processors.filter(|_| sum.processors == other.processors),
         comments: append(sum.comments, &other.comments),
         warnings: append(sum.warnings, &other.warnings),

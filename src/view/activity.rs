@@ -45,7 +45,9 @@ impl Activity {
             return Activity { idle_percent, warning, ..Activity::default() };
         };
         let activity = Activity { idle_percent, duration_ns: Some(duration_ns), ..Activity::default() };
-        let Some(busy) = busy_hundredths(shown, duration_ns) else { return activity };
+        let Some(busy) = busy_hundredths(shown, duration_ns).filter(|_| !meta.is_latency) else {
+            return activity;
+        };
         let processors = meta.processors.unwrap_or(MOST_PROCESSORS);
         // Timers are not exact, so a machine may appear to use slightly more CPUs than it has.
         if busy > processors.saturating_mul(110) {

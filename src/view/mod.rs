@@ -330,6 +330,7 @@ pub fn recording(profile: &Profile, metric: usize) -> Recording {
         busy: activity.busy(),
         idle: activity.idle(),
         thread_time: is_thread_time(&shown.name, meta.format),
+        latency: meta.is_latency,
     }
 }
 

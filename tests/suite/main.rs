@@ -45,6 +45,7 @@ mod format_list;
 mod help;
 mod hostile_names;
 mod kinds;
+mod latency;
 mod layers;
 mod limits;
 mod lint;

@@ -26,6 +26,7 @@ struct Trial {
 const EVERYWHERE: &[(&str, &str, &str)] = &[
     ("--metric", "samples", "cpu.pb.gz"),
     ("--input-format", "perf-script", "cpu.pb.gz"),
+    ("--latency", "", "threads.jfr"),
     ("--skip-broken", "", "cpu.pb.gz broken.pb.gz"),
     ("--max-memory", "1k", "cpu.pb.gz"),
     ("--quiet", "", "mixed"),
@@ -130,6 +131,7 @@ const OF_COMMANDS: &[(&str, &str, &str, &str)] = &[
     ("types", "--force", "", "-o copy.pb.gz"),
     ("diff", "--metric", "samples", "old.pb.gz new.pb.gz"),
     ("diff", "--input-format", "perf-script", "old.pb.gz new.pb.gz"),
+    ("diff", "--latency", "", "threads.jfr threads.jfr"),
     ("diff", "--skip-broken", "", "--old old.pb.gz broken.pb.gz --new new.pb.gz"),
     ("diff", "--max-memory", "1k", "old.pb.gz new.pb.gz"),
     ("diff", "--quiet", "", "mixed new.pb.gz"),

@@ -36,6 +36,7 @@ const fn look(option: &'static str, look: &'static str) -> Trial {
 const TRIALS: &[Trial] = &[
     shared("--metric", "-m samples cpu.pb.gz"),
     shared("--input-format", "--input-format pprof cpu.pb.gz"),
+    shared("--latency", "--latency threads.jfr"),
     shared("--skip-broken", "--skip-broken cpu.pb.gz broken.pb.gz"),
     shared("--max-memory", "--max-memory 1g cpu.pb.gz"),
     shared("--threads", "--threads 1 cpu.pb.gz"),

@@ -14,7 +14,7 @@ use crate::cli::options::memory;
 use crate::cli::options::what_if::WhatIfArgs;
 use crate::cli::terminal::clock::Clock;
 use crate::cli::terminal::failure::hinted;
-use crate::format::FORMATS_WITH_TIMES;
+use crate::format::TIMED_FORMATS;
 use crate::profile::{LoadOptions, Profile};
 use crate::transform::{TimeError, TimePoint};
 use crate::tree::By;
@@ -142,7 +142,10 @@ fn explain(error: &NoTimeline, profile: &Profile) -> anyhow::Error {
         }
         NoTimeline::Time(TimeError::NoTimes) => hinted(
             format!("this profile ({}) does not say when its samples were taken", profile.meta.format),
-            format!("formats with times: {}", FORMATS_WITH_TIMES.join(", ")),
+            format!(
+                "formats with times: {}",
+                TIMED_FORMATS.iter().map(|format| format.title).collect::<Vec<_>>().join(", ")
+            ),
         ),
         NoTimeline::NoLabel(key) => hinted(
             format!("--by label:{key}: no sample has this label"),

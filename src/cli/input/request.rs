@@ -12,7 +12,7 @@ use crate::cli::options::args::InputArgs;
 use crate::cli::options::many::ManyArgs;
 use crate::cli::terminal::failure::{hinted, meant, no_such};
 use crate::cli::terminal::progress::Progress;
-use crate::format::{self, FORMATS, Format, LoadError};
+use crate::format::{self, FORMATS, Format, LoadError, TIMED_FORMATS};
 use crate::load::{Combine, Error, Loaded, Request, Symbols, shown};
 use crate::parallel;
 use crate::profile::LoadOptions;
@@ -49,6 +49,7 @@ impl InputArgs {
             format: self.input_format.as_deref().map(format_named).transpose()?,
             skip_broken: self.skip_broken,
             all_frames,
+            latency: self.latency,
             symbols: Symbols {
                 debuginfod: self.network.debuginfod(self.symbols.debuginfod(), limit),
                 ..self.symbols.symbols()
@@ -118,6 +119,14 @@ pub(crate) fn explain(error: Error, request: &Request) -> anyhow::Error {
             let known: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();
             let otherwise = || format!("tried {}; use --input-format to choose one", known.join(", "));
             hinted(message, hint.unwrap_or_else(otherwise))
+        }
+        Error::Input { error: LoadError::NoLatency(_), .. } => {
+            let formats = TIMED_FORMATS.iter().filter(|format| format.has_threads).map(|format| format.title);
+            let formats = formats.collect::<Vec<_>>().join(", ");
+            hinted(
+                message,
+                format!("--latency needs the time and the thread of each sample, as in {formats}"),
+            )
         }
         Error::Fetch { error: FetchError { hint: Some(hint), .. }, .. } => hinted(message, hint),
         Error::NoProfile(names) => {

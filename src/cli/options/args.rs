@@ -89,6 +89,9 @@ pub(crate) struct InputArgs {
         add = ArgValueCompleter::new(completion::metrics)
     )]
     pub(crate) metrics: Vec<String>,
+    /// Show what delays the end rather than what uses CPUs: each sample counts 1 ÷ the number of threads running at that moment
+    #[arg(long)]
+    pub(crate) latency: bool,
     /// Read the input as FORMAT instead of detecting its format
     #[arg(long, value_name = "FORMAT", add = ArgValueCompleter::new(completion::formats))]
     pub(crate) input_format: Option<String>,
@@ -120,6 +123,7 @@ impl InputArgs {
             self.metrics.iter().flat_map(|metric| ["-m".to_string(), metric.clone()]).collect();
         let format = self.input_format.iter();
         words.extend(format.flat_map(|format| ["--input-format".to_string(), format.clone()]));
+        words.extend(self.latency.then(|| "--latency".to_string()));
         words.extend(self.skip_broken.then(|| "--skip-broken".to_string()));
         words.extend(self.symbols.repeated());
         words

@@ -454,6 +454,7 @@ impl ArtTraceReader {
     }
 
     fn declare(&mut self, header: &Header) {
+        self.builder.meta.holds_spans = true;
         // Records of a single clock have a single time; of two, the clock of the thread comes first.
         let clocks: &[(&str, usize)] = match &*self.summary.clock {
             "wall" => &[("wall", 0)],

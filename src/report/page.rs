@@ -61,12 +61,22 @@ pub struct Page {
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct PageCalls {
+    /// The functions: those of the new side, then those of the old side if there is one.
+    pub sides: Vec<PageCallSide>,
+    /// Caller and callee of every call.
+    pub edges: Vec<(u32, u32)>,
+}
+
+/// What one side of a profile of calls says.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct PageCallSide {
     /// Self of each name.
     pub self_value: Vec<i64>,
     /// Total of each name.
     pub total: Vec<i64>,
-    /// Caller, callee and value of every call.
-    pub edges: Vec<(u32, u32, i64)>,
+    /// The value of every call.
+    pub edges: Vec<i64>,
 }
 
 impl Page {
@@ -135,6 +145,8 @@ pub struct PagePlace {
     pub package: Name,
     /// Whether the compiler inlined the function there.
     pub inlined: bool,
+    /// The line that was running; 0 if unknown, or if the page does not tell lines apart.
+    pub line: u32,
 }
 
 impl PagePlace {
@@ -147,6 +159,7 @@ impl PagePlace {
             mapping: Name::default(),
             package: Name::default(),
             inlined: false,
+            line: 0,
         }
     }
 }

@@ -100,6 +100,21 @@ impl KeyCalls {
         self.counts_calls[0]
     }
 
+    /// The number of series.
+    pub fn series(&self) -> usize {
+        self.edge_values.len()
+    }
+
+    /// The self of a key in a series.
+    pub fn self_of(&self, key: KeyId, series: usize) -> i64 {
+        self.flat.self_value[series][key]
+    }
+
+    /// The total of a key in a series.
+    pub fn total_of(&self, key: KeyId, series: usize) -> i64 {
+        self.flat.total[series][key]
+    }
+
     /// The self of a key in the first series: how often it was called, if that counts calls.
     pub fn self_value(&self, key: KeyId) -> i64 {
         self.flat.self_value[0][key]
@@ -116,9 +131,11 @@ impl KeyCalls {
         self.upper_bounds
     }
 
-    /// The value of every edge in the first series, those from a key to itself included.
-    pub fn edges(&self) -> impl Iterator<Item = (KeyId, KeyId, i64)> + '_ {
-        self.edges.iter().zip(&self.edge_values[0]).map(|(&(caller, callee), &value)| (caller, callee, value))
+    /// The values of every edge, one per series; those from a key to itself included.
+    pub fn all_edges(&self) -> impl Iterator<Item = (KeyId, KeyId, Vec<i64>)> + '_ {
+        self.edges.iter().enumerate().map(|(edge, &(caller, callee))| {
+            (caller, callee, self.edge_values.iter().map(|values| values[edge]).collect())
+        })
     }
 
     /// How trees divide the costs among callers, computed on first use.

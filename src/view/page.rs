@@ -24,6 +24,8 @@ pub struct PageOptions {
     pub title: String,
     /// Patterns of the functions that are own code; `None` for what is not known to be a library.
     pub own: Option<Patterns>,
+    /// Whether the page can count lines, which its tab of source lines does.
+    pub lines: bool,
 }
 
 /// The page of a profile: all of its metrics, or both sides of a comparison.
@@ -37,7 +39,9 @@ pub fn page(profile: &Profile, options: &PageOptions) -> Page {
         None if profile.calls.is_none() => (0..profile.meta.metrics.len()).filter(fits).collect(),
         _ => vec![first],
     };
-    let subject = Subject::new(profile, &scope.by, &shown);
+    // The paths of calls are approximated for both sides at once.
+    let counted: Vec<usize> = shown.iter().copied().chain(old.filter(|_| profile.calls.is_some())).collect();
+    let subject = Subject::new(profile, &scope.by, &counted);
     let mut header = scope.header(profile, "prof.page.v1");
     approximate(&mut header, profile);
     header.highlight = scope.highlight(&scope.subject(profile));
@@ -50,7 +54,7 @@ pub fn page(profile: &Profile, options: &PageOptions) -> Page {
     let metrics: Vec<PageMetric> = shown.iter().map(metric).collect();
     let paths = subject.calls.is_some().then(|| CallPaths::of(&subject));
     let mut names = names(&subject, paths.as_ref().is_some_and(CallPaths::has_small));
-    let (places, place_of) = places(&subject, &names, &scope.by);
+    let (places, place_of) = places(&subject, &names, options);
     let sides = [Some(shown.clone()), old.map(|old| vec![old])];
     let sides: Vec<Vec<usize>> = sides.into_iter().flatten().collect();
     let Facets { choices, left_out, set_of, sets: label_sets } = facets(profile);
@@ -59,8 +63,7 @@ pub fn page(profile: &Profile, options: &PageOptions) -> Page {
             let frame_of = first_frames(&subject);
             let place = |key| frame_of[key].map_or(0, |frame| place_of[frame]);
             let small = places.iter().position(|place| &*place.function == SMALL).unwrap_or(0);
-            let (stacks, values) = paths.stacks(place, small as u32);
-            (stacks, vec![values])
+            paths.stacks(place, small as u32)
         }
         None => PageTable::of(profile, &sides, &place_of, &set_of).sorted(metrics.len()),
     };
@@ -185,11 +188,15 @@ fn color_names(
 }
 
 /// The places on the stacks, sorted, and the place of every frame.
-fn places(subject: &Subject<'_>, names: &[PageName], by: &By) -> (Vec<PagePlace>, Column<FrameId, u32>) {
+fn places(
+    subject: &Subject<'_>,
+    names: &[PageName],
+    options: &PageOptions,
+) -> (Vec<PagePlace>, Column<FrameId, u32>) {
     let ids: HashMap<&str, u32> = names.iter().zip(0..).map(|(row, id)| (&*row.name, id)).collect();
     // If nodes are coarser than functions, one frame represents several, so that patterns can only
     // match the name of the node.
-    let is_narrow = matches!(by, By::Function | By::Name | By::Line | By::Address);
+    let is_narrow = matches!(options.scope.by, By::Function | By::Name | By::Line | By::Address);
     let mut known: HashMap<PagePlace, u32> = HashMap::new();
     let symbols = &subject.profile.symbols;
     let used = Column::marking(page_calls::frames(subject.profile), symbols.frames.len());
@@ -206,6 +213,7 @@ fn places(subject: &Subject<'_>, names: &[PageName], by: &By) -> (Vec<PagePlace>
                 mapping: text(symbols.mapping_file(frame.mapping)),
                 package: text(&symbols.owner(frame)),
                 inlined: frame.inlined,
+                line: if options.lines { frame.line } else { 0 },
             }
         } else {
             PagePlace {

@@ -3,8 +3,8 @@
 
 use hashbrown::HashMap;
 
-use crate::profile::{FrameId, Id, Profile};
-use crate::report::{PageCalls, PageName};
+use crate::profile::{Column, FrameId, Id, Profile};
+use crate::report::{PageCallSide, PageCalls, PageName};
 use crate::tree::{CallTree, KeyCalls, KeyId, NodeId, Shape, Subject, TreeNode, call_tree};
 
 /// Stands for the calls that are too cheap to follow.
@@ -32,33 +32,36 @@ pub(super) struct PageStacks {
 /// The approximated paths of a profile of calls.
 pub(super) struct CallPaths {
     tree: CallTree,
-    /// For each node, what its callees cost that are not in the tree.
-    small: Vec<i64>,
+    /// For each side and node, what its callees cost that are not in the tree.
+    small: Vec<Vec<i64>>,
 }
 
 impl CallPaths {
-    /// The paths of the first series.
+    /// The paths of all series: those of one side, or of both.
     pub(super) fn of(subject: &Subject<'_>) -> Self {
         let by_name =
             |a: TreeNode<'_>, b: TreeNode<'_>| subject.keys.name(a.key).cmp(subject.keys.name(b.key));
         let tree = call_tree(subject, &Shape { keep: &|_| true, order: &by_name, max_depth: MAX_DEPTH });
-        let (total, own) = (&tree.total[0], &tree.self_value[0]);
-        let mut small: Vec<i64> = total.iter().zip(own).map(|(total, own)| total - own).collect();
-        for node in tree.parent.ids().skip(1) {
-            small[tree.parent[node].index()] -= total[node];
-        }
+        let small_of = |(total, own): (&Column<NodeId, i64>, &Column<NodeId, i64>)| {
+            let mut small: Vec<i64> = total.iter().zip(own).map(|(total, own)| total - own).collect();
+            for node in tree.parent.ids().skip(1) {
+                small[tree.parent[node].index()] -= total[node];
+            }
+            small
+        };
+        let small = tree.total.iter().zip(&tree.self_value).map(small_of).collect();
         CallPaths { tree, small }
     }
 
     /// Whether some calls are too cheap to follow.
     pub(super) fn has_small(&self) -> bool {
-        self.small.iter().any(|&value| value > 0)
+        self.small.iter().flatten().any(|&value| value > 0)
     }
 
-    /// The paths as stacks with their values; `place` numbers the functions, `small` is the number of [`SMALL`].
-    pub(super) fn stacks(&self, place: impl Fn(KeyId) -> u32, small: u32) -> (PageStacks, Vec<i64>) {
+    /// The paths as stacks with their values, one column per side; `place` numbers the functions, `small` is the number of [`SMALL`].
+    pub(super) fn stacks(&self, place: impl Fn(KeyId) -> u32, small: u32) -> (PageStacks, Vec<Vec<i64>>) {
         let CallTree { parent, key, self_value, .. } = &self.tree;
-        let (mut stacks, mut values) = (PageStacks::default(), Vec::new());
+        let (mut stacks, mut columns) = (PageStacks::default(), vec![Vec::new(); self_value.len()]);
         let mut path: Vec<u32> = Vec::new();
         let mut depth = vec![0; parent.len()];
         for node in parent.ids() {
@@ -67,15 +70,19 @@ impl CallPaths {
                 path.truncate(depth[node.index()] - 1);
                 path.push(place(key[node]));
             }
-            let ends = [(self_value[0][node], None), (self.small[node.index()], Some(small))];
-            for (value, last) in ends.into_iter().filter(|(value, _)| *value > 0) {
+            let own: Vec<i64> = self_value.iter().map(|own| own[node].max(0)).collect();
+            let rest: Vec<i64> = self.small.iter().map(|rest| rest[node.index()].max(0)).collect();
+            for (values, last) in [(own, None), (rest, Some(small))] {
+                if values.iter().all(|&value| value == 0) {
+                    continue;
+                }
                 stacks.frames.extend(path.iter().copied().chain(last));
                 stacks.ends.push(stacks.frames.len() as u32);
                 stacks.labels.push(0);
-                values.push(value);
+                columns.iter_mut().zip(values).for_each(|(column, value)| column.push(value));
             }
         }
-        (stacks, values)
+        (stacks, columns)
     }
 }
 
@@ -83,18 +90,25 @@ impl CallPaths {
 pub(super) fn exact(subject: &Subject<'_>, calls: &KeyCalls, names: &[PageName]) -> PageCalls {
     let ids: HashMap<&str, u32> = names.iter().zip(0..).map(|(row, id)| (&*row.name, id)).collect();
     let id = |key: KeyId| ids.get(&**subject.keys.name(key)).copied();
-    let mut found =
-        PageCalls { self_value: vec![0; names.len()], total: vec![0; names.len()], edges: Vec::new() };
+    let zeros = || vec![0; names.len()];
+    let empty = || PageCallSide { self_value: zeros(), total: zeros(), edges: Vec::new() };
+    let mut sides: Vec<PageCallSide> = (0..calls.series()).map(|_| empty()).collect();
     for key in subject.keys.ids() {
-        if let Some(id) = id(key) {
-            found.self_value[id as usize] = calls.self_value(key);
-            found.total[id as usize] = calls.total(key);
+        let Some(id) = id(key) else { continue };
+        for (series, side) in sides.iter_mut().enumerate() {
+            side.self_value[id as usize] = calls.self_of(key, series);
+            side.total[id as usize] = calls.total_of(key, series);
         }
     }
-    let edges = calls.edges().filter(|(.., value)| *value != 0);
-    found.edges =
-        edges.filter_map(|(caller, callee, value)| Some((id(caller)?, id(callee)?, value))).collect();
-    found
+    let mut edges = Vec::new();
+    for (caller, callee, values) in calls.all_edges() {
+        let (Some(caller), Some(callee)) = (id(caller), id(callee)) else { continue };
+        if values.iter().any(|&value| value != 0) {
+            edges.push((caller, callee));
+            sides.iter_mut().zip(values).for_each(|(side, value)| side.edges.push(value));
+        }
+    }
+    PageCalls { sides, edges }
 }
 
 #[cfg(test)]
@@ -114,8 +128,10 @@ mod tests {
         let names: Vec<&str> = page.names.iter().map(|row| &*row.name).collect();
         assert_eq!(names, ["a", "b", "main"]);
         let calls = page.calls.unwrap();
-        assert_eq!((calls.self_value, calls.total), (vec![40, 50, 10], vec![60, 50, 100]));
-        let mut edges = calls.edges;
+        let [side] = &calls.sides[..] else { panic!("one side") };
+        assert_eq!((&side.self_value, &side.total), (&vec![40, 50, 10], &vec![60, 50, 100]));
+        let edges = calls.edges.iter().zip(&side.edges);
+        let mut edges: Vec<_> = edges.map(|(&(caller, callee), &value)| (caller, callee, value)).collect();
         edges.sort_unstable();
         assert_eq!(edges, [(0, 1, 20), (2, 0, 60), (2, 1, 30)]);
         let mut start = 0;

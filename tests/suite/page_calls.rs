@@ -2,6 +2,7 @@
 //! out of the picture changes no number.
 
 use std::collections::BTreeMap;
+use std::fs;
 
 use prof::profile::from_notation;
 use prof::unit::group_thousands;
@@ -9,7 +10,7 @@ use prof::view::{self, FocusOptions, PageOptions, Scope, TopOptions};
 use serde_json::{Value, json};
 
 use crate::page::browser::{run, write};
-use crate::support::{fixture, load_well};
+use crate::support::{fixture, load_well, prof};
 
 /// Self and total of every function.
 fn rows(rows: impl Iterator<Item = (String, i64, i64)>) -> Value {
@@ -89,6 +90,50 @@ fn the_page_of_calls_shows_the_numbers_of_top_and_focus() {
             assert_eq!(found["edges"][name], expected, "{file}: {name}");
         }
     }
+}
+
+/// The same program before and after: `parse` became more expensive, and `check` is no longer called.
+const OLD_CALLS: &str = "events: Ir\n\nfn=main\n1 10\ncfn=parse\ncalls=1 1\n2 60\ncfn=check\ncalls=1 1\n3 30\n\nfn=parse\n1 40\ncfn=check\ncalls=1 1\n2 20\n\nfn=check\n1 50\n";
+const NEW_CALLS: &str = "events: Ir\n\nfn=main\n1 12\ncfn=parse\ncalls=1 1\n2 180\n\nfn=parse\n1 170\ncfn=next\ncalls=1 1\n2 10\n\nfn=next\n1 10\n";
+
+#[test]
+#[needs(Browser)]
+fn the_page_of_two_profiles_of_calls_shows_both_sides_exactly() {
+    let folder = tempfile::tempdir().unwrap();
+    for (file, text) in [("old.callgrind", OLD_CALLS), ("new.callgrind", NEW_CALLS)] {
+        fs::write(folder.path().join(file), text).unwrap();
+    }
+    let output =
+        prof(folder.path(), &["flame", "page.html", "--base", "old.callgrind", "new.callgrind"]).output();
+    let output = output.unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let page = fs::read_to_string(folder.path().join("page.html")).unwrap();
+    let check = "
+        const { data } = page;
+        const rows = Object.fromEntries(page.model.table().map((row) => [row.name, [row.self, row.total, row.other.self, row.other.total]]));
+        page.addFilter('focus', 'parse', true);
+        const cells = (row) => Array.from(row.cells, (cell) => cell.textContent);
+        const edges = Array.from(document.querySelectorAll('#edges table'), (table) => Array.from(table.rows, cells));
+        const said = document.getElementById('approximate').textContent;
+        const tabs = Array.from(document.querySelectorAll('#tabs button'), (tab) => tab.dataset.key);
+        page.change({ tab: 'compare', filters: [], panes: true });
+        return { rows, edges, said, tabs, panes: [page.oldGraph, page.graph].map((graph) => graph.rows.flat().length) };";
+    let found = run(&page, "", check);
+    // Self and total of the new side, then of the old one, as the files record them.
+    let rows = json!({ "main": [12, 192, 10, 100], "parse": [170, 180, 40, 60], "check": [0, 0, 50, 50], "next": [10, 10, 0, 0] });
+    assert_eq!(found["rows"], rows);
+    let head = json!(["Total", "%", "Old", "Change", ""]);
+    assert_eq!(found["edges"][0], json!([head, ["180", "100.0%", "60", "+120", "main"]]));
+    let callees = json!([
+        head,
+        ["0", "0.0%", "20", "\u{2212}20", "check"],
+        ["10", "5.6%", "0", "+10", "next"],
+        ["170", "94.4%", "40", "+130", "(self)"]
+    ]);
+    assert_eq!(found["edges"][1], callees);
+    assert!(found["said"].as_str().unwrap().contains("Callers and callees below are exact"));
+    assert_eq!(found["tabs"], json!(["graph", "callers", "tree", "compare"]));
+    assert!(found["panes"][0].as_u64().unwrap() >= 4 && found["panes"][1].as_u64().unwrap() >= 4);
 }
 
 /// `main.go` calls a chain of five functions of the runtime, one of which also calls `main.other`.

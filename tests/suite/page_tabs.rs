@@ -155,8 +155,9 @@ fn source_lines_are_those_of_the_command_line() {
     let code = folder.path().join("code");
     fs::create_dir(&code).unwrap();
     fs::write(code.join("sum.go"), "package sum\n\nfunc add() {\n\t<b>x</b>\n\ty := 1\n}\n").unwrap();
-    let profile =
-        from_notation("main@main.go:9;add@sum.go:4 40\nmain@main.go:9;add@sum.go:5 2\nmain@main.go:9 1");
+    let profile = from_notation(
+        "main@main.go:9;add@sum.go:4 30\nmain@main.go:9;add@sum.go:4;helper@sum.go:1;add@sum.go:4 10\nmain@main.go:9;add@sum.go:5 2\nmain@main.go:9;add@sum.go:5;helper@sum.go:1;add@sum.go:4 7\nmain@main.go:9 1",
+    );
     let pprof = prof::format::writer_named("pprof").unwrap();
     let mut bytes = Vec::new();
     (pprof.write)(&profile, 0, &mut bytes).unwrap();
@@ -176,18 +177,36 @@ fn source_lines_are_those_of_the_command_line() {
         page.pin(page.data.names.indexOf('add'));
         page.openTab(4);
         const rows = Array.from(document.querySelectorAll('#source tr:has(.code)'), (row) => Array.from(row.cells, (cell) => cell.textContent));
-        return { tab, rows, data: page.data.sources[0].lines, strange: document.querySelectorAll('b').length };";
+        const lines = () => page.source.rows(page.data.sources[0]).map(({ number, text, self, total }) => [number, String(self), String(total), text]);
+        const all = lines();
+        page.addFilter('hide-stacks', 'helper', false);
+        const filtered = lines();
+        page.change({ filters: [] });
+        page.addFilter('show-from', 'add', false);
+        page.addFilter('prune-from', 'helper', false);
+        return { tab, rows, all, filtered, others: lines(), strange: document.querySelectorAll('b').length };";
     let found = run(&page, "", check);
     assert_eq!((&found["tab"], &found["strange"]), (&json!("Source"), &json!(0)));
-    let expected: Vec<Value> = lines["functions"][0]["lines"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|line| json!([line["line"], line["self"].to_string(), line["total"].to_string(), line["text"]]))
-        .collect();
-    assert_eq!(expected.len(), 6);
-    assert_eq!(found["data"], json!(expected));
-    assert_eq!(found["rows"][3], json!(["40", "40", "93.0%", "4", "    <b>x</b>"]));
+    let expected = |lines: &Value| -> Vec<Value> {
+        let lines = lines["functions"][0]["lines"].as_array().unwrap();
+        let row = |line: &Value| {
+            json!([line["line"], line["self"].to_string(), line["total"].to_string(), line["text"]])
+        };
+        lines.iter().map(row).collect()
+    };
+    assert_eq!(found["all"], json!(expected(&lines)));
+    assert_eq!(found["all"].as_array().unwrap().len(), 6);
+    // 30 + 10 + 7 of 50; a recursive call counts once.
+    assert_eq!(found["rows"][3], json!(["47", "47", "94.0%", "4", "    <b>x</b>"]));
+    // With filters, the lines are those of `prof source` with the same filters.
+    let filtered = |options: &str| -> Value {
+        let command = format!("source ^add$ --source-path code -f json {options} cpu.pb");
+        let lines: Value = serde_json::from_slice(&run_prof(&command)).unwrap();
+        json!(expected(&lines))
+    };
+    assert_eq!(found["filtered"], filtered("--hide-stacks helper"));
+    assert_eq!(found["others"], filtered("--show-from add --prune-from helper"));
+    assert_ne!(found["others"], found["all"]);
     // Without the option, the page has no source.
     run_prof("flame page.html --force cpu.pb");
     let page = fs::read_to_string(folder.path().join("page.html")).unwrap();

@@ -120,12 +120,6 @@ pub(super) enum StyleChoice {
     Classic,
 }
 
-/// What the page of a comparison needs from a profile.
-const COMPARISON: Requirement = Requirement::Stacks {
-    why: "the page of a comparison counts stacks",
-    instead: "write an .svg, in which costs are divided among callers approximately, or omit --base",
-};
-
 impl FlameCommand {
     pub(crate) fn run(mut self) -> Result<()> {
         if self.drawing.format.is_some() {
@@ -164,21 +158,21 @@ impl FlameCommand {
             width: self.drawing.width,
         };
         let output = Output::picture(&out, self.drawing.force);
-        let requirement =
-            if is_page && self.stacks.base.is_given() { COMPARISON } else { Requirement::Paths };
         let show = Show {
             focus_part,
             by: self.node.by(),
             // A page filters by labels.
             needs: LoadOptions { labels: is_page, ..LoadOptions::LEAST },
-            ..Show::of_functions(&self.stacks, &self.highlight, &output, requirement)
+            ..Show::of_functions(&self.stacks, &self.highlight, &output, Requirement::Paths)
         };
         let shows_verdicts = is_page || (color_by == ColorBy::Delta && !is_classic);
         let compared = if shows_verdicts { comparison(&show) } else { None };
         let report = show.report(|profile, scope, _| {
             let title = self.title.clone().unwrap_or_default();
             if is_page {
-                let mut page = page(profile, &PageOptions { scope: scope.clone(), title, own: own.clone() });
+                let lines = self.code.embed.embed_source;
+                let options = PageOptions { scope: scope.clone(), title, own: own.clone(), lines };
+                let mut page = page(profile, &options);
                 if self.code.embed.embed_source {
                     page.sources = embedded(profile, scope, &self.code.embed.paths.sources());
                     // The files that were read are inputs, which are never overwritten.

@@ -20,7 +20,7 @@ class Varints {
       if (byte < 128) return value;
     }
   }
-  /** Many values at once, the first of them at an index. */
+  /** Many values of up to 32 bits at once, the first of them at an index. */
   column(length, first = 0) {
     const { bytes } = this;
     const numbers = new Uint32Array(first + length);
@@ -28,9 +28,9 @@ class Varints {
     for (let i = first; i < numbers.length; i++) {
       let byte = bytes[at++];
       let value = byte & 127;
-      for (let unit = 128; byte >= 128; unit *= 128) {
+      for (let shift = 7; byte >= 128; shift += 7) {
         byte = bytes[at++];
-        value += (byte & 127) * unit;
+        value |= (byte & 127) << shift;
       }
       numbers[i] = value;
     }
@@ -40,8 +40,10 @@ class Varints {
   /** Many values that are mostly small, in an array that is as small as possible. */
   smallColumn(length) {
     const numbers = this.column(length);
-    const bits = numbers.reduce((bits, number) => bits | number, 0) >>> 0;
-    return bits < 1 << 8 ? Uint8Array.from(numbers) : bits < 1 << 16 ? Uint16Array.from(numbers) : numbers;
+    let bits = 0;
+    for (let i = 0; i < length; i++) bits |= numbers[i];
+    bits >>>= 0;
+    return bits < 1 << 8 ? new Uint8Array(numbers) : bits < 1 << 16 ? new Uint16Array(numbers) : numbers;
   }
   /** A signed value; exact up to 2^52. */
   signed() {
@@ -116,7 +118,7 @@ function labels(rows, short) {
  * name has exactly one place, both have the same ids. Otherwise `name` maps a place to its name.
  */
 function readPlaces(head, short, varints) {
-  const [name, functions, file, mapping, owner] = ["name", "function", "file", "mapping", "package"].map(() => varints.smallColumn(head.places));
+  const [name, functions, file, mapping, owner, line] = ["name", "function", "file", "mapping", "package", "line"].map(() => varints.smallColumn(head.places));
   const isName = name.length === head.names.length;
   const own = (table) => (number, place) => (number ? table[number - 1] : head.names[name[place]]);
   const plain = isName && !head.plain_names.length ? short : Array.from(name, (id) => short[id]);
@@ -135,21 +137,25 @@ function readPlaces(head, short, varints) {
     mappings: ["", ...head.mappings],
     package: owner,
     packages: head.packages,
+    line,
     inlined,
   };
 }
 
 /** Reads the exact numbers of a profile that records calls. */
-function readCalls({ note, self_value, total, edges }, { big }) {
+function readCalls({ note, sides, edges }, { big }) {
   const number = big ? BigInt : Number;
   const column = (texts) => (big ? BigInt64Array.from(texts.map(BigInt)) : Float64Array.from(texts.map(Number)));
-  return { note, self: column(self_value), total: column(total), edges: edges.map(([caller, callee, text]) => [caller, callee, number(text)]) };
+  const side = (read) => ({ self: column(read.self), total: column(read.total), edges: edges.map(([caller, callee], edge) => [caller, callee, number(read.edges[edge])]) });
+  return { note, sides: sides.map(side) };
 }
 
 /** Reads stacks, each stored as the number of frames that it shares with the previous one, and further frames. */
 function readStacks(head, varints, { name, isName }) {
   const [shared, further] = [varints.column(head.stacks), varints.column(head.stacks)];
-  const places = varints.column(further.reduce((sum, frames) => sum + frames, 0), 1);
+  let frames = 0;
+  for (let stack = 0; stack < head.stacks; stack++) frames += further[stack];
+  const places = varints.column(frames, 1);
   return pathsOf(shared, further, places, isName ? null : name, head.names.length);
 }
 

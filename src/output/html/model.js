@@ -64,13 +64,24 @@ export class Model {
       const side = (sums) => this.side(sums, old);
       return { self: side(self), total: side(total), shown: side(shown), noStack: side(noStack) };
     };
-    this.flat = flat(this.values, isOld);
-    if (data.calls && !this.isNarrowed) this.flat = { ...this.flat, self: data.calls.self, total: data.calls.total };
-    this.otherFlat = data.compared ? flat(isOld ? metric.values : metric.old, !isOld) : null;
+    this.flat = this.exactFlat(flat(this.values, isOld), isOld);
+    this.otherFlat = data.compared ? this.exactFlat(flat(isOld ? metric.values : metric.old, !isOld), !isOld) : null;
     const largest = Math.max(Number(this.flat.shown), Number(this.otherFlat?.shown ?? 0));
     this.format = new Format(metric, largest || Number(metric.total));
     /** The format of what was recorded. */
     this.wholeFormat = new Format(metric, Math.max(Number(metric.total), Number(metric.oldTotal)));
+  }
+
+  /** The sums of a side, which are those of the file if it records calls. */
+  exactFlat(flat, isOld) {
+    if (!this.data.calls || this.isNarrowed) return flat;
+    const { self, total } = this.callsOf(isOld);
+    return { ...flat, self: this.side(self, isOld), total: this.side(total, isOld) };
+  }
+
+  /** What the file records about the calls of a side. */
+  callsOf(isOld) {
+    return this.data.calls.sides[isOld ? 1 : 0];
   }
 
   /** Whether blocks are coloured by their change. */
@@ -99,17 +110,23 @@ export class Model {
   countEdges() {
     const { data, state, paths } = this;
     this.edges = this.zoomedEdges = null;
+    this.otherEdges = this.otherZoomedEdges = null;
     if (!this.isFocused) return;
     const marks = matching(data, this.focus);
     const isOld = state.side === "old";
-    this.edges = this.neighbours(marks, paths, isOld);
-    this.zoomedEdges = state.zoom.length ? this.neighbours(marks, pathsOnChain(paths, state.zoom, state.zoomUp), isOld) : this.edges;
+    const zoomed = state.zoom.length ? pathsOnChain(paths, state.zoom, state.zoomUp) : paths;
+    const both = (values, isOld) => {
+      const all = this.neighbours(marks, paths, values, isOld);
+      return [all, zoomed === paths ? all : this.neighbours(marks, zoomed, values, isOld)];
+    };
+    [this.edges, this.zoomedEdges] = both(this.values, isOld);
+    if (data.compared) [this.otherEdges, this.otherZoomedEdges] = both(this.otherValues, !isOld);
   }
 
   /** The direct callers and callees of the marked places on some paths. */
-  neighbours(marks, paths, isOld) {
-    const exact = paths === this.paths ? this.exactNeighbours(marks) : null;
-    const { overlaps, ...sums } = exact ?? countNeighbours(this.data, paths, this.values, marks, this.metric.zero);
+  neighbours(marks, paths, values, isOld) {
+    const exact = paths === this.paths ? this.exactNeighbours(marks, isOld) : null;
+    const { overlaps, ...sums } = exact ?? countNeighbours(this.data, paths, values, marks, this.metric.zero);
     for (const key of Object.keys(sums)) sums[key] = this.side(sums[key], isOld);
     return { overlaps, ...sums };
   }
@@ -120,11 +137,11 @@ export class Model {
   }
 
   /** Callers and callees as the file records them, if it records calls and a single function is in focus. */
-  exactNeighbours(marks) {
+  exactNeighbours(marks, isOld = this.state.side === "old") {
     const { data, state, metric } = this;
     if (!data.calls || state.filters.some(({ kind }) => kind !== "highlight" && kind !== "focus")) return null;
     const ids = new Set(data.places.name.filter((_, place) => marks[place]));
-    return ids.size === 1 ? neighboursOfCalls(data.calls, [...ids][0], metric.zero) : null;
+    return ids.size === 1 ? neighboursOfCalls(this.callsOf(isOld), [...ids][0], metric.zero) : null;
   }
 
   /** What is approximated, if the profile records calls instead of stacks. */
@@ -296,8 +313,8 @@ export class Model {
 
   /** For each of some names, its main caller: the number of a name, or -1 for the root. */
   callersOf(ids) {
-    const { data, paths, values, metric } = this;
-    if (data.calls && !this.isNarrowed) return heaviestCallers(ids, (act) => data.calls.edges.forEach(([caller, callee, value]) => act(caller, callee, value)));
+    const { data, paths, values, metric, state } = this;
+    if (data.calls && !this.isNarrowed) return heaviestCallers(ids, (act) => this.callsOf(state.side === "old").edges.forEach(([caller, callee, value]) => act(caller, callee, value)));
     return heaviestCallers(ids, (act) => eachOutermostCall(data, paths, values, ids, metric.zero, act));
   }
 

@@ -33,7 +33,8 @@ use crate::output::style::Style;
 use crate::output::table::{Column, Row};
 use crate::output::{Scaled, tables};
 use crate::report::{
-    ColorGroup, DiffRow, Direction, Page, PageFacet, PageMetric, Recording, RowTest, RowVerdict, TopRow,
+    ColorGroup, DiffRow, Direction, Page, PageCallSide, PageFacet, PageMetric, Recording, RowTest,
+    RowVerdict, TopRow,
 };
 use crate::unit::{Scale, Step, Unit};
 
@@ -100,7 +101,7 @@ struct Head<'p> {
     label_sets: &'p [Vec<(u32, u32)>],
     sources: Vec<SourceHead<'p>>,
     /// The exact numbers of a profile that records calls.
-    calls: Option<CallsHead>,
+    calls: Option<CallsHead<'p>>,
     /// The columns that the page does not count.
     further: Vec<ColumnHead>,
     light: Palette,
@@ -116,8 +117,8 @@ struct Columns {
     /// For each name: package, file (index + 1, or 0 for none), line (or 0 for none), group.
     names: [Vec<u8>; 4],
     /// For each place: name, function (index + 1, or 0 if it is the same as the name), file and mapping (the same way, with
-    /// 0 for none), package.
-    places: [Vec<u8>; 5],
+    /// 0 for none), package, line (or 0 for none).
+    places: [Vec<u8>; 6],
 }
 
 #[derive(Serialize)]
@@ -171,31 +172,46 @@ struct TestedHead {
 struct SourceHead<'p> {
     /// The number of the name.
     id: usize,
-    file: String,
-    /// Number, self, total and text. The values are texts, because doubles are inexact above 2⁵³.
-    lines: Vec<(u32, String, String, Option<&'p str>)>,
+    file: &'p str,
+    /// Number and text.
+    lines: Vec<(u32, Option<&'p str>)>,
+    /// Self and total of each line of a profile that records calls. Of others, the page counts the lines itself.
+    calls: Vec<(String, String)>,
 }
 
 /// The numbers of functions and calls. The values are texts, because doubles are inexact above 2⁵³.
 #[derive(Serialize)]
-struct CallsHead {
+struct CallsHead<'p> {
     /// How the paths are approximated.
     note: String,
-    self_value: Vec<String>,
-    total: Vec<String>,
-    /// Caller, callee and value.
-    edges: Vec<(u32, u32, String)>,
+    /// The new side, then the old one if there is one.
+    sides: Vec<CallSideHead>,
+    /// Caller and callee.
+    edges: &'p [(u32, u32)],
 }
 
-impl CallsHead {
-    fn of(page: &Page) -> Option<Self> {
+/// The self and total of each name, and the values of the calls.
+#[derive(Serialize)]
+struct CallSideHead {
+    #[serde(rename = "self")]
+    self_value: Vec<String>,
+    total: Vec<String>,
+    edges: Vec<String>,
+}
+
+impl<'p> CallsHead<'p> {
+    fn of(page: &'p Page) -> Option<Self> {
         let calls = page.calls.as_ref()?;
         let texts = |values: &[i64]| values.iter().map(i64::to_string).collect();
+        let side = |side: &PageCallSide| CallSideHead {
+            self_value: texts(&side.self_value),
+            total: texts(&side.total),
+            edges: texts(&side.edges),
+        };
         Some(CallsHead {
             note: page.header.approximation.clone().unwrap_or_default(),
-            self_value: texts(&calls.self_value),
-            total: texts(&calls.total),
-            edges: calls.edges.iter().map(|&(from, to, value)| (from, to, value.to_string())).collect(),
+            sides: calls.sides.iter().map(side).collect(),
+            edges: &calls.edges,
         })
     }
 }
@@ -297,6 +313,7 @@ fn head<'p>(page: &'p Page, options: &'p HtmlOptions) -> Scaled<(Head<'p>, Colum
             if place.file.is_empty() { 0 } else { files.id(&place.file) + 1 },
             if place.mapping.is_empty() { 0 } else { mappings.id(&place.mapping) + 1 },
             packages.id(&place.package),
+            place.line,
         ];
         columns.places.iter_mut().zip(facts).for_each(|(column, fact)| varint(column, fact.into()));
         inlined.extend(place.inlined.then_some(index));
@@ -401,11 +418,10 @@ fn sources(page: &Page) -> Vec<SourceHead<'_>> {
     let mut found = Vec::new();
     for function in &page.sources {
         let (Some(&id), Some(file)) = (ids.get(&*function.name), &function.file) else { continue };
-        let lines = function.lines.iter().map(|line| {
-            let new = line.values.new;
-            (line.line, new.self_value.to_string(), new.total.to_string(), line.text.as_deref())
-        });
-        found.push(SourceHead { id, file: clean(file).into_owned(), lines: lines.collect() });
+        let lines = function.lines.iter().map(|line| (line.line, line.text.as_deref())).collect();
+        let values = function.lines.iter().map(|line| line.values.new).filter(|_| page.calls.is_some());
+        let calls = values.map(|new| (new.self_value.to_string(), new.total.to_string())).collect();
+        found.push(SourceHead { id, file, lines, calls });
     }
     found
 }

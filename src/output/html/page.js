@@ -26,6 +26,9 @@ const WIDE_SCREEN = 1900;
 const TYPING_PAUSE = 120;
 const TIP_DELAY = 250;
 const LONG_PRESS = 500;
+/** With more stacks, the sentence at the top follows after the graph and the table. */
+const MANY_STACKS = 50_000;
+const LATER = 30;
 
 const HELP = [
   ["Click, Enter", "zoom into a block; on the root: back; open a folded row"],
@@ -394,14 +397,20 @@ class Page {
     const { model } = this;
     // A comparison begins with its causes.
     element("opening").hidden = this.state.tab === "compare" && Boolean(this.data.causes);
-    model.once("opening", [model.flat], () => {
-      const link = ({ id }) => {
-        const made = button(this.data.label(id)[0], () => this.pin(id), { className: "name", title: this.data.full[id].slice(0, 2000) });
-        made.dataset.key = `opening ${id}`;
-        return made;
-      };
-      fill(element("opening"), ...opening(model).map((part) => (typeof part === "string" ? part : link(part))));
-    });
+    const isLate = this.data.stacks > MANY_STACKS;
+    // Its line is kept free.
+    if (isLate && !element("opening").firstChild) fill(element("opening"), "\u00a0");
+    const soon = (act) => (clearTimeout(this.openingTimer), isLate ? (this.openingTimer = setTimeout(act, LATER)) : act());
+    model.once("opening", [model.flat], () => soon(() => this.fillOpening()));
+  }
+
+  fillOpening() {
+    const link = ({ id }) => {
+      const made = button(this.data.label(id)[0], () => this.pin(id), { className: "name", title: this.data.full[id].slice(0, 2000) });
+      made.dataset.key = `opening ${id}`;
+      return made;
+    };
+    fill(element("opening"), ...opening(this.model).map((part) => (typeof part === "string" ? part : link(part))));
   }
 
   showLegend() {

@@ -97,6 +97,13 @@ export class Nodes {
   }
 }
 
+/** The leaves of stacks after a filter; those of stacks that were dropped before stay so. */
+function movedLeaves(before, leafOf) {
+  const leaves = new Int32Array(before.length);
+  for (let stack = 0; stack < before.length; stack++) leaves[stack] = before[stack] < 0 ? DROPPED : leafOf(before[stack], stack);
+  return leaves;
+}
+
 /** Stacks, or what filters leave of them. */
 export class Paths {
   /** `leaf` has the last node of each stack, 0 for a stack without frames; `anchor` the outermost match of a focus above each node, or 0. */
@@ -127,7 +134,7 @@ export class Paths {
 
   /** The same nodes with other leaves. */
   with(leafOf) {
-    return new Paths(this.nodes, this.leaf.map((leaf, stack) => (leaf < 0 ? DROPPED : leafOf(leaf, stack))), this.anchor);
+    return new Paths(this.nodes, movedLeaves(this.leaf, leafOf), this.anchor);
   }
 
   /** The stacks for which `test` holds. */
@@ -178,7 +185,7 @@ function keepFrames(paths, marks, wanted) {
       now[node] = count++;
     } else now[node] = above;
   }
-  return new Paths(new Nodes(keptPlaces, keptParent, nameOf, names, repeats), paths.leaf.map((leaf) => (leaf < 0 ? DROPPED : now[leaf])));
+  return new Paths(new Nodes(keptPlaces, keptParent, nameOf, names, repeats), movedLeaves(paths.leaf, (leaf) => now[leaf]));
 }
 
 /** Starts stacks at their outermost marked frame. Those without one are dropped. */
@@ -186,7 +193,8 @@ function startAt(paths, marks) {
   const { places, parent, length, nameOf, names } = paths.nodes;
   const is = through(paths.nodes, marks);
   const now = new Int32Array(length).fill(DROPPED);
-  const count = is.reduce((sum, one) => sum + one, 1);
+  let count = 1;
+  for (let node = 1; node < length; node++) count += is[node];
   const [keptPlaces, keptParent] = [new Uint32Array(count), new Uint32Array(count)];
   for (let node = 1, at = 1; node < length; node++) {
     if (!is[node]) continue;
@@ -194,7 +202,7 @@ function startAt(paths, marks) {
     keptParent[at] = Math.max(now[parent[node]], 0);
     now[node] = at++;
   }
-  return new Paths(new Nodes(keptPlaces, keptParent, nameOf, names), paths.leaf.map((leaf) => (leaf < 0 ? DROPPED : now[leaf])));
+  return new Paths(new Nodes(keptPlaces, keptParent, nameOf, names), movedLeaves(paths.leaf, (leaf) => now[leaf]));
 }
 
 /**

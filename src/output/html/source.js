@@ -1,5 +1,6 @@
 // The tab of source lines, for functions whose source was found when the page was written.
 
+import { countLines } from "./count.js";
 import { element, fill, make } from "./dom.js";
 import { visible } from "./format.js";
 
@@ -20,7 +21,7 @@ export class SourceView {
 
   show() {
     const { model } = this;
-    const { data, format } = model;
+    const { data } = model;
     const box = element("source");
     if (!this.sources.length) return;
     const size = (id) => Math.abs(Number(model.flat.self[id]));
@@ -30,29 +31,48 @@ export class SourceView {
     choice.dataset.key = "function";
     for (const id of new Set(this.sources.map((source) => source.id))) choice.append(make("option", data.short[id].slice(0, 200), { value: id, selected: id === chosen }));
     choice.addEventListener("change", () => this.act.pin(Number(choice.value)));
-    const whole = BigInt(data.metrics[data.metric].total);
     const notes = [];
     if (model.state.pin >= 0 && !this.has(model.state.pin)) notes.push(`The page has no source of ${data.short[model.state.pin]}.`);
-    if (model.isFiltered || model.state.metric !== data.metric || model.state.side === "old") notes.push(`These lines count all of ${data.metrics[data.metric].name}, without filters.`);
-    const parts = this.sources.filter((source) => source.id === chosen).map((source) => this.table(source, whole, format));
+    if (data.calls && (model.isNarrowed || model.state.side === "old")) notes.push("These lines count the whole new profile, without filters: the file does not say which stacks they are on.");
+    const parts = this.sources.filter((source) => source.id === chosen).map((source) => this.table(source));
     const label = make("label", "Source of ");
     label.append(choice);
     fill(box, label, ...notes.map((note) => make("p", note, { className: "narrowed" })), ...parts);
   }
 
-  table({ file, lines }, whole, format) {
+  /** The lines of a source: number, self, total and text. Those of another metric or side may have no text. */
+  rows({ id, file, lines, calls }) {
+    const { data, paths, values, metric, state } = this.model;
+    const whole = metric.big ? BigInt : Number;
+    const side = (value) => this.model.side(value, state.side === "old");
+    if (data.calls) return lines.map(([number, text], at) => ({ number, text, self: whole(calls[at][0]), total: whole(calls[at][1]) }));
+    const counted = countLines(data, paths, values, metric.zero, id, file);
+    const row = (number, text) => {
+      const { self, total } = counted.get(number) ?? { self: metric.zero, total: metric.zero };
+      counted.delete(number);
+      return { number, text, self: side(self), total: side(total) };
+    };
+    const listed = lines.map(([number, text]) => row(number, text));
+    const others = [...counted.keys()].sort((a, b) => a - b).map((number) => row(number, null));
+    return [...listed, ...others];
+  }
+
+  table(source) {
+    const { format, whole } = this.model;
+    const rows = this.rows(source);
     const table = make("table", "", { className: "lines" });
-    table.append(make("caption", file));
+    table.append(make("caption", visible(source.file)));
     const head = make("tr");
     for (const name of ["Self", "Total", "%", "Line", "Source"]) head.append(make("th", name, { scope: "col" }));
     table.append(head);
-    const most = lines.reduce((most, [, , total]) => (Math.abs(Number(total)) > most ? Math.abs(Number(total)) : most), 0);
-    for (const [number, self, total, text] of lines) {
+    const size = (value) => Math.abs(Number(value));
+    const most = rows.reduce((most, { total }) => Math.max(most, size(total)), 0);
+    for (const { number, text, self, total } of rows) {
       const row = make("tr");
-      const value = (text) => (text === "0" ? "" : format.value(Number(text)));
-      const strength = Math.abs(Number(total)) / (most || 1);
+      const value = (value) => (value == 0 ? "" : format.value(value));
+      const strength = size(total) / (most || 1);
       if (strength >= NOTABLE_LINE) row.style.setProperty("--heat", `${Math.round(strength * 60)}%`);
-      const share = total === "0" ? "" : format.share(Number(total), Number(whole));
+      const share = total == 0 ? "" : format.share(total, whole);
       row.append(make("td", value(self)), make("td", value(total)), make("td", share), make("td", number || "?", { className: "number" }), make("td", text === null ? "(no source)" : visible(text.replaceAll("\t", "    ")) === '""' ? "" : text.replaceAll("\t", "    "), { className: "code" }));
       table.append(row);
     }

@@ -1,5 +1,8 @@
 // Starts the page: unpacks the script and the data, which are compressed, and runs the script.
 
+/** The script does not wait longer than this for the first picture, in milliseconds. */
+const LONGEST_WAIT = 100;
+
 /** Decodes base64 and inflates. */
 export async function inflate(text) {
   const { readable, writable } = new DecompressionStream("deflate-raw");
@@ -35,9 +38,18 @@ async function add(id, tag) {
   document.body.append(made);
 }
 
+/** When the browser has painted what is there already: the still picture. A page in the background is not painted. */
+function painted() {
+  return new Promise((resolve) => {
+    requestAnimationFrame(() => setTimeout(resolve));
+    setTimeout(resolve, LONGEST_WAIT);
+  });
+}
+
 // Not in a test that imports this module.
 if (document.getElementById("code")) {
-  add("style", "style")
+  painted()
+    .then(() => add("style", "style"))
     .then(() => add("code", "script"))
     .catch(explain);
 }

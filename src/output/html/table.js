@@ -219,46 +219,62 @@ export class FunctionTable {
 
   /** Lists the direct callers and callees of the focus, wherever on a stack they occur. */
   showEdges() {
-    const { edges, zoomedEdges, focus, state, data } = this.model;
+    const { edges, zoomedEdges, otherEdges, otherZoomedEdges, focus, state, data } = this.model;
     const box = element("edges");
     box.hidden = !edges;
     if (!edges) return box.replaceChildren();
     const names = focus.map((filter) => visible(filter.text)).join(", ");
     const through = state.zoom.length ? `, when ${state.zoomUp ? "called through" : "calling"} ${data.short[state.zoom.at(-1)]}` : "";
     // A zoom into one side narrows the other, as in the picture.
-    const [above, below] = state.zoomUp ? [edges, zoomedEdges] : [zoomedEdges, edges];
+    const sides = [[edges, zoomedEdges], ...(data.compared ? [[otherEdges, otherZoomedEdges]] : [])];
+    const [above, below] = [sides.map(([all, zoomed]) => (state.zoomUp ? all : zoomed)), sides.map(([all, zoomed]) => (state.zoomUp ? zoomed : all))];
     const tables = [
-      this.edgeTable(`Callers of ${names}${state.zoomUp ? "" : through}`, above.callers, [["(itself)", above.itself], ["(root)", above.root]], above.total),
-      this.edgeTable(`Callees of ${names}${state.zoomUp ? through : ""}`, below.callees, [["(self)", below.self], ["(itself)", below.itself]], below.total),
+      this.edgeTable(`Callers of ${names}${state.zoomUp ? "" : through}`, above, "callers", [["(itself)", "itself"], ["(root)", "root"]]),
+      this.edgeTable(`Callees of ${names}${state.zoomUp ? through : ""}`, below, "callees", [["(self)", "self"], ["(itself)", "itself"]]),
     ];
     const note = "rows add up to more than 100%, because one sample can pass through several of them";
     fill(box, ...tables, ...(edges.overlaps ? [make("p", note)] : []));
   }
 
-  edgeTable(title, values, others, total) {
+  /** The callers or the callees of the focus, and what else its value consists of. `sides` is the side that is shown, then the other one. */
+  edgeTable(title, sides, key, others) {
     const { model, picture } = this;
-    const { data, format } = model;
+    const { data, format, state } = model;
     const table = document.createElement("table");
     table.append(make("caption", title));
-    const row = (value, name) => {
+    const isBoth = sides.length > 1;
+    if (isBoth) {
+      const head = document.createElement("tr");
+      for (const name of ["Total", "%", state.side === "old" ? "New" : "Old", "Change", ""]) head.append(make("th", name, { scope: "col" }));
+      table.append(head);
+    }
+    const row = ([value, other], name) => {
       const line = document.createElement("tr");
-      line.append(make("td", format.value(value)), make("td", format.share(value, total)), name);
+      line.append(make("td", format.value(value)), make("td", format.share(value, sides[0].total)));
+      if (isBoth) line.append(make("td", format.value(other)), make("td", format.signed(model.change(value, other))));
+      line.append(name);
       table.append(line);
     };
+    const valuesOf = (id) => sides.map((side) => side[key][id]);
+    const largest = (id) => valuesOf(id).map(absolute).reduce((a, b) => (a < b ? b : a));
     const ids = [];
-    for (let id = 0; id < values.length; id++) if (values[id] != 0) ids.push(id);
-    ids.sort((a, b) => (absolute(values[a]) < absolute(values[b]) ? 1 : absolute(values[a]) > absolute(values[b]) ? -1 : a - b));
+    for (let id = 0; id < data.names.length; id++) if (valuesOf(id).some((value) => value != 0)) ids.push(id);
+    ids.sort((a, b) => (largest(a) < largest(b) ? 1 : largest(a) > largest(b) ? -1 : a - b));
     for (const id of ids.slice(0, EDGES_AT_ONCE)) {
       const cell = make("td", "", { className: "name-cell" });
       const control = button(data.short[id], () => this.act.callers(id), { className: "name", title: data.full[id].slice(0, 2000) });
       control.dataset.key = `${title} ${id}`;
       cell.append(swatch(picture.theme.group(data.facts.group[id])), control);
-      row(values[id], cell);
+      row(valuesOf(id), cell);
     }
     const rest = ids.slice(EDGES_AT_ONCE);
     const more = `… ${rest.length.toLocaleString("en-US")} more ${data.noun[rest.length === 1 ? 0 : 1]}`;
-    if (rest.length) row(rest.reduce((sum, id) => sum + values[id], model.metric.zero), make("td", more));
-    for (const [name, value] of others) if (value != 0) row(value, make("td", name));
+    const sumOf = (side) => rest.reduce((sum, id) => sum + side[key][id], model.metric.zero);
+    if (rest.length) row(sides.map(sumOf), make("td", more));
+    for (const [name, other] of others) {
+      const values = sides.map((side) => side[other]);
+      if (values.some((value) => value != 0)) row(values, make("td", name));
+    }
     return table;
   }
 }

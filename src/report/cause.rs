@@ -121,6 +121,8 @@ pub enum Growth {
     AllCallers(usize),
     /// Only when called from one of its callers.
     OneCaller,
+    /// In calls from a place of its caller where it was not called before.
+    FurtherCall,
     /// In its own code and in all that it calls alike.
     Whole,
     /// In a function that it calls and that the old side did not have.

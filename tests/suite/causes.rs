@@ -239,6 +239,67 @@ fn a_new_call_that_was_compiled_into_its_caller_is_a_new_call_path() {
     assert_eq!(found.iter().map(kind).collect::<Vec<_>>(), [("dearer".into(), "render".to_string())]);
 }
 
+/// Three samples of `perf script` for each of the given stacks, leaf first: functions and their addresses.
+fn perf(stacks: &[(&[(&str, u64)], i64)]) -> String {
+    let sample = |stack: &[(&str, u64)]| {
+        let frames: String =
+            stack.iter().map(|(name, address)| format!("\t{address:x} {name}+0x4 (/srv/app)\n")).collect();
+        format!("app 7 1.000000: 2500000 cpu-clock:\n{frames}\n")
+    };
+    stacks.iter().map(|(stack, count)| sample(stack).repeat(*count as usize)).collect()
+}
+
+#[test]
+fn a_call_in_a_second_place_is_more_calls() {
+    let folder = tempdir().unwrap();
+    // `count` calls `hash`; `draw` calls `count` at 0x110 and perhaps at 0x120.
+    let hash =
+        |count: u64, site: u64| [("hash", 0x300), ("count", 0x200 + count), ("draw", site), ("main", 0x10)];
+    let found = |old: &[(u64, u64, i64)], new: &[(u64, u64, i64)]| {
+        for (side, calls) in [("old", old), ("new", new)] {
+            fs::create_dir_all(folder.path().join(side)).unwrap();
+            for run in 0..3 {
+                let others = ["read", "parse", "sort", "print", "log", "draw"]
+                    .map(|name| [(name, 0x400), ("main", 0x10)]);
+                let stacks: Vec<_> =
+                    calls.iter().map(|&(count, site, samples)| (hash(count, site), samples)).collect();
+                let mut all: Vec<(&[(&str, u64)], i64)> =
+                    stacks.iter().map(|(stack, samples)| (&stack[..], *samples)).collect();
+                all.extend(
+                    others
+                        .iter()
+                        .zip(0..)
+                        .map(|(stack, number)| (&stack[..], 180 + 5 * ((run + number) % 3))),
+                );
+                fs::write(folder.path().join(format!("{side}/{run}.perf")), perf(&all)).unwrap();
+            }
+        }
+        let output = prof(folder.path(), &["diff", "-q", "-f", "json", "old", "new"]).output().unwrap();
+        let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let causes = report["causes"].as_array().unwrap();
+        causes
+            .iter()
+            .map(|cause| {
+                ["cause", "function", "grew"].map(|key| cause[key].as_str().unwrap().to_string()).join(" ")
+            })
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(
+        found(&[(1, 0x110, 150)], &[(1, 0x114, 153), (1, 0x124, 148)]),
+        ["called-more count further-call"]
+    );
+    assert_eq!(
+        found(&[(1, 0x110, 150)], &[(1, 0x114, 153), (2, 0x114, 148)]),
+        ["called-more hash further-call"]
+    );
+    // In one place as before, and in two that each cost more.
+    assert_eq!(found(&[(1, 0x110, 150)], &[(1, 0x114, 301)]), ["dearer hash itself"]);
+    assert_eq!(
+        found(&[(1, 0x110, 80), (1, 0x120, 70)], &[(1, 0x114, 161), (1, 0x124, 139)]),
+        ["dearer hash itself"]
+    );
+}
+
 /// `price` had no own code before, but it was there.
 #[test]
 fn a_function_without_own_code_that_gets_that_of_its_callee_has_inlined_it() {

@@ -121,6 +121,7 @@ pub(in crate::output) fn change(cause: &DiffCause) -> String {
         (CauseKind::Dearer, _) if cause.ratio.is_none() => return "new".to_string(),
         (CauseKind::Dearer, _) => "more expensive",
         (CauseKind::CalledMore, Some(_)) => "called more often",
+        (CauseKind::CalledMore, None) if cause.growth == Growth::FurtherCall => "called more often",
         (CauseKind::CalledMore, None) => "more work",
         (CauseKind::NewPath, _) => return "new call path".to_string(),
         (CauseKind::Mix, _) => return "different mix of work".to_string(),
@@ -189,6 +190,7 @@ fn evidence_of_function(diff: &Diff, cause: &DiffCause, name: impl Fn(&str) -> S
                 format!("equally from all {count} callers, so the function itself changed")
             }
             (None, Growth::OneCaller) => format!("only when called from {}", first()),
+            (None, Growth::FurtherCall) => format!("{} calls it in more places than before", first()),
             (None, Growth::Whole) => {
                 "its own code and everything that it calls grew equally: more calls, or more work per call"
                     .to_string()

@@ -8,6 +8,7 @@ use crate::stats::CountKind;
 use crate::view::diff::causes::flow::{Change, Flow};
 use crate::view::diff::causes::inlined::newly_inlined;
 use crate::view::diff::causes::origins::{CALLED_MORE, Origin, functions_below, grew_as_a_whole};
+use crate::view::diff::causes::sites::further_call;
 
 /// A caller with this fraction of a function's growth is the only one from which it grew.
 const NEARLY_ALL: f64 = 0.8;
@@ -52,6 +53,13 @@ pub(super) fn cause(flow: &Flow<'_, '_>, origin: Origin) -> DiffCause {
             let found = made(flow, CauseKind::CalledMore, whole, total);
             return DiffCause { path, growth: Growth::OneCaller, points: call.points * 100.0, ..found };
         }
+    }
+    if let Some((caller, callee)) = further_call(flow, origin) {
+        let total = flow.total(callee);
+        let found =
+            made(flow, CauseKind::CalledMore, Origin { function: callee, kind: CountKind::Total }, total);
+        let path = vec![name(flow, caller), name(flow, callee)];
+        return DiffCause { path, growth: Growth::FurtherCall, ..found };
     }
     if origin.kind == CountKind::Total && grew_as_a_whole(flow, origin.function) {
         return DiffCause { growth: Growth::Whole, ..made(flow, CauseKind::CalledMore, origin, change) };

@@ -11,6 +11,7 @@ mod kinds;
 mod moves;
 mod origins;
 mod site;
+mod sites;
 
 use crate::report::{DiffCause, TotalGrowth};
 use crate::stats::compare::Comparison;

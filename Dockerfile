@@ -8,10 +8,10 @@ RUN apk add --no-cache musl-dev
 COPY . /source
 WORKDIR /source
 # On Alpine, Rust links the C library statically.
-RUN cargo build --profile package --locked
+RUN cargo build --profile shipped --locked
 
 FROM scratch
-COPY --from=build /source/target/package/prof /prof
+COPY --from=build /source/target/shipped/prof /prof
 COPY LICENSE LICENSE-MIT LICENSE-APACHE /
 WORKDIR /work
 ENTRYPOINT ["/prof"]

@@ -380,8 +380,8 @@ def main():
         parser.error(f"{target} has no name in the registries yet: add it to PLATFORMS")
     binary = options.binary
     if not binary:
-        subprocess.run(["cargo", "build", "--profile", "package", "--locked", "--target", target], cwd=ROOT, check=True)
-        binary = ROOT / "target" / target / "package" / ("prof.exe" if "windows" in target else "prof")
+        subprocess.run(["cargo", "build", "--profile", "shipped", "--locked", "--target", target], cwd=ROOT, check=True)
+        binary = ROOT / "target" / target / "shipped" / ("prof.exe" if "windows" in target else "prof")
     options.dist.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as name:
         release = Release(binary, target, Path(name))

@@ -76,6 +76,8 @@ pub mod sourcemap;
 pub mod stats;
 pub mod transform;
 pub mod tree;
+#[cfg(feature = "ui")]
+mod ui;
 pub mod unit;
 pub mod view;
 

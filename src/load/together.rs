@@ -93,6 +93,21 @@ impl Request {
     }
 }
 
+impl Loaded {
+    /// The same profile, of which other metrics are shown; by default those of the profile. There must be no old side.
+    pub fn showing(mut self, metrics: &[String]) -> Result<Self, Error> {
+        self.metrics = vec![self.default_metric];
+        if !metrics.is_empty() {
+            let wanted = metrics_wanted(metrics, &[&self.profile.meta])?;
+            self.metrics = wanted.iter().filter_map(|key| key.place_in(&self.profile.meta)).collect();
+        }
+        for &metric in &self.metrics {
+            refuse_too_large(&self.profile, metric)?;
+        }
+        Ok(self)
+    }
+}
+
 /// The warning that some inputs were skipped: how many, and which of them are broken.
 pub(super) fn skipped_text(skipped: &SkippedInputs) -> Option<String> {
     let SkippedInputs { count, broken } = skipped;

@@ -34,5 +34,7 @@ pub(crate) use parts::{prefix, split_library, type_of};
 pub(crate) use place::base_name;
 pub use place::{BlockLabel, block_labels, split_place, split_shown};
 pub use quoted::quoted;
+#[cfg(feature = "cli")]
+pub(crate) use quoted::shell_words;
 pub(crate) use rust_escapes::escape as rust_escape;
 pub use short::{NAMELESS, short_name, short_names};

@@ -8,3 +8,14 @@ pub fn quoted(word: &str) -> String {
     }
     format!("'{}'", word.replace('\'', r"'\''"))
 }
+
+/// The rest of a command line for a shell: options, and inputs that may look like options.
+#[cfg(feature = "cli")]
+pub(crate) fn shell_words<'w>(
+    options: impl Iterator<Item = &'w String>,
+    inputs: impl Iterator<Item = &'w String> + Clone,
+) -> String {
+    let divider = inputs.clone().any(|input| input.starts_with('-') && input != "-").then_some("--");
+    let words = options.map(String::as_str).chain(divider).chain(inputs.map(String::as_str));
+    words.map(quoted).collect::<Vec<_>>().join(" ")
+}

@@ -3,6 +3,8 @@
 use std::fmt;
 
 use crate::report::{ColorGroup, Tier};
+#[cfg(feature = "ui")]
+use crate::report::{Flame, FlameNode};
 
 /// What the colour of a block stands for. The command line offers these values, with these descriptions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -110,6 +112,21 @@ impl Theme {
             Tier::Runtime => self.runtime,
         }
     }
+}
+
+/// The colours of the nodes of a flame graph, on which black text is readable, as red, green and blue: by package, or by the
+/// change of the total in a comparison.
+#[cfg(feature = "ui")]
+pub(crate) fn block_colors(flame: &Flame) -> Vec<[u8; 3]> {
+    let change = |node: &FlameNode| Some(node.total.saturating_sub(node.old?.total));
+    let largest = flame.nodes.iter().filter_map(change).map(i64::saturating_abs).max().unwrap_or(0);
+    let of_group = |node: &FlameNode| {
+        let rank = node.group as usize;
+        flame.groups.get(rank).map_or(GREY, |group| LIGHT.of_group(rank, group))
+    };
+    let color =
+        |node: &FlameNode| change(node).map_or_else(|| of_group(node), |change| of_delta(change, largest));
+    flame.nodes.iter().map(color).map(|Color { red, green, blue }| [red, green, blue]).collect()
 }
 
 /// Colours written as `0xrr_ggbb`.

@@ -21,6 +21,8 @@ mod text;
 mod width;
 
 pub use color::ColorBy;
+#[cfg(feature = "ui")]
+pub(crate) use color::block_colors;
 pub use csv::csv;
 pub use diff::{evidence_notes, github, github_budgets, junit, junit_budgets};
 pub use dot::dot;
@@ -30,10 +32,16 @@ pub(crate) use headline::combined;
 pub use html::{HtmlOptions, html};
 pub use json::json;
 pub use markdown::markdown;
+#[cfg(feature = "ui")]
+pub(crate) use names::display_names;
 pub use noise::noise_file;
 pub use style::{Explain, Glyphs, Style, TextColumn};
 pub use svg::{CLASSIC_PIXELS, SvgOptions, classic, svg, trend_svg};
+#[cfg(feature = "ui")]
+pub(crate) use table::Emphasis;
 pub use text::text;
+#[cfg(feature = "ui")]
+pub(crate) use text::{heading_lines, text_lines};
 #[cfg(feature = "cli")]
 pub(crate) use width::wrap;
 
@@ -44,11 +52,11 @@ use crate::unit::{IncompatibleUnits, Scale, Unit};
 const FIT_LABEL: &str = include_str!("fit.js");
 
 /// What needs a unit for values: it fails if the requested unit is of another kind than that of the metric.
-type Scaled<T> = Result<T, IncompatibleUnits>;
+pub(crate) type Scaled<T> = Result<T, IncompatibleUnits>;
 
 /// How a column of a metric's values is written, the largest of which is `largest`, in the unit asked for
 /// or in one that fits.
-fn scale(metric: &MetricName, largest: i64, requested: Option<&Unit>) -> Scaled<Scale> {
+pub(crate) fn scale(metric: &MetricName, largest: i64, requested: Option<&Unit>) -> Scaled<Scale> {
     let scale = Scale::for_column(&Unit::parse(&metric.unit), metric.divisor, largest, requested)?;
     Ok(scale.with_resolution(metric.resolution.unwrap_or(0)))
 }

@@ -83,6 +83,15 @@ impl DisplayNames {
     }
 }
 
+/// Names as a screen displays them: cleaned, and perhaps short where that keeps them distinct.
+#[cfg(feature = "ui")]
+pub(crate) fn display_names<'n>(
+    names: impl Iterator<Item = &'n Name>,
+    short_names: bool,
+) -> HashMap<Name, String> {
+    DisplayNames::new(names, &Style { short_names, ..Style::plain() }).shown
+}
+
 /// Names for people, by the address of the name in the report. A report of a million stacks holds few names many times,
 /// and looking up an address is faster than looking up its text.
 pub(super) struct MarkedNames(HashMap<usize, Name>);

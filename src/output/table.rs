@@ -157,7 +157,7 @@ pub(super) fn wrapped(notes: impl IntoIterator<Item = Note>, style: &Style) -> V
 
 /// How a line stands out where colour is on. Colour only repeats what the text says.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Emphasis {
+pub(crate) enum Emphasis {
     #[default]
     None,
     /// Titles.

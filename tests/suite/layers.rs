@@ -22,6 +22,7 @@ const LAYERS: &[(&str, &[&[&str]])] = &[
             &["view", "output"],
             &["load"],
             &["compare"],
+            &["ui"],
             &["cli"],
         ],
     ),

@@ -10,6 +10,8 @@ use clap::{Args, ValueEnum, ValueHint};
 
 use crate::cli::commands::flame::comparison::comparison;
 use crate::cli::commands::flame::embedded::embedded;
+#[cfg(feature = "ui")]
+use crate::cli::commands::keep::Keep;
 use crate::cli::commands::requirement::Requirement;
 use crate::cli::commands::show::Show;
 use crate::cli::options::args::{NodeArgs, StackArgs, note};
@@ -220,6 +222,30 @@ impl FlameCommand {
         })?;
         clock.step("draw");
         Ok(())
+    }
+
+    /// The flame graph as a terminal shows it: the widest first. Blocks that are too narrow for `pixels` are left out. Profiles in `keep`
+    /// are not loaded again.
+    #[cfg(feature = "ui")]
+    pub(super) fn graph(&self, output: &Output, keep: &Keep, pixels: u32) -> Result<Report> {
+        let (direction, focus_part) = if self.drawing.bottom_up {
+            (Direction::BottomUp, FocusPart::Callers)
+        } else {
+            (Direction::TopDown, FocusPart::Callees)
+        };
+        let own = self.own()?;
+        let show = Show {
+            focus_part,
+            by: self.node.by(),
+            keep: Some(keep),
+            ..Show::of_functions(&self.stacks, &self.highlight, output, Requirement::Paths)
+        };
+        let order = self.drawing.order.unwrap_or(SiblingOrder::Weight);
+        show.report(|profile, scope, _| {
+            let own = own.clone();
+            let options = FlameOptions { order, direction, pixels, own, ..FlameOptions::new(scope) };
+            Ok(flame(profile, &options).into())
+        })
     }
 
     /// The patterns of own code.

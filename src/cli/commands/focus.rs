@@ -6,11 +6,14 @@ use anyhow::Result;
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 
+use crate::cli::commands::keep::Keep;
 use crate::cli::commands::requirement::Requirement;
-use crate::cli::commands::show::{Show, one_metric};
+use crate::cli::commands::show::{Show, one_metric, write_timed};
 use crate::cli::options::args::{RowArgs, ViewArgs};
 use crate::cli::options::completion::functions;
+use crate::cli::options::layout::Output;
 use crate::cli::terminal::failure::{hinted, with_hint};
+use crate::report::Report;
 use crate::view::{FocusOptions, NotFound, SortKey, focus};
 
 /// Callers and callees of one function
@@ -46,13 +49,19 @@ impl FocusCommand {
     pub(crate) fn run(self) -> Result<()> {
         check_order("focus", &self.function, &self.view.stacks.input.profiles)?;
         let output = self.view.output()?;
+        write_timed(&self.report(&output, None)?, &output, &self.view.stacks.input)
+    }
+
+    /// What the command shows. Profiles in `keep` are not loaded again.
+    pub(crate) fn report(&self, output: &Output, keep: Option<&Keep>) -> Result<Report> {
         let sort = self.view.stacks.base.order(self.rows.sort.as_ref(), SortKey::Total)?;
         let min_share = self.rows.cut.min_share_or(output.format, 0.0);
         let show = Show {
             limit: Some(self.rows.cut.most.or(ROWS)),
-            ..Show::new(&self.view, &output, Requirement::Calls)
+            keep,
+            ..Show::new(&self.view, output, Requirement::Calls)
         };
-        show.run(|profile, scope, limit| {
+        show.report(|profile, scope, limit| {
             one_metric(&scope, "focus")?;
             let (function, fixed) = (self.function.clone(), self.view.stacks.filters.fixed_strings);
             let options = FocusOptions { scope, function, fixed, sort: sort.clone(), limit, min_share };

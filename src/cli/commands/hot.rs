@@ -3,10 +3,13 @@
 use anyhow::Result;
 use clap::Args;
 
+use crate::cli::commands::keep::Keep;
 use crate::cli::commands::requirement::Requirement;
-use crate::cli::commands::show::{Show, one_metric};
+use crate::cli::commands::show::{Show, one_metric, write_timed};
 use crate::cli::options::args::{RowLimit, ViewArgs, percent};
 use crate::cli::options::chains::ChainArgs;
+use crate::cli::options::layout::Output;
+use crate::report::Report;
 use crate::view::{HotOptions, hot};
 
 /// The heaviest call path, and call sequences with several callers
@@ -68,11 +71,17 @@ impl HotCommand {
     pub(crate) fn run(self) -> Result<()> {
         let mut output = self.view.output()?;
         output.style.full_chains = self.chains.is_full();
+        write_timed(&self.report(&output, None)?, &output, &self.view.stacks.input)
+    }
+
+    /// What the command shows. Profiles in `keep` are not loaded again.
+    pub(crate) fn report(&self, output: &Output, keep: Option<&Keep>) -> Result<Report> {
         let show = Show {
             limit: Some(RowLimit { given: self.limit, text: SEQUENCES }),
-            ..Show::new(&self.view, &output, REQUIREMENT)
+            keep,
+            ..Show::new(&self.view, output, REQUIREMENT)
         };
-        show.run(|profile, scope, limit| {
+        show.report(|profile, scope, limit| {
             one_metric(&scope, "hot")?;
             let options = HotOptions {
                 scope,

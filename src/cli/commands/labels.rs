@@ -3,12 +3,14 @@
 use anyhow::Result;
 use clap::Args;
 
+use crate::cli::commands::keep::Keep;
 use crate::cli::commands::requirement::Requirement;
-use crate::cli::commands::show::{Show, one_metric};
+use crate::cli::commands::show::{Show, one_metric, write_timed};
 use crate::cli::options::args::{CutArgs, StackArgs};
 use crate::cli::options::highlight::HighlightArgs;
-use crate::cli::options::layout::{LayoutArgs, NamesChoice, UnitArgs, WordingArgs};
+use crate::cli::options::layout::{LayoutArgs, NamesChoice, Output, UnitArgs, WordingArgs};
 use crate::profile::LoadOptions;
+use crate::report::Report;
 use crate::view::{LabelsOptions, labels};
 
 /// Label keys and values, with their shares
@@ -47,16 +49,22 @@ const REQUIREMENT: Requirement = Requirement::Stacks {
 
 impl LabelsCommand {
     pub(crate) fn run(self) -> Result<()> {
-        let LabelsCommand { stacks, unit, names, .. } = self;
-        let wording = WordingArgs { unit, names };
-        let output = self.layout.output(&wording, &stacks.input.profiles, stacks.input.quiet)?;
+        let wording = WordingArgs { unit: self.unit.clone(), names: self.names };
+        let input = &self.stacks.input;
+        let output = self.layout.output(&wording, &input.profiles, input.quiet)?;
+        write_timed(&self.report(&output, None)?, &output, input)
+    }
+
+    /// What the command shows. Profiles in `keep` are not loaded again.
+    pub(crate) fn report(&self, output: &Output, keep: Option<&Keep>) -> Result<Report> {
         let min_share = self.rows.min_share_or(output.format, 0.0);
         let show = Show {
             needs: LoadOptions { labels: true, ..LoadOptions::LEAST },
             limit: Some(self.rows.most.or(VALUES)),
-            ..Show::of_functions(&stacks, &self.highlight, &output, REQUIREMENT)
+            keep,
+            ..Show::of_functions(&self.stacks, &self.highlight, output, REQUIREMENT)
         };
-        show.run(|profile, scope, limit| {
+        show.report(|profile, scope, limit| {
             one_metric(&scope, "labels")?;
             Ok(labels(profile, &LabelsOptions { scope, limit, min_share }).into())
         })

@@ -10,6 +10,7 @@ pub(crate) mod graph;
 pub(crate) mod hot;
 pub(crate) mod info;
 pub(crate) mod init;
+pub(crate) mod keep;
 pub(crate) mod labels;
 pub(crate) mod lint;
 pub(crate) mod man;
@@ -25,6 +26,8 @@ pub(crate) mod traces;
 pub(crate) mod tree;
 pub(crate) mod trend;
 pub(crate) mod types;
+#[cfg(feature = "ui")]
+pub(crate) mod ui;
 
 use std::ffi::OsString;
 
@@ -50,11 +53,11 @@ pub(crate) struct Prof {
 /// Makes the commands of `prof` from a list, in the order of its help. Each command has the name of its variant, takes
 /// its options and its help from its type, and runs with the arguments after `with`, if it needs any.
 macro_rules! commands {
-    ($($name:ident($command:ty) $(with $argument:expr)?,)*) => {
+    ($($(#[$condition:meta])* $name:ident($command:ty) $(with $argument:expr)?,)*) => {
         /// The commands of `prof`.
         #[derive(Subcommand, Debug)]
         pub(crate) enum Command {
-            $($name($command),)*
+            $($(#[$condition])* $name($command),)*
         }
 
         impl Command {
@@ -62,7 +65,7 @@ macro_rules! commands {
             /// [`Prof`] to explain; building the options of all commands takes most of the time of a short run.
             pub(crate) fn parse_alone(words: &[OsString]) -> Option<Command> {
                 let name = words.get(1)?.to_str()?;
-                $(if name == stringify!($name).to_ascii_lowercase() {
+                $($(#[$condition])* if name == stringify!($name).to_ascii_lowercase() {
                     let command = <$command>::augment_args(clap::Command::new("prof")).infer_long_args(true);
                     let matches = command.try_get_matches_from(&words[1..]).ok()?;
                     return <$command>::from_arg_matches(&matches).ok().map(Command::$name);
@@ -73,7 +76,7 @@ macro_rules! commands {
             /// Runs the command, and returns its exit code.
             pub(crate) fn run(self) -> Result<Outcome> {
                 match self {
-                    $(Command::$name(command) => command.run($($argument)?).map(Outcome::from),)*
+                    $($(#[$condition])* Command::$name(command) => command.run($($argument)?).map(Outcome::from),)*
                 }
             }
         }
@@ -89,6 +92,8 @@ commands! {
     Graph(graph::GraphCommand),
     Flame(flame::FlameCommand),
     Open(open::OpenCommand),
+    #[cfg(feature = "ui")]
+    Ui(ui::UiCommand),
     Source(source::SourceCommand),
     Labels(labels::LabelsCommand),
     Traces(traces::TracesCommand),

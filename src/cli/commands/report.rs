@@ -3,6 +3,7 @@
 use anyhow::Result;
 use clap::Args;
 
+use crate::cli::commands::keep::Keep;
 use crate::cli::commands::requirement::Requirement;
 use crate::cli::commands::show::{Show, one_metric, write_timed};
 use crate::cli::options::args::{StackArgs, shell_words};
@@ -45,23 +46,31 @@ const TOKEN: usize = 4;
 
 impl ReportCommand {
     pub(crate) fn run(self) -> Result<()> {
-        let ReportCommand { stacks, layout, wording, budget } = self;
-        let output = layout.output(&wording, &stacks.input.profiles, stacks.input.quiet)?;
+        let input = &self.stacks.input;
+        let output = self.layout.output(&self.wording, &input.profiles, input.quiet)?;
+        let report = match self.report(&output, None)? {
+            Report::Findings(report) => within_budget(*report, self.budget, &output)?,
+            report => report,
+        };
+        write_timed(&report, &output, input)
+    }
+
+    /// All that the command has to say. Profiles in `keep` are not loaded again.
+    pub(crate) fn report(&self, output: &Output, keep: Option<&Keep>) -> Result<Report> {
         let highlight = HighlightArgs::default();
         let show = Show {
             needs: LoadOptions { labels: true, ..LoadOptions::LEAST },
-            ..Show::of_functions(&stacks, &highlight, &output, Requirement::Costs)
+            keep,
+            ..Show::of_functions(&self.stacks, &highlight, output, Requirement::Costs)
         };
-        let report = show.report(|profile, scope, _| {
+        let mut report = show.report(|profile, scope, _| {
             one_metric(&scope, "report")?;
             Ok(findings(profile, &scope).into())
         })?;
-        let Report::Findings(mut report) = report else {
-            return write_timed(&report, &output, &stacks.input);
-        };
-        name_commands(&mut report, &stacks.repeated());
-        let report = within_budget(*report, budget, &output)?;
-        write_timed(&report, &output, &stacks.input)
+        if let Report::Findings(report) = &mut report {
+            name_commands(report, &self.stacks.repeated());
+        }
+        Ok(report)
     }
 }
 

@@ -5,9 +5,10 @@ use std::io::Write;
 use anyhow::Result;
 
 use crate::cli::commands::fit::{Attempt, fitted};
+use crate::cli::commands::keep::Keep;
 use crate::cli::commands::requirement::Requirement;
-use crate::cli::input::request::{explain as explain_load, load};
-use crate::cli::options::args::{InputArgs, RowLimit, StackArgs, ViewArgs, note, say, warn};
+use crate::cli::input::request::{explain as explain_load, load, they_are};
+use crate::cli::options::args::{InputArgs, RowLimit, StackArgs, ViewArgs, note, say};
 use crate::cli::options::filters::explain;
 use crate::cli::options::highlight::HighlightArgs;
 use crate::cli::options::layout::{Output, OutputFormat};
@@ -15,7 +16,7 @@ use crate::cli::terminal::clock::Clock;
 use crate::cli::terminal::failure::{hinted, unwritten};
 use crate::cli::terminal::pager;
 use crate::filter::{Filters, FocusPart};
-use crate::load::{Loaded, Prepared};
+use crate::load::{Error, Loaded, Prepared};
 use crate::output;
 use crate::profile::{LoadOptions, Meta, Profile};
 use crate::report::{Message, MessageKind, Report};
@@ -36,6 +37,8 @@ pub(crate) struct Show<'a> {
     /// How many rows are shown, by views that have a limit.
     pub(crate) limit: Option<RowLimit>,
     pub(crate) output: &'a Output,
+    /// Profiles that were loaded before, for a program that asks one question after the other; it also takes the notes.
+    pub(crate) keep: Option<&'a Keep>,
 }
 
 impl<'a> Show<'a> {
@@ -52,7 +55,8 @@ impl<'a> Show<'a> {
         requirement: Requirement,
     ) -> Self {
         let (focus_part, needs) = (FocusPart::All, LoadOptions::LEAST);
-        Show { stacks, focus_part, by: By::Function, highlight, requirement, needs, limit: None, output }
+        let (by, limit, keep) = (By::Function, None, None);
+        Show { stacks, focus_part, by, highlight, requirement, needs, limit, output, keep }
     }
 
     /// Loads, filters, and writes the report that `view` makes of the profile with at most so many rows.
@@ -67,10 +71,17 @@ impl<'a> Show<'a> {
         view: impl Fn(&Profile, Scope, Option<usize>) -> Result<Report>,
     ) -> Result<Report> {
         let filters = self.filters();
-        let loaded = self.load(&filters)?;
+        let loaded = match self.keep {
+            Some(keep) => self.kept(keep, &filters)?,
+            None => self.load(&filters)?,
+        };
         let input = &self.stacks.input;
         let mut clock = Clock::new(input.verbose);
-        let mut prepared = prepare(loaded, &filters, self.by, input)?;
+        let mut prepared = loaded.filtered(&filters, self.by).map_err(explain)?;
+        say(about(&prepared), input);
+        if let Some(keep) = self.keep {
+            keep.note(prepared.notes.iter().map(Message::note));
+        }
         clock.step("filter");
         self.highlight.apply(&prepared.profile, &filters, &mut prepared.scope)?;
         let Output { format, lines, style, .. } = self.output;
@@ -102,7 +113,7 @@ impl<'a> Show<'a> {
     fn load(&self, filters: &Filters) -> Result<Loaded> {
         let StackArgs { input, many, filters: filter_args, base, .. } = self.stacks;
         self.output.check(&[input.files()?, base.files()].concat())?;
-        let needs = self.needs.clone().or(needs(filters, &self.by));
+        let needs = self.needs(filters);
         let request = input.given(many, needs.clone(), filter_args.all_frames)?;
         if !base.is_given() {
             let loaded = load(&request)?;
@@ -115,10 +126,47 @@ impl<'a> Show<'a> {
         let (new, old) = read.map_err(|error| explain_load(error, &request))?;
         let loaded = request.merge(new).map_err(|error| explain_load(error, &request))?;
         self.check(&loaded)?;
+        if let Some(keep) = self.keep {
+            keep.remember_metrics(&loaded);
+        }
         let mut clock = Clock::new(input.verbose);
         let loaded = base.add_old_side(loaded, old, &request, needs, &self.by, input)?;
         clock.step("add the old side");
         Ok(loaded)
+    }
+
+    /// The profile, loaded now or earlier.
+    fn kept(&self, keep: &Keep, filters: &Filters) -> Result<Loaded> {
+        let depends_on_metric = self.stacks.base.is_given() || self.stacks.many.combine().chooses();
+        let loaded = keep.get(self.key(filters, depends_on_metric)?, || self.load(filters))?;
+        if depends_on_metric {
+            self.check(&loaded)?;
+            return Ok(loaded);
+        }
+        let loaded = loaded.showing(&self.stacks.input.metrics).map_err(unknown)?;
+        self.check(&loaded)?;
+        keep.remember_metrics(&loaded);
+        Ok(loaded)
+    }
+
+    /// What two views have in common that can show the same loaded profile.
+    fn key(&self, filters: &Filters, depends_on_metric: bool) -> Result<String> {
+        let stacks = self.stacks;
+        let mut input = stacks.input.clone();
+        if !depends_on_metric {
+            input.metrics = Vec::new();
+        }
+        let needs = self.needs(filters);
+        // Which functions of two sides are the same depends on what a row stands for.
+        let by = if stacks.base.is_given() { self.by.clone() } else { By::Function };
+        let words = [input.repeated(), stacks.many.repeated(), stacks.base.repeated()];
+        let flags = (needs.labels, needs.sizes, needs.times, stacks.filters.all_frames);
+        Ok(format!("{:?} {words:?} {by:?} {flags:?}", input.files()?))
+    }
+
+    /// What has to be loaded.
+    fn needs(&self, filters: &Filters) -> LoadOptions {
+        self.needs.clone().or(needs(filters, &self.by))
     }
 
     /// Checks that the view can show a profile.
@@ -126,6 +174,15 @@ impl<'a> Show<'a> {
         self.requirement.check(&loaded.profile, &self.by, &loaded.metrics)?;
         note(self.requirement.note([&loaded.profile].into_iter(), &self.by).as_slice(), &self.stacks.input);
         Ok(())
+    }
+}
+
+fn unknown(error: Error) -> anyhow::Error {
+    match error {
+        Error::UnknownMetric { name, known } => {
+            hinted(format!("--metric {name}: no such metric"), they_are("the profile's", &known))
+        }
+        error => anyhow::Error::msg(error.to_string()),
     }
 }
 
@@ -137,10 +194,14 @@ pub(crate) fn needs(filters: &Filters, by: &By) -> LoadOptions {
 /// Applies the filters, and prints what there is to say about them and about the profile.
 pub(crate) fn prepare(loaded: Loaded, filters: &Filters, by: By, input: &InputArgs) -> Result<Prepared> {
     let prepared = loaded.filtered(filters, by).map_err(explain)?;
-    warn(&prepared.profile.meta.warnings, input);
-    note(&prepared.profile.meta.notes, input);
-    note(&prepared.notes, input);
+    say(about(&prepared), input);
     Ok(prepared)
+}
+
+/// What there is to say about a profile and its filters.
+fn about(prepared: &Prepared) -> impl Iterator<Item = Message> + '_ {
+    let Meta { warnings, notes, .. } = &prepared.profile.meta;
+    warnings.iter().map(Message::warning).chain(notes.iter().chain(&prepared.notes).map(Message::note))
 }
 
 /// The notes of a report that are printed next to it: warnings and notes on the profile are printed before, and text mentions

@@ -6,14 +6,16 @@ use clap_complete::engine::ArgValueCompleter;
 
 use crate::binary::NoCode;
 use crate::cli::commands::focus::{check_order, explain};
+use crate::cli::commands::keep::Keep;
 use crate::cli::commands::requirement::Requirement;
-use crate::cli::commands::show::{Show, one_metric};
+use crate::cli::commands::show::{Show, one_metric, write_timed};
 use crate::cli::options::args::{LimitArgs, ViewArgs};
 use crate::cli::options::completion::functions;
 use crate::cli::options::embed::SourcePathArgs;
 use crate::cli::options::layout::Output;
 use crate::cli::terminal::failure::hinted;
 use crate::load::{CodeError, Sources, code};
+use crate::report::Report;
 use crate::tree::By;
 use crate::view::{CodeSpot, NoAssembly, SourceOptions, assembly, source};
 
@@ -59,15 +61,21 @@ impl SourceCommand {
             return Err(hinted(message, "prof top --by line lists the lines of all functions"));
         }
         let output = self.view.output()?;
+        write_timed(&self.report(&output, None)?, &output, &self.view.stacks.input)
+    }
+
+    /// What the command shows. Profiles in `keep` are not loaded again.
+    pub(crate) fn report(&self, output: &Output, keep: Option<&Keep>) -> Result<Report> {
         let sources = self.paths.sources();
         if self.asm {
-            return self.show_assembly(&output, &sources);
+            return self.instructions(output, keep, &sources);
         }
         let show = Show {
             limit: Some(self.rows.or(FUNCTIONS)),
-            ..Show::new(&self.view, &output, Requirement::Lines)
+            keep,
+            ..Show::new(&self.view, output, Requirement::Lines)
         };
-        show.run(|profile, scope, limit| {
+        show.report(|profile, scope, limit| {
             one_metric(&scope, "source")?;
             let (function, fixed) = (self.function.clone(), self.view.stacks.filters.fixed_strings);
             let options = SourceOptions { scope, function, fixed, limit };
@@ -84,16 +92,19 @@ impl SourceCommand {
     }
 
     /// Instructions instead of lines.
-    fn show_assembly(&self, output: &Output, sources: &Sources) -> Result<()> {
+    fn instructions(&self, output: &Output, keep: Option<&Keep>, sources: &Sources) -> Result<Report> {
         if self.view.stacks.base.is_given() {
             let message =
                 "--asm: the instructions of two builds have nothing in common, so --base cannot compare them";
             return Err(hinted(message, "prof source --base compares the lines of a function"));
         }
         let symbols = self.view.stacks.input.symbols.symbols();
-        let show =
-            Show { limit: Some(self.rows.or(FUNCTIONS)), ..Show::new(&self.view, output, INSTRUCTIONS) };
-        show.run(|profile, scope, limit| {
+        let show = Show {
+            limit: Some(self.rows.or(FUNCTIONS)),
+            keep,
+            ..Show::new(&self.view, output, INSTRUCTIONS)
+        };
+        show.report(|profile, scope, limit| {
             one_metric(&scope, "source")?;
             let (function, fixed) = (self.function.clone(), self.view.stacks.filters.fixed_strings);
             let options = SourceOptions { scope, function, fixed, limit };

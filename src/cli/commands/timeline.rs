@@ -3,6 +3,7 @@
 use anyhow::Result;
 use clap::Args;
 
+use crate::cli::commands::keep::Keep;
 use crate::cli::commands::requirement::Requirement;
 use crate::cli::commands::show::{prepare, write_timed};
 use crate::cli::input::request::load;
@@ -16,6 +17,7 @@ use crate::cli::terminal::clock::Clock;
 use crate::cli::terminal::failure::hinted;
 use crate::format::TIMED_FORMATS;
 use crate::profile::{LoadOptions, Profile};
+use crate::report::Report;
 use crate::transform::{TimeError, TimePoint};
 use crate::tree::By;
 use crate::view::{NoTimeline, TimelineOptions, TimelineRows, timeline};
@@ -86,10 +88,19 @@ impl TimelineCommand {
         let input = &self.input;
         let output = self.layout.output(&self.wording, &input.profiles, input.quiet)?;
         output.check(&input.files()?)?;
+        write_timed(&self.report(&output, None)?, &output, input)
+    }
+
+    /// What the command shows. Profiles in `keep` are not loaded again.
+    pub(crate) fn report(&self, output: &Output, keep: Option<&Keep>) -> Result<Report> {
+        let input = &self.input;
         let filters = self.filters.filters();
         let needs = LoadOptions { labels: true, times: true, ..LoadOptions::LEAST }.or(filters.needs());
-        let request = input.given(&self.many, needs, self.filters.all_frames)?;
-        let loaded = load(&request)?;
+        let read = || load(&input.given(&self.many, needs, self.filters.all_frames)?);
+        let loaded = match keep {
+            Some(keep) => keep.get(self.key()?, read)?,
+            None => read()?,
+        };
         REQUIREMENT.check(&loaded.profile, &By::Function, &loaded.metrics)?;
         if loaded.profile.samples.time.is_none() && !loaded.profile.samples.is_empty() {
             return Err(explain(&NoTimeline::Time(TimeError::NoTimes), &loaded.profile));
@@ -99,7 +110,7 @@ impl TimelineCommand {
         clock.step("filter");
         let options = TimelineOptions {
             rows_by: self.by.clone(),
-            bins: self.bins.map_or_else(|| bins_that_fit(&output), |bins| bins as usize),
+            bins: self.bins.map_or_else(|| bins_that_fit(output), |bins| bins as usize),
             range: self.range()?,
             limit: self.rows.or(ROWS).rows(output.format, None),
             command: self.command(),
@@ -109,7 +120,13 @@ impl TimelineCommand {
         let found = timeline(&prepared.profile, &options);
         let report = prepared.report(found.map_err(|error| explain(&error, &prepared.profile))?);
         clock.step("view");
-        write_timed(&report, &output, input)
+        Ok(report)
+    }
+
+    /// What two timelines have in common that can show the same loaded profile.
+    fn key(&self) -> Result<String> {
+        let words = [self.input.repeated(), self.many.repeated()];
+        Ok(format!("timeline {:?} {words:?}", self.input.files()?))
     }
 
     /// The range of time that is shown. The filters have checked it.

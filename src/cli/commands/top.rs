@@ -3,12 +3,15 @@
 use anyhow::Result;
 use clap::Args;
 
+use crate::cli::commands::keep::Keep;
 use crate::cli::commands::requirement::Requirement;
-use crate::cli::commands::show::{Show, one_metric};
+use crate::cli::commands::show::{Show, one_metric, write_timed};
 use crate::cli::options::args::{RowArgs, ViewArgs};
 use crate::cli::options::columns::ColumnArgs;
+use crate::cli::options::layout::Output;
 use crate::cli::terminal::failure::hinted;
 use crate::profile::Profile;
+use crate::report::Report;
 use crate::view::{Scope, SortKey, TopOptions, companion, top_per_event, top_with_calls};
 
 /// Flat view: self and total of every function
@@ -40,13 +43,19 @@ impl TopCommand {
     pub(crate) fn run(self) -> Result<()> {
         let mut output = self.view.output()?;
         output.style.columns = self.columns.columns();
+        write_timed(&self.report(&output, None)?, &output, &self.view.stacks.input)
+    }
+
+    /// What the command shows. Profiles in `keep` are not loaded again.
+    pub(crate) fn report(&self, output: &Output, keep: Option<&Keep>) -> Result<Report> {
         let sort = self.view.stacks.base.order(self.rows.sort.as_ref(), SortKey::SelfValue)?;
         let min_share = self.rows.cut.min_share_or(output.format, 0.0);
         let show = Show {
             limit: Some(self.rows.cut.most.or(ROWS)),
-            ..Show::new(&self.view, &output, Requirement::Costs)
+            keep,
+            ..Show::new(&self.view, output, Requirement::Costs)
         };
-        show.run(|profile, scope, limit| {
+        show.report(|profile, scope, limit| {
             self.columns.check(self.view.stacks.base.is_given(), scope.metrics.len(), "top")?;
             let options = TopOptions { scope, sort: sort.clone(), limit, min_share };
             if !self.per_event {

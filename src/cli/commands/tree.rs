@@ -3,16 +3,18 @@
 use anyhow::Result;
 use clap::Args;
 
+use crate::cli::commands::keep::Keep;
 use crate::cli::commands::requirement::Requirement;
-use crate::cli::commands::show::Show;
+use crate::cli::commands::show::{Show, write_timed};
 use crate::cli::commands::top::events_of;
 use crate::cli::options::args::{RowArgs, ViewArgs};
 use crate::cli::options::chains::ChainArgs;
 use crate::cli::options::columns::ColumnArgs;
-use crate::cli::options::layout::OutputFormat;
+use crate::cli::options::layout::{Output, OutputFormat};
 use crate::cli::options::memory;
 use crate::cli::terminal::failure::hinted;
 use crate::filter::FocusPart;
+use crate::report::Report;
 use crate::view::{SortKey, TreeOptions, bottom_up, tree, tree_per_event, with_events};
 
 /// Call tree: callees below their callers, or callers below callees
@@ -67,6 +69,11 @@ impl TreeCommand {
         let mut output = self.view.output()?;
         output.style.columns = self.columns.columns();
         output.style.full_chains = self.chains.is_full();
+        write_timed(&self.report(&output, None)?, &output, &self.view.stacks.input)
+    }
+
+    /// What the command shows. Profiles in `keep` are not loaded again.
+    pub(crate) fn report(&self, output: &Output, keep: Option<&Keep>) -> Result<Report> {
         let (sort, rows, min_share, focus_part) = if self.bottom_up {
             (SortKey::SelfValue, FUNCTIONS, MIN_CALLER_SHARE, FocusPart::All)
         } else {
@@ -77,9 +84,10 @@ impl TreeCommand {
         let show = Show {
             focus_part,
             limit: Some(self.rows.cut.most.or(rows)),
-            ..Show::new(&self.view, &output, Requirement::Paths)
+            keep,
+            ..Show::new(&self.view, output, Requirement::Paths)
         };
-        show.run(|profile, scope, limit| {
+        show.report(|profile, scope, limit| {
             self.columns.check(self.view.stacks.base.is_given(), scope.metrics.len(), "tree")?;
             let events =
                 self.per_event.then(|| events_of(profile, &scope, "tree --per-event")).transpose()?;

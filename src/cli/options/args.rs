@@ -15,21 +15,11 @@ use crate::cli::options::symbols::SymbolArgs;
 use crate::cli::options::what_if::WhatIfArgs;
 use crate::cli::options::{completion, memory};
 use crate::cli::terminal::messages::print_messages;
-use crate::name::quoted;
+pub(crate) use crate::name::shell_words;
 use crate::profile::LoadOptions;
 use crate::report::Message;
 use crate::tree::By;
 use crate::view::Sort;
-
-/// The rest of a command line for a shell: options, and inputs that may look like options.
-pub(crate) fn shell_words<'w>(
-    options: impl Iterator<Item = &'w String>,
-    inputs: impl Iterator<Item = &'w String> + Clone,
-) -> String {
-    let divider = inputs.clone().any(|input| input.starts_with('-') && input != "-").then_some("--");
-    let words = options.map(String::as_str).chain(divider).chain(inputs.map(String::as_str));
-    words.map(quoted).collect::<Vec<_>>().join(" ")
-}
 
 /// Options that every view of a profile shares.
 #[derive(Args, Clone, Debug)]

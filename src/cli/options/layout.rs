@@ -139,6 +139,19 @@ impl Output {
         }
     }
 
+    /// A report that is not written, but kept whole.
+    #[cfg(feature = "ui")]
+    pub(crate) fn kept() -> Self {
+        Output {
+            target: Target::Stdout,
+            format: OutputFormat::Json,
+            style: Style::plain(),
+            lines: None,
+            may_page: false,
+            force: false,
+        }
+    }
+
     /// Fails if writing would destroy something.
     pub(crate) fn check<P: AsRef<Path>>(&self, inputs: &[P]) -> Result<()> {
         self.target.check(inputs, self.force)

@@ -15,6 +15,16 @@ const INTERRUPTED: i32 = 130;
 /// or removed, so that an interrupt cannot come in between.
 static CURRENT: Mutex<Option<PathBuf>> = Mutex::new(None);
 
+/// What else is done before the process ends because it is interrupted.
+static BEFORE: Mutex<Option<fn()>> = Mutex::new(None);
+
+/// Does something before the process ends because it is interrupted or terminated.
+#[cfg(feature = "ui")]
+pub(crate) fn before_interrupted(act: fn()) {
+    *BEFORE.lock().unwrap_or_else(PoisonError::into_inner) = Some(act);
+    remove_when_interrupted();
+}
+
 fn current() -> MutexGuard<'static, Option<PathBuf>> {
     CURRENT.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -47,6 +57,9 @@ fn remove_when_interrupted() {
                 let _ = fs::remove_file(path);
             }
             // The lock is still held, so that no other file can be created.
+            if let Some(act) = *BEFORE.lock().unwrap_or_else(PoisonError::into_inner) {
+                act();
+            }
             exit(INTERRUPTED);
         });
         // Without a handler, an interrupt still ends the process, but leaves the temporary file.

@@ -11,9 +11,13 @@ mod line;
 
 use std::io::{self, Write};
 
+#[cfg(feature = "ui")]
+use crate::name::clean;
 use crate::output::Scaled;
 use crate::output::error::Error;
 use crate::output::style::Style;
+#[cfg(feature = "ui")]
+use crate::output::table::Emphasis;
 use crate::output::table::Form;
 use crate::output::tables::tables;
 use crate::output::text::line::TextLine;
@@ -44,6 +48,26 @@ fn lines<'r>(report: &'r Report, style: &'r Style) -> Scaled<Box<dyn Iterator<It
     let tables = tables(report, Form::Text, style)?.into_iter();
     let tables = tables.flat_map(|table| columns::lines(table, style));
     Ok(Box::new(heading.into_iter().flatten().chain(tables)))
+}
+
+/// The lines of a report that a screen of this style shows, each with its emphasis.
+#[cfg(feature = "ui")]
+pub(crate) fn text_lines(report: &Report, style: &Style) -> Scaled<Vec<(String, Emphasis)>> {
+    Ok(on_screen(lines(report, style)?, style))
+}
+
+/// The header lines of a report, in the same way.
+#[cfg(feature = "ui")]
+pub(crate) fn heading_lines(report: &Report, style: &Style) -> Scaled<Vec<(String, Emphasis)>> {
+    let heading = heading_of(report).map(|header| header::lines(header, style)).transpose()?;
+    Ok(on_screen(heading.into_iter().flatten(), style))
+}
+
+#[cfg(feature = "ui")]
+fn on_screen(lines: impl Iterator<Item = TextLine>, style: &Style) -> Vec<(String, Emphasis)> {
+    let width = style.width.unwrap_or(usize::MAX);
+    let lines = lines.flat_map(|line| line.wrapped(width, style.glyphs.ellipsis));
+    lines.map(|line| (clean(line.text.trim_end()).into_owned(), line.emphasis)).collect()
 }
 
 /// Writes lines; prose that is too long for the terminal is wrapped.

@@ -1,0 +1,79 @@
+//! Profiles that stay loaded while one question after the other is asked of them.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use anyhow::Result;
+
+use crate::load::Loaded;
+use crate::report::Message;
+
+/// Profiles that stay loaded, and the notes on the last report.
+///
+/// The metric is not part of what was loaded, unless profiles are compared or chosen by it: another metric of the same file needs
+/// no second reading.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Keep {
+    loads: Arc<Mutex<Vec<(String, Loaded)>>>,
+    notes: Arc<Mutex<Vec<Message>>>,
+    metrics: Arc<Mutex<Vec<String>>>,
+}
+
+/// How many profiles stay loaded: with and without labels, with and without times, and the baselines of two metrics.
+const MOST: usize = 6;
+
+impl Keep {
+    /// The same profiles, without notes.
+    #[cfg(feature = "ui")]
+    pub(crate) fn anew(&self) -> Keep {
+        Keep { notes: Arc::default(), ..self.clone() }
+    }
+
+    /// Adds notes on the report that is being made.
+    pub(crate) fn note(&self, notes: impl Iterator<Item = Message>) {
+        locked(&self.notes).extend(notes);
+    }
+
+    /// The metrics of the profile that was loaded last.
+    #[cfg(feature = "ui")]
+    pub(crate) fn metrics(&self) -> Vec<String> {
+        locked(&self.metrics).clone()
+    }
+
+    /// The notes.
+    #[cfg(feature = "ui")]
+    pub(crate) fn notes(&self) -> Vec<Message> {
+        locked(&self.notes).clone()
+    }
+
+    /// Forgets all profiles, so that they are read again.
+    #[cfg(feature = "ui")]
+    pub(crate) fn forget(&self) {
+        locked(&self.loads).clear();
+    }
+
+    /// Remembers which metrics there are. A comparison has only one of them.
+    pub(crate) fn remember_metrics(&self, loaded: &Loaded) {
+        *locked(&self.metrics) =
+            loaded.profile.meta.metrics.iter().map(|metric| metric.name.clone()).collect();
+    }
+
+    /// The profile of this key, loaded now or earlier.
+    pub(crate) fn get(&self, key: String, load: impl FnOnce() -> Result<Loaded>) -> Result<Loaded> {
+        let kept =
+            locked(&self.loads).iter().find(|(other, _)| *other == key).map(|(_, loaded)| loaded.clone());
+        if let Some(loaded) = kept {
+            return Ok(loaded);
+        }
+        let loaded = load()?;
+        let mut loads = locked(&self.loads);
+        if loads.len() >= MOST {
+            loads.remove(0);
+        }
+        loads.push((key, loaded.clone()));
+        Ok(loaded)
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,267 @@
+//! From a question to its answer, by the code of the commands.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use anyhow::Result;
+use clap::{Args, Command, FromArgMatches};
+
+use crate::cli::commands::flame::FlameCommand;
+use crate::cli::commands::focus::FocusCommand;
+use crate::cli::commands::hot::HotCommand;
+use crate::cli::commands::keep::Keep;
+use crate::cli::commands::labels::LabelsCommand;
+use crate::cli::commands::report::ReportCommand;
+use crate::cli::commands::source::SourceCommand;
+use crate::cli::commands::timeline::TimelineCommand;
+use crate::cli::commands::top::TopCommand;
+use crate::cli::commands::tree::TreeCommand;
+use crate::cli::commands::ui::given::given;
+use crate::cli::options::layout::Output;
+use crate::cli::terminal::failure::{describe, hinted, unwritten};
+use crate::name::display_width;
+use crate::output::{Glyphs, Style, heading_lines, scale, text_lines};
+use crate::report::{Header, Report};
+use crate::ui::{Answer, Choice, Grammar, Question, Theme, View};
+use crate::unit::share;
+
+/// Makes answers. Clones share the profiles.
+#[derive(Clone, Debug)]
+pub(super) struct Engine {
+    keep: Keep,
+    pub(super) theme: Theme,
+}
+
+/// Options of commands that make no sense on a screen: where and how text is printed.
+const OF_OUTPUT: [&str; 16] = [
+    "--format",
+    "--output",
+    "--width",
+    "--color",
+    "--pager",
+    "--force",
+    "--columns",
+    "--chains",
+    "--quiet",
+    "--verbose",
+    "--title",
+    "--icicle",
+    "--embed-source",
+    "--style",
+    "--color-by",
+    "--help",
+];
+
+/// Which rows of a tree are loaded unless asked otherwise: those from which the tree can be opened as far as one looks.
+const ROWS_OF_TREE: [&str; 4] = ["--limit", "20000", "--min-share", "0.05"];
+
+/// The same bottom-up, where each function has a tree of its own.
+const ROWS_OF_CALLERS: [&str; 4] = ["--limit", "500", "--min-share", "1"];
+
+/// The width of the flame graph in which a block must be visible, so that zooming needs no new report.
+const PIXELS: u32 = 20_000;
+
+impl Engine {
+    pub(super) fn new(theme: Theme) -> Self {
+        Engine { keep: Keep::default(), theme }
+    }
+
+    /// Reads profiles again from now on.
+    pub(super) fn forget(&self) {
+        self.keep.forget();
+    }
+
+    /// The report that a question asks for, for a screen of this width. Only a `loud` one says what it reads.
+    pub(super) fn answer(&self, question: &Question, width: u16, loud: bool) -> Result<Answer> {
+        let keep = self.keep.anew();
+        let report = report(question, &keep, width, loud)?;
+        let style = Style {
+            width: Some(usize::from(width)),
+            short_names: true,
+            glyphs: if self.theme.unicode { &Glyphs::UNICODE } else { &Glyphs::ASCII },
+            ..Style::plain()
+        };
+        let is_text = !matches!(
+            report,
+            Report::Top(_) | Report::Tree(_) | Report::Focus(_) | Report::Flame(_) | Report::Labels(_)
+        );
+        let text = if is_text {
+            text_lines(&report, &style).map_err(|error| unwritten(error.into()))?
+        } else {
+            Vec::new()
+        };
+        // The first line is the heading.
+        let text = text.into_iter().skip(1).collect();
+        let shown = report.header().and_then(shown_share).unwrap_or_default();
+        let style =
+            Style { width: style.width.map(|width| width.saturating_sub(display_width(&shown))), ..style };
+        let heading = heading_lines(&report, &style).map_err(|error| unwritten(error.into()))?;
+        let mut answer = Answer::new(question.clone(), report, text, style.short_names);
+        answer.heading = heading.into_iter().map(|(line, _)| line).collect();
+        if let Some(first) = answer.heading.first_mut() {
+            first.push_str(&shown);
+        }
+        answer.notes = keep.notes().into_iter().map(|note| note.text).collect();
+        answer.metrics = keep.metrics();
+        Ok(answer)
+    }
+
+    /// The options that a text has, for the command of a view; the message if there is a mistake.
+    pub(super) fn options(&self, view: View, text: &str) -> Result<Vec<Choice>, String> {
+        let words = split(text)?;
+        let definition = definition(view);
+        let matches = definition.clone().mut_args(|arg| arg.required(false)).try_get_matches_from(&words);
+        let matches = matches.map_err(|error| {
+            let text = error.to_string();
+            let line = text.lines().next().unwrap_or_default();
+            line.trim_start_matches("error: ").to_string()
+        })?;
+        let choices = given(&definition, &matches);
+        if let Some(choice) = choices.iter().find(|choice| OF_OUTPUT.contains(&&*choice.name)) {
+            return Err(format!("{} is for text that is printed; s saves what is seen", choice.name));
+        }
+        match choices.is_empty() {
+            true => Err(format!("{text}: no option; options start with -, such as --by package")),
+            false => Ok(choices),
+        }
+    }
+
+    /// Writes the stacks shown as a page or a picture. An existing file is never replaced.
+    pub(super) fn save(&self, question: &Question, path: &str) -> Result<()> {
+        if Path::new(path).exists() {
+            return Err(hinted(format!("{path} exists"), "choose another name"));
+        }
+        let question = Question { view: View::Flame, ..question.clone() };
+        let mut words = words(&question, false);
+        let place = words.iter().position(|word| word == crate::ui::PICTURE).unwrap_or(0);
+        words[place] = path.to_string();
+        parse::<FlameCommand>(&words)?.run()
+    }
+}
+
+/// The part of a profile that filters have left, if there are filters.
+fn shown_share(header: &Header) -> Option<String> {
+    if header.filters.is_empty() {
+        return None;
+    }
+    let shown = scale(&header.metric, header.shown, None).ok()?.format(header.shown);
+    Some(format!(" · shown {shown} ({})", share(header.shown, header.total)))
+}
+
+/// The options of each command.
+pub(super) fn grammar() -> Grammar {
+    let options = |view: View| {
+        let long = definition(view)
+            .get_arguments()
+            .filter_map(|arg| Some(format!("--{}", arg.get_long()?)))
+            .collect();
+        (view, long)
+    };
+    let all: BTreeMap<View, BTreeSet<String>> = View::ALL.into_iter().map(options).collect();
+    Grammar(all)
+}
+
+/// The definition of a view's command.
+fn definition(view: View) -> Command {
+    let augment = match view {
+        View::Top => TopCommand::augment_args,
+        View::Tree => TreeCommand::augment_args,
+        View::Flame => FlameCommand::augment_args,
+        View::Focus => FocusCommand::augment_args,
+        View::Source => SourceCommand::augment_args,
+        View::Hot => HotCommand::augment_args,
+        View::Timeline => TimelineCommand::augment_args,
+        View::Labels => LabelsCommand::augment_args,
+        View::Report => ReportCommand::augment_args,
+    };
+    augment(Command::new("prof")).infer_long_args(true).no_binary_name(true)
+}
+
+/// The report of a question, whole.
+fn report(question: &Question, keep: &Keep, width: u16, loud: bool) -> Result<Report> {
+    let mut words = words(question, loud);
+    let is_cut = question.has("--limit") || question.has("--min-share");
+    if question.view == View::Tree && !is_cut {
+        let rows = if question.has("--bottom-up") { ROWS_OF_CALLERS } else { ROWS_OF_TREE };
+        words.splice(0..0, rows.map(str::to_string));
+    }
+    if question.view == View::Timeline && !question.has("--bins") {
+        let bins = (usize::from(width) * 3 / 5).saturating_sub(22).max(10);
+        words.splice(0..0, ["--bins".to_string(), bins.to_string()]);
+    }
+    let output = Output::kept();
+    let keep_it = Some(keep);
+    match question.view {
+        View::Top => parse::<TopCommand>(&words)?.report(&output, keep_it),
+        View::Tree => parse::<TreeCommand>(&words)?.report(&output, keep_it),
+        View::Flame => parse::<FlameCommand>(&words)?.graph(&output, keep, PIXELS),
+        View::Focus => parse::<FocusCommand>(&words)?.report(&output, keep_it),
+        View::Source => parse::<SourceCommand>(&words)?.report(&output, keep_it),
+        View::Hot => parse::<HotCommand>(&words)?.report(&output, keep_it),
+        View::Timeline => parse::<TimelineCommand>(&words)?.report(&output, keep_it),
+        View::Labels => parse::<LabelsCommand>(&words)?.report(&output, keep_it),
+        View::Report => parse::<ReportCommand>(&words)?.report(&output, keep_it),
+    }
+}
+
+/// The words of a question's command, after its name.
+fn words(question: &Question, loud: bool) -> Vec<String> {
+    let quiet = (!loud).then(|| "--quiet".to_string());
+    let options = question.options(&grammar());
+    let arguments = question.arguments();
+    options.into_iter().chain(quiet).chain(["--".to_string()]).chain(arguments).collect()
+}
+
+fn parse<C: Args + FromArgMatches>(words: &[String]) -> Result<C> {
+    let command = C::augment_args(Command::new("prof")).infer_long_args(true).no_binary_name(true);
+    let matches = command.try_get_matches_from(words);
+    matches.and_then(|matches| C::from_arg_matches(&matches)).map_err(|error| {
+        let text = error.to_string();
+        anyhow::Error::msg(text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_string())
+    })
+}
+
+/// The message of an error on one line, with its hint.
+pub(super) fn message(error: &anyhow::Error) -> String {
+    describe(error).trim_start_matches("error: ").replace("\nhint: ", "; ").replace('\n', " ")
+}
+
+/// Splits a text into words as a shell does: blanks separate, quotes keep together.
+fn split(text: &str) -> Result<Vec<String>, String> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut quote = None;
+    let mut rest = text.chars();
+    while let Some(c) = rest.next() {
+        match (c, quote) {
+            (c, Some(open)) if c == open => quote = None,
+            ('\'' | '"', None) => {
+                quote = Some(c);
+                word.get_or_insert_default();
+            }
+            ('\\', None) => word.get_or_insert_default().extend(rest.next()),
+            (' ' | '\t', None) => words.extend(word.take()),
+            (c, _) => word.get_or_insert_default().push(c),
+        }
+    }
+    if quote.is_some() {
+        return Err("a quote is not closed".to_string());
+    }
+    words.extend(word);
+    Ok(words)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_split_as_a_shell_does() {
+        assert_eq!(
+            split(r#"--focus 'a b' --label "k=v w" x\ y"#).unwrap(),
+            ["--focus", "a b", "--label", "k=v w", "x y"]
+        );
+        assert_eq!(split("  ").unwrap(), Vec::<String>::new());
+        assert!(split("'a").is_err());
+    }
+}

@@ -1,0 +1,139 @@
+//! `prof ui`: the command, its terminal, and the threads that make reports. `src/ui` says what is on the screen.
+//!
+//! | file | contents |
+//! |---|---|
+//! | `engine.rs` | from a question to its answer, by the commands of the views |
+//! | `given.rs` | the options of a command line, as they were given |
+//! | `session.rs` | the state, the answer on the screen, and the answers before it |
+//! | `terminal.rs` | entering and leaving the screen, colours, the clipboard, suspending |
+
+mod engine;
+mod given;
+mod session;
+mod terminal;
+
+use std::io::{self, IsTerminal, Write};
+
+use anyhow::Result;
+use clap::{ArgMatches, Args, Command, FromArgMatches};
+
+use crate::cli::commands::ui::engine::Engine;
+use crate::cli::commands::ui::given::given;
+use crate::cli::commands::ui::session::Session;
+use crate::cli::input::paths::names;
+use crate::cli::options::args::{NodeArgs, StackArgs};
+use crate::cli::options::highlight::HighlightArgs;
+use crate::cli::options::layout::UnitArgs;
+use crate::cli::terminal::failure::hinted;
+use crate::ui::{Choice, Question, View, parse};
+
+/// Explore a profile in the terminal: all views, with keys and the mouse
+///
+/// The last line of the screen is the command that prints the same numbers. ? lists the keys.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  prof ui cpu.pb.gz                     where does the time go, and who calls what
+  prof ui --base old.pb.gz new.pb.gz    what became slower")]
+pub(crate) struct UiArgs {
+    #[command(flatten)]
+    stacks: StackArgs,
+    #[command(flatten)]
+    node: NodeArgs,
+    #[command(flatten)]
+    unit: UnitArgs,
+    #[command(flatten)]
+    highlight: HighlightArgs,
+    /// Start with this view: top, tree, flame, hot, timeline, labels or report
+    #[arg(long, value_name = "VIEW", default_value = "top", value_parser = view, help_heading = None)]
+    view: View,
+    /// Press these keys, such as `jj<enter>`, print the screen, and quit; needs no terminal
+    #[arg(long, value_name = "KEYS", help_heading = None)]
+    keys: Option<String>,
+    /// Size of the screen that --keys prints
+    #[arg(long, value_name = "WxH", default_value = "80x24", value_parser = screen, requires = "keys", help_heading = None)]
+    screen: (u16, u16),
+}
+
+/// `prof ui`, with its options as they were given.
+#[derive(Debug)]
+pub(crate) struct UiCommand {
+    args: UiArgs,
+    given: Vec<Choice>,
+}
+
+impl FromArgMatches for UiCommand {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let given = given(&UiArgs::augment_args(Command::new("ui")), matches);
+        Ok(UiCommand { args: UiArgs::from_arg_matches(matches)?, given })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = UiCommand::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+impl Args for UiCommand {
+    fn augment_args(command: Command) -> Command {
+        UiArgs::augment_args(command)
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        UiArgs::augment_args_for_update(command)
+    }
+}
+
+/// The options of this command that are not part of a question.
+const OWN: [&str; 3] = ["--view", "--keys", "--screen"];
+
+impl UiCommand {
+    pub(crate) fn run(self) -> Result<()> {
+        let UiCommand { args, given } = self;
+        let keys = args.keys.as_deref().map(parse).transpose().map_err(|error| {
+            hinted(format!("--keys: {error}"), "name keys as in jj<enter><esc>; <lt> is the character <")
+        })?;
+        if keys.is_none() {
+            check_terminal()?;
+        }
+        let choices = given.into_iter().filter(|choice| !OWN.contains(&&*choice.name)).collect();
+        let inputs = names(&args.stacks.input.profiles)?;
+        let question = Question { view: args.view, choices, subject: None, inputs };
+        let theme = terminal::theme(keys.is_none());
+        let engine = Engine::new(theme);
+        let size = if keys.is_some() { args.screen } else { terminal::size()? };
+        let mut session = Session::start(engine, question, size)?;
+        let Some(keys) = keys else { return terminal::run(&mut session) };
+        for key in keys {
+            session.press_and_wait(key);
+        }
+        writeln!(io::stdout(), "{}", session.text())?;
+        Ok(())
+    }
+}
+
+/// Fails without a terminal to draw on.
+fn check_terminal() -> Result<()> {
+    let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+    let message = match (io::stdout().is_terminal(), is_dumb) {
+        (true, false) => return Ok(()),
+        (false, _) => "prof ui needs a terminal, but standard output is none",
+        (true, true) => "prof ui needs a terminal that can place text, but TERM is dumb",
+    };
+    Err(hinted(message, "prof top, prof tree and prof report print the same numbers as text"))
+}
+
+/// Parses the value of `--view`.
+fn view(text: &str) -> Result<View, String> {
+    View::named(text)
+        .filter(|view| !view.has_subject())
+        .ok_or_else(|| "expected top, tree, flame, hot, timeline, labels or report".to_string())
+}
+
+/// Parses the value of `--screen`.
+fn screen(text: &str) -> Result<(u16, u16), String> {
+    let parts =
+        text.split_once('x').and_then(|(width, height)| Some((width.parse().ok()?, height.parse().ok()?)));
+    parts
+        .filter(|(width, height)| (1..=1000).contains(width) && (1..=1000).contains(height))
+        .ok_or_else(|| "expected a width and a height, such as 80x24".to_string())
+}

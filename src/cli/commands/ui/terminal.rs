@@ -1,0 +1,201 @@
+//! The terminal: entering and leaving the screen, keys, colours, the clipboard, suspending.
+//!
+//! Whatever ends the program leaves the terminal as it was: quitting, an error, a panic, a signal.
+
+use std::env;
+use std::io::{self, Write};
+use std::panic;
+use std::process;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use crossterm::event::{
+    self, DisableBracketedPaste, DisableMouseCapture, EnableBracketedPaste, EnableMouseCapture, Event,
+    KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseButton, MouseEvent, MouseEventKind,
+};
+use crossterm::terminal::{EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode};
+use crossterm::{cursor, execute, terminal};
+use ratatui::Terminal;
+use ratatui::backend::CrosstermBackend;
+
+use crate::cli::commands::ui::session::{Request, Session};
+use crate::cli::options::screen;
+use crate::cli::terminal::temporary::before_interrupted;
+use crate::ui::{Key, Palette, Theme};
+
+/// The size of the terminal.
+pub(super) fn size() -> Result<(u16, u16)> {
+    terminal::size().context("the size of the terminal is unknown")
+}
+
+/// What the terminal can show, judging by the environment.
+pub(super) fn theme(is_terminal: bool) -> Theme {
+    let has = |name: &str, words: &[&str]| {
+        let value = env::var(name).unwrap_or_default();
+        words.iter().any(|word| value.contains(word))
+    };
+    let palette = if !screen::color_by_environment(is_terminal) {
+        Palette::None
+    } else if has("COLORTERM", &["truecolor", "24bit"]) {
+        Palette::Full
+    } else if has("TERM", &["256color"]) || cfg!(windows) {
+        Palette::Indexed
+    } else {
+        Palette::Sixteen
+    };
+    Theme { palette, unicode: !is_terminal || screen::shows_utf8() }
+}
+
+/// Whether the terminal shows the screen of this program.
+static IS_ENTERED: AtomicBool = AtomicBool::new(false);
+
+/// Leaves the screen when it is dropped.
+struct Entered;
+
+impl Entered {
+    fn new() -> Result<Entered> {
+        enter().context("the terminal cannot be used")?;
+        Ok(Entered)
+    }
+}
+
+impl Drop for Entered {
+    fn drop(&mut self) {
+        leave();
+    }
+}
+
+fn enter() -> io::Result<()> {
+    IS_ENTERED.store(true, Ordering::SeqCst);
+    enable_raw_mode()?;
+    execute!(io::stdout(), EnterAlternateScreen, EnableMouseCapture, EnableBracketedPaste, cursor::Hide)
+}
+
+/// Makes the terminal what it was.
+fn leave() {
+    if IS_ENTERED.swap(false, Ordering::SeqCst) {
+        let mut out = io::stdout();
+        // There is nobody to tell if this fails.
+        let _ = execute!(out, DisableBracketedPaste, DisableMouseCapture, LeaveAlternateScreen, cursor::Show);
+        let _ = disable_raw_mode();
+        let _ = out.flush();
+    }
+}
+
+/// Shows the session until the user quits.
+pub(super) fn run(session: &mut Session) -> Result<()> {
+    let usual = panic::take_hook();
+    panic::set_hook(Box::new(move |info| {
+        leave();
+        usual(info);
+    }));
+    before_interrupted(leave);
+    let _entered = Entered::new()?;
+    let mut terminal = Terminal::new(CrosstermBackend::new(io::stdout()))?;
+    loop {
+        terminal.draw(|frame| {
+            let area = frame.area();
+            session.draw(area, frame.buffer_mut());
+        })?;
+        match next(session)? {
+            Some(Request::Quit) => return Ok(()),
+            Some(Request::Copy(text)) => copy(&text)?,
+            Some(Request::Suspend) => {
+                suspend()?;
+                terminal.clear()?;
+                session.resize(size()?);
+            }
+            None => {}
+        }
+    }
+}
+
+/// Waits until there is something to draw.
+fn next(session: &mut Session) -> Result<Option<Request>> {
+    loop {
+        let time = if session.is_computing() { Duration::from_millis(20) } else { Duration::from_secs(3600) };
+        if !event::poll(time)? {
+            if session.receive(Duration::ZERO) {
+                return Ok(None);
+            }
+            continue;
+        }
+        // A wheel sends many events at once; the screen is drawn after the last of them.
+        let mut request = None;
+        while request.is_none() && event::poll(Duration::ZERO)? {
+            match event::read()? {
+                Event::Resize(width, height) => session.resize((width, height)),
+                Event::Paste(text) => {
+                    for c in text.chars().filter(|c| !c.is_control()) {
+                        request = request.or(session.press(Key::Char(c)));
+                    }
+                }
+                other => {
+                    if let Some(key) = key(&other) {
+                        request = session.press(key);
+                    }
+                }
+            }
+        }
+        return Ok(request);
+    }
+}
+
+/// The key of an event, if it is one that has a meaning.
+fn key(event: &Event) -> Option<Key> {
+    match event {
+        Event::Key(KeyEvent { kind: KeyEventKind::Release, .. }) => None,
+        Event::Key(KeyEvent { code, modifiers, .. }) => key_of(*code, *modifiers),
+        Event::Mouse(MouseEvent { kind, column, row, .. }) => match kind {
+            MouseEventKind::Down(MouseButton::Left) => Some(Key::Click(*column, *row)),
+            MouseEventKind::ScrollDown => Some(Key::Wheel(3)),
+            MouseEventKind::ScrollUp => Some(Key::Wheel(-3)),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+fn key_of(code: KeyCode, modifiers: KeyModifiers) -> Option<Key> {
+    Some(match code {
+        KeyCode::Char(c) if modifiers.contains(KeyModifiers::CONTROL) => Key::Ctrl(c.to_ascii_lowercase()),
+        KeyCode::Char(_) if modifiers.contains(KeyModifiers::ALT) => return None,
+        KeyCode::Char(c) => Key::Char(c),
+        KeyCode::Enter => Key::Enter,
+        KeyCode::Backspace => Key::Backspace,
+        KeyCode::Esc => Key::Esc,
+        KeyCode::Tab => Key::Tab,
+        KeyCode::BackTab => Key::BackTab,
+        KeyCode::Up => Key::Up,
+        KeyCode::Down => Key::Down,
+        KeyCode::Left => Key::Left,
+        KeyCode::Right => Key::Right,
+        KeyCode::PageUp => Key::PageUp,
+        KeyCode::PageDown => Key::PageDown,
+        KeyCode::Home => Key::Home,
+        KeyCode::End => Key::End,
+        _ => return None,
+    })
+}
+
+/// Asks the terminal to copy a text (OSC 52), which works over ssh, too.
+fn copy(text: &str) -> io::Result<()> {
+    let mut out = io::stdout();
+    write!(out, "\x1b]52;c;{}\x07", STANDARD.encode(text))?;
+    out.flush()
+}
+
+/// Gives the terminal back to the shell until it continues the program.
+fn suspend() -> Result<()> {
+    if !cfg!(unix) {
+        return Ok(());
+    }
+    leave();
+    // The standard library cannot send a signal; every Unix has this program.
+    let sent = process::Command::new("kill").args(["-TSTP", &process::id().to_string()]).status();
+    enter()?;
+    sent.map(|_| ()).context("kill, which suspends, cannot be run")
+}

@@ -1,0 +1,580 @@
+//! What keys do: each is a function from one state to the next.
+
+use crate::report::{Flame, FlameNode, Report};
+use crate::ui::answer::{Answer, Line};
+use crate::ui::draw::flame::{Block, blocks, first_row};
+use crate::ui::keys::Key;
+use crate::ui::question::{Choice, View};
+use crate::ui::state::{BODY, Purpose, Search, State, Typing};
+
+/// What the program does besides changing the state.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Effect {
+    /// Copy a text to the clipboard.
+    Copy(String),
+    /// Write the stacks shown to this file.
+    Save(String),
+    /// Suggest a name for the file to write.
+    SuggestFile,
+    /// Read these options.
+    Options(String),
+    /// Read the profile again.
+    Reload,
+    /// Stop computing.
+    Cancel,
+    /// Suspend.
+    Suspend,
+    /// Quit.
+    Quit,
+}
+
+/// Presses a key.
+pub(crate) fn press(state: &mut State, answer: &Answer, key: Key) -> Option<Effect> {
+    if state.help.is_some() {
+        return in_help(state, key);
+    }
+    if state.typing.is_some() {
+        return in_typing(state, answer, key);
+    }
+    state.message = None;
+    if answer.flame().is_some() && move_in_flame(state, answer, key) {
+        return None;
+    }
+    if move_in_lines(state, answer, key) {
+        state.settle();
+        return None;
+    }
+    command(state, answer, key)
+}
+
+fn in_help(state: &mut State, key: Key) -> Option<Effect> {
+    let top = state.help.unwrap_or(0);
+    let page = state.page();
+    state.help = match key {
+        Key::Down | Key::Char('j') => Some(top + 1),
+        Key::Up | Key::Char('k') => Some(top.saturating_sub(1)),
+        Key::PageDown | Key::Char(' ') | Key::Ctrl('f') => Some(top + page),
+        Key::PageUp | Key::Ctrl('b') => Some(top.saturating_sub(page)),
+        Key::Wheel(by) => Some(top.saturating_add_signed(by as isize)),
+        Key::Ctrl('c') => return Some(Effect::Quit),
+        Key::Ctrl('z') => return Some(Effect::Suspend),
+        _ => None,
+    };
+    let last = super::draw::help::lines(usize::from(state.size.0)).len().saturating_sub(page);
+    state.help = state.help.map(|top| top.min(last));
+    None
+}
+
+fn in_typing(state: &mut State, answer: &Answer, key: Key) -> Option<Effect> {
+    let typing = state.typing.as_mut()?;
+    match key {
+        Key::Char(c) => typing.text.push(c),
+        Key::Backspace if typing.text.is_empty() => state.typing = None,
+        Key::Backspace => drop(typing.text.pop()),
+        Key::Ctrl('u') => typing.text.clear(),
+        Key::Ctrl('z') => return Some(Effect::Suspend),
+        Key::Esc | Key::Ctrl('c') => {
+            if typing.purpose == Purpose::Search {
+                state.cursor = typing.from.clone();
+                state.lines = answer.lines(&state.cursor.open);
+            }
+            state.typing = None;
+        }
+        Key::Enter => {
+            let Typing { purpose, text, .. } = state.typing.take()?;
+            return match purpose {
+                Purpose::Search => {
+                    if let Some(search) = &state.search
+                        && !text.is_empty()
+                        && !matches(state, answer, search)
+                    {
+                        state.message = Some(format!("nothing matches {text}"));
+                    }
+                    None
+                }
+                _ if text.trim().is_empty() => None,
+                Purpose::Options => Some(Effect::Options(text)),
+                Purpose::Save => Some(Effect::Save(text)),
+            };
+        }
+        _ => {}
+    }
+    if let Some(Typing { purpose: Purpose::Search, text, from }) = state.typing.clone() {
+        state.cursor = from;
+        state.lines = answer.lines(&state.cursor.open);
+        state.search = Search::new(&text);
+        find(state, answer, true, true);
+        state.settle();
+    }
+    None
+}
+
+/// Whether the selected line or node matches.
+fn matches(state: &State, answer: &Answer, search: &Search) -> bool {
+    match answer.flame() {
+        Some(flame) => flame
+            .nodes
+            .get(state.cursor.node as usize)
+            .is_some_and(|node| search.finds(answer.shown(&node.name))),
+        None => state.line().is_some_and(|line| search.finds(&answer.text_of(line))),
+    }
+}
+
+/// Goes to the next match, which may be the selected line itself.
+fn find(state: &mut State, answer: &Answer, forward: bool, may_stay: bool) {
+    let Some(search) = state.search.clone() else { return };
+    if let Some(flame) = answer.flame() {
+        let finds = |place: usize| place > 0 && search.finds(answer.shown(&flame.nodes[place].name));
+        if let Some(node) = next(flame.nodes.len(), state.cursor.node as usize, forward, may_stay, finds) {
+            state.cursor.node = node as u32;
+            if !is_below(&flame.nodes, node as u32, state.cursor.zoom) {
+                state.cursor.zoom = 0;
+            }
+        }
+        return;
+    }
+    if let Report::Tree(tree) = &answer.report {
+        // Rows that are not open are searched, too.
+        let from = (0..=state.cursor.selected.min(state.lines.len().saturating_sub(1))).rev();
+        let row = from.filter_map(|place| match state.lines.get(place) {
+            Some(Line::Tree(row)) => Some(*row),
+            _ => None,
+        });
+        let row = row.into_iter().next().unwrap_or(0);
+        let finds = |place: usize| search.finds(answer.shown(&tree.rows[place].name));
+        if let Some(row) = next(tree.rows.len(), row as usize, forward, may_stay, finds) {
+            let mut above = tree.rows[row].parent;
+            while let Some(row) = above {
+                state.cursor.open.insert(row);
+                above = tree.rows[row as usize].parent;
+            }
+            state.lines = answer.lines(&state.cursor.open);
+            select(state, Line::Tree(row as u32));
+        }
+        return;
+    }
+    let finds = |place: usize| search.finds(&answer.text_of(state.lines[place]));
+    if let Some(place) = next(state.lines.len(), state.cursor.selected, forward, may_stay, finds) {
+        state.cursor.selected = place;
+    }
+}
+
+/// The next place that is found, around the end.
+fn next(
+    count: usize,
+    from: usize,
+    forward: bool,
+    may_stay: bool,
+    finds: impl Fn(usize) -> bool,
+) -> Option<usize> {
+    let first = usize::from(!may_stay);
+    let place =
+        |step: usize| if forward { (from + step) % count } else { (from + count - step % count) % count };
+    (first..first + count).map(place).find(|&place| finds(place))
+}
+
+fn select(state: &mut State, line: Line) {
+    if let Some(place) = state.lines.iter().position(|other| *other == line) {
+        state.cursor.selected = place;
+    }
+}
+
+/// Moves through lines. Returns whether the key does that.
+fn move_in_lines(state: &mut State, answer: &Answer, key: Key) -> bool {
+    let page = state.page();
+    let cursor = &mut state.cursor;
+    let last = state.lines.len().saturating_sub(1);
+    match key {
+        Key::Down | Key::Char('j') => {
+            let is_title = matches!(state.lines.get(cursor.selected + 1), Some(Line::Title(_)));
+            cursor.selected = (cursor.selected + 1 + usize::from(is_title)).min(last);
+        }
+        Key::Up | Key::Char('k') => {
+            let above = cursor.selected.saturating_sub(1);
+            let is_title = matches!(state.lines.get(above), Some(Line::Title(_)));
+            cursor.selected =
+                if is_title && above == 0 { cursor.selected } else { above - usize::from(is_title) };
+        }
+        Key::PageDown | Key::Char(' ') | Key::Ctrl('f') => {
+            cursor.selected = (cursor.selected + page).min(last)
+        }
+        Key::PageUp | Key::Ctrl('b') => cursor.selected = cursor.selected.saturating_sub(page),
+        Key::Ctrl('d') => cursor.selected = (cursor.selected + page / 2).min(last),
+        Key::Ctrl('u') => cursor.selected = cursor.selected.saturating_sub(page / 2),
+        Key::Home | Key::Char('g') => cursor.selected = 0,
+        Key::End | Key::Char('G') => cursor.selected = last,
+        Key::Wheel(by) => cursor.selected = cursor.selected.saturating_add_signed(by as isize).min(last),
+        Key::Click(_, row) => return click(state, answer, row),
+        Key::Left => return close(state, answer),
+        Key::Right => return open(state, answer),
+        Key::Char('H') => return heaviest_rows(state, answer),
+        _ => return false,
+    }
+    true
+}
+
+/// Selects the line that was clicked. A second click does what Enter does.
+fn click(state: &mut State, answer: &Answer, row: u16) -> bool {
+    let Some(place) = usize::from(row).checked_sub(BODY).map(|row| row + state.cursor.top) else {
+        return true;
+    };
+    let is_on_screen = usize::from(row) < BODY + state.page();
+    if place >= state.lines.len() || !is_on_screen || matches!(state.lines[place], Line::Title(_)) {
+        return true;
+    }
+    if place == state.cursor.selected {
+        enter(state, answer);
+    } else {
+        state.cursor.selected = place;
+    }
+    true
+}
+
+/// Opens a row of a tree, or goes to its first child.
+fn open(state: &mut State, answer: &Answer) -> bool {
+    let Some(Line::Tree(row)) = state.line() else { return matches!(answer.report, Report::Tree(_)) };
+    if !answer.has_children(row) {
+        return true;
+    }
+    if state.cursor.open.insert(row) {
+        state.lines = answer.lines(&state.cursor.open);
+    } else {
+        state.cursor.selected += 1;
+    }
+    true
+}
+
+/// Closes a row of a tree, or goes to its parent.
+fn close(state: &mut State, answer: &Answer) -> bool {
+    let Report::Tree(tree) = &answer.report else { return false };
+    match state.line() {
+        Some(Line::Tree(row)) if state.cursor.open.remove(&row) && answer.has_children(row) => {
+            state.lines = answer.lines(&state.cursor.open);
+        }
+        Some(Line::Tree(row)) => {
+            if let Some(parent) = tree.rows[row as usize].parent {
+                select(state, Line::Tree(parent));
+            }
+        }
+        Some(Line::Cut(Some(parent), _)) => select(state, Line::Tree(parent)),
+        _ => {}
+    }
+    true
+}
+
+/// Follows the heaviest callee of the selected row while it keeps half of its caller's total, and opens the way.
+fn heaviest_rows(state: &mut State, answer: &Answer) -> bool {
+    let Report::Tree(tree) = &answer.report else { return false };
+    let Some(Line::Tree(mut row)) = state.line() else { return true };
+    loop {
+        let children =
+            (row + 1..answer.end_of(row)).filter(|&child| tree.rows[child as usize].parent == Some(row));
+        let weight = |child: &u32| tree.rows[*child as usize].values.total.unsigned_abs();
+        let Some(child) = children.max_by_key(|child| (weight(child), std::cmp::Reverse(*child))) else {
+            break;
+        };
+        if weight(&child) * 2 < weight(&row) {
+            break;
+        }
+        state.cursor.open.insert(row);
+        row = child;
+    }
+    state.lines = answer.lines(&state.cursor.open);
+    select(state, Line::Tree(row));
+    let name = answer.shown(&tree.rows[row as usize].name);
+    state.message = Some(format!("the heaviest path ends at {name}: none of its callees has half of it"));
+    true
+}
+
+/// Moves through the blocks of a flame graph. Returns whether the key does that.
+fn move_in_flame(state: &mut State, answer: &Answer, key: Key) -> bool {
+    let Some(flame) = answer.flame() else { return false };
+    let nodes = &flame.nodes;
+    let node = state.cursor.node;
+    let parent = |node: u32| nodes.get(node as usize).map_or(0, |node| node.parent);
+    let children = |node: u32| (1..nodes.len() as u32).filter(move |&child| parent(child) == node);
+    let weight = |node: &u32| nodes[*node as usize].width.unsigned_abs();
+    let heaviest = |node: u32| children(node).max_by_key(|child| (weight(child), std::cmp::Reverse(*child)));
+    state.cursor.node = match key {
+        Key::Up | Key::Char('k') => parent(node),
+        Key::Down | Key::Char('j') => heaviest(node).unwrap_or(node),
+        Key::Left => children(parent(node)).take_while(|&other| other != node).last().unwrap_or(node),
+        Key::Right => children(parent(node)).skip_while(|&other| other != node).nth(1).unwrap_or(node),
+        Key::Home | Key::Char('g') => state.cursor.zoom,
+        Key::End | Key::Char('G') | Key::Char('H') => {
+            let mut node = node;
+            while let Some(child) = heaviest(node).filter(|child| weight(child) * 2 >= weight(&node)) {
+                node = child;
+            }
+            node
+        }
+        Key::PageDown | Key::Char(' ') | Key::Ctrl('f') | Key::Ctrl('d') => {
+            (0..state.page() / 2).fold(node, |node, _| heaviest(node).unwrap_or(node))
+        }
+        Key::PageUp | Key::Ctrl('b') | Key::Ctrl('u') => {
+            (0..state.page() / 2).fold(node, |node, _| parent(node))
+        }
+        Key::Wheel(by) if by > 0 => heaviest(node).unwrap_or(node),
+        Key::Wheel(_) => parent(node),
+        Key::Click(x, y) => match clicked(state, flame, x, y) {
+            Some(clicked) if clicked == node => {
+                zoom(state);
+                node
+            }
+            Some(clicked) => clicked,
+            None => node,
+        },
+        _ => return false,
+    };
+    // Above the zoomed block, the picture shows its callers.
+    if !is_below(nodes, state.cursor.node, state.cursor.zoom) {
+        state.cursor.zoom = state.cursor.node;
+    }
+    true
+}
+
+fn clicked(state: &State, flame: &Flame, x: u16, y: u16) -> Option<u32> {
+    let row = usize::from(y).checked_sub(BODY - 1)? + first_row(flame, &state.cursor, state.page() + 1);
+    let is_hit = |block: &Block| block.row == row && (block.from..block.to).contains(&usize::from(x));
+    blocks(flame, &state.cursor, usize::from(state.size.0)).into_iter().find(is_hit).map(|block| block.node)
+}
+
+/// Whether a node is `above` or one of its descendants.
+fn is_below(nodes: &[FlameNode], mut node: u32, above: u32) -> bool {
+    while node != above && node != 0 {
+        node = nodes.get(node as usize).map_or(0, |node| node.parent);
+    }
+    node == above
+}
+
+fn zoom(state: &mut State) {
+    if state.cursor.zoom != state.cursor.node {
+        state.remember();
+        state.cursor.zoom = state.cursor.node;
+    }
+}
+
+/// What Enter does with the selected line.
+fn enter(state: &mut State, answer: &Answer) {
+    if answer.flame().is_some() {
+        zoom(state);
+        return;
+    }
+    let Some(line) = state.line() else { return };
+    match line {
+        Line::Tree(row) => {
+            if !state.cursor.open.remove(&row) && answer.has_children(row) {
+                state.cursor.open.insert(row);
+            }
+            state.lines = answer.lines(&state.cursor.open);
+        }
+        Line::Cut(..) => {
+            state.message =
+                Some("these are too light to be listed; :--min-share 0 lists all of them".to_string());
+        }
+        Line::Key(_) | Line::Label(..) => {
+            let Some(label) = answer.label_of(line) else { return };
+            let mut question = state.question.clone();
+            question.choose(Choice::repeated("--label", label));
+            question.view = last_view(state);
+            state.ask(question);
+        }
+        Line::Top(_) | Line::Caller(_) | Line::Callee(_) | Line::Subject | Line::Itself => {
+            show_function(state, answer, View::Focus);
+        }
+        Line::Text(_) | Line::Title(_) => {}
+    }
+}
+
+/// The view before the list of labels.
+fn last_view(state: &State) -> View {
+    let views = state.before.iter().rev().map(|(question, _)| question.view);
+    views.into_iter().find(|view| *view != View::Labels).unwrap_or(View::Top)
+}
+
+/// Shows a view of the selected function.
+fn show_function(state: &mut State, answer: &Answer, view: View) {
+    let selected = state.selected(answer).map(str::to_string).or_else(|| state.question.subject.clone());
+    let Some(name) = selected else {
+        state.message = Some(format!("{} shows one function: select it first", view.command()));
+        return;
+    };
+    let question = crate::ui::question::Question { view, subject: Some(name), ..state.question.clone() };
+    state.ask(question);
+}
+
+/// The pattern that matches exactly the selected function.
+fn exactly(state: &mut State, answer: &Answer) -> Option<String> {
+    let Some(name) = state.selected(answer) else {
+        state.message = Some("select a function first".to_string());
+        return None;
+    };
+    let escaped = format!("^{}$", regex::escape(name).replace('…', r"\x{2026}"));
+    match state.question.value("--by").unwrap_or("function") {
+        "function" | "name" => Some(escaped),
+        kind @ ("file" | "package" | "mapping") => Some(format!("{kind}:{escaped}")),
+        kind => {
+            state.message = Some(format!("rows are by {kind}; press p until they are functions"));
+            None
+        }
+    }
+}
+
+/// Keys that ask something else, or have another effect.
+fn command(state: &mut State, answer: &Answer, key: Key) -> Option<Effect> {
+    let mut question = state.question.clone();
+    match key {
+        Key::Char('q') | Key::Ctrl('c') => return Some(Effect::Quit),
+        Key::Ctrl('z') => return Some(Effect::Suspend),
+        Key::Esc => return Some(Effect::Cancel),
+        Key::Char('r') => return Some(Effect::Reload),
+        Key::Char('?') => state.help = Some(0),
+        Key::Enter => enter(state, answer),
+        Key::Backspace | Key::Char('u') => {
+            if !state.back() {
+                state.message = Some("this is where you started".to_string());
+            }
+        }
+        Key::Char('/') => start_typing(state, Purpose::Search),
+        Key::Char(':') => start_typing(state, Purpose::Options),
+        Key::Char('s') => return Some(Effect::SuggestFile),
+        Key::Char('n') | Key::Char('N') => {
+            if state.search.is_none() {
+                state.message = Some("nothing was searched for yet: press /".to_string());
+            }
+            find(state, answer, key == Key::Char('n'), false);
+            state.settle();
+        }
+        Key::Char('y') => match state.selected(answer) {
+            Some(name) => return Some(Effect::Copy(name.to_string())),
+            None => state.message = Some("select a function first".to_string()),
+        },
+        Key::Char('Y') => return Some(Effect::Copy(state.command_line())),
+        Key::Char('c') => show_function(state, answer, View::Focus),
+        Key::Char(digit @ '1'..='9') => show_view(state, answer, View::ALL[digit as usize - '1' as usize]),
+        Key::Tab => turn(state, answer, 1),
+        Key::BackTab => turn(state, answer, View::ALL.len() - 1),
+        Key::Char('t') => show_view(state, answer, View::Labels),
+        Key::Char('b') => {
+            if matches!(question.view, View::Tree | View::Flame) && question.has("--bottom-up") {
+                question.drop("--bottom-up");
+            } else {
+                question.choose(Choice::flag("--bottom-up"));
+                question.view = if question.view == View::Flame { View::Flame } else { View::Tree };
+            }
+            state.ask(question);
+        }
+        Key::Char(filter @ ('f' | 'x' | 'h')) => {
+            let pattern = exactly(state, answer)?;
+            let option = match filter {
+                'f' => "--focus",
+                'x' => "--hide-stacks",
+                _ => "--hide-frames",
+            };
+            question.choose(Choice::repeated(option, pattern));
+            if matches!(question.view, View::Focus | View::Source) && filter != 'f' {
+                question.view = View::Top;
+            }
+            state.ask(question);
+        }
+        Key::Char('X') => {
+            for filter in FILTERS {
+                question.drop(filter);
+            }
+            state.ask(question);
+        }
+        Key::Char('m') => next_metric(state, answer),
+        Key::Char('o') => next_order(state),
+        Key::Char('d') => {
+            if question.has("--base") {
+                question.choose(Choice::single(
+                    "--sort",
+                    cycle(question.value("--sort"), &["delta", "new", "old"]),
+                ));
+                state.ask(question);
+            } else {
+                state.message = Some("nothing to compare with: :--base OLD names a baseline".to_string());
+            }
+        }
+        Key::Char('p') => {
+            let kinds = ["function", "package", "file", "line", "mapping"];
+            question
+                .choose(Choice::single("--by", cycle(question.value("--by").or(Some("function")), &kinds)));
+            state.ask(question);
+        }
+        _ => {}
+    }
+    None
+}
+
+/// The options that `X` removes.
+const FILTERS: [&str; 14] = [
+    "--show-stacks",
+    "--hide-stacks",
+    "--show-frames",
+    "--hide-frames",
+    "--show-from",
+    "--prune-from",
+    "--focus",
+    "--label",
+    "--hide-label",
+    "--thread",
+    "--from",
+    "--to",
+    "--highlight",
+    "--min-share",
+];
+
+fn start_typing(state: &mut State, purpose: Purpose) {
+    state.typing = Some(Typing { purpose, text: String::new(), from: state.cursor.clone() });
+}
+
+fn show_view(state: &mut State, answer: &Answer, view: View) {
+    if view.has_subject() {
+        return show_function(state, answer, view);
+    }
+    let question = crate::ui::question::Question { view, ..state.question.clone() };
+    state.ask(question);
+}
+
+/// Shows the view that is so many tabs to the right.
+fn turn(state: &mut State, answer: &Answer, by: usize) {
+    let place = View::ALL.iter().position(|view| *view == state.question.view).unwrap_or(0);
+    show_view(state, answer, View::ALL[(place + by) % View::ALL.len()]);
+}
+
+/// The word after this one, around the end; the first if there is none.
+fn cycle(now: Option<&str>, words: &[&str]) -> String {
+    let place = now.and_then(|now| words.iter().position(|word| *word == now));
+    words[place.map_or(0, |place| (place + 1) % words.len())].to_string()
+}
+
+fn next_metric(state: &mut State, answer: &Answer) {
+    let metrics = &answer.metrics;
+    let Some(shown) = answer.report.header().map(|header| header.metric.name.as_str()) else { return };
+    if metrics.len() < 2 {
+        state.message = Some(format!("the profile has no other metric than {shown}"));
+        return;
+    }
+    let place = metrics.iter().position(|metric| metric == shown).unwrap_or(0);
+    let mut question = state.question.clone();
+    question.drop("--metric");
+    question.choose(Choice::repeated("--metric", metrics[(place + 1) % metrics.len()].clone()));
+    state.ask(question);
+}
+
+/// Sorts by the next key. The first press leaves the default order of the view.
+fn next_order(state: &mut State) {
+    let question = &state.question;
+    let is_tree = question.view == View::Tree && !question.has("--bottom-up");
+    let keys: &[&str] = match (question.has("--base"), is_tree || question.view == View::Focus) {
+        (true, _) => &["delta", "self", "total", "name", "old", "new"],
+        (false, true) => &["total", "self", "name"],
+        (false, false) => &["self", "total", "name"],
+    };
+    let mut question = question.clone();
+    let key = cycle(question.value("--sort").or(keys.first().copied()), keys);
+    state.message = Some(format!("sorted by {key}"));
+    question.choose(Choice::single("--sort", key));
+    state.ask(question);
+}

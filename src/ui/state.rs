@@ -138,7 +138,9 @@ impl State {
     /// Adds options that were typed.
     pub(crate) fn choose(&mut self, choices: Vec<Choice>) {
         let mut question = self.question.clone();
-        choices.into_iter().for_each(|choice| question.choose(choice));
+        for choice in choices {
+            question.choose(choice);
+        }
         self.ask(question);
     }
 

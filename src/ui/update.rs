@@ -196,7 +196,7 @@ fn move_in_lines(state: &mut State, answer: &Answer, key: Key) -> bool {
                 if is_title && above == 0 { cursor.selected } else { above - usize::from(is_title) };
         }
         Key::PageDown | Key::Char(' ') | Key::Ctrl('f') => {
-            cursor.selected = (cursor.selected + page).min(last)
+            cursor.selected = (cursor.selected + page).min(last);
         }
         Key::PageUp | Key::Ctrl('b') => cursor.selected = cursor.selected.saturating_sub(page),
         Key::Ctrl('d') => cursor.selected = (cursor.selected + page / 2).min(last),
@@ -296,26 +296,22 @@ fn move_in_flame(state: &mut State, answer: &Answer, key: Key) -> bool {
     let weight = |node: &u32| nodes[*node as usize].width.unsigned_abs();
     let heaviest = |node: u32| children(node).max_by_key(|child| (weight(child), std::cmp::Reverse(*child)));
     state.cursor.node = match key {
-        Key::Up | Key::Char('k') => parent(node),
-        Key::Down | Key::Char('j') => heaviest(node).unwrap_or(node),
+        Key::Up | Key::Char('k') | Key::Wheel(..=0) => parent(node),
+        Key::Down | Key::Char('j') | Key::Wheel(_) => heaviest(node).unwrap_or(node),
         Key::Left => children(parent(node)).take_while(|&other| other != node).last().unwrap_or(node),
         Key::Right => children(parent(node)).skip_while(|&other| other != node).nth(1).unwrap_or(node),
         Key::Home | Key::Char('g') => state.cursor.zoom,
-        Key::End | Key::Char('G') | Key::Char('H') => {
+        Key::End | Key::Char('G' | 'H') => {
             let mut node = node;
             while let Some(child) = heaviest(node).filter(|child| weight(child) * 2 >= weight(&node)) {
                 node = child;
             }
             node
         }
-        Key::PageDown | Key::Char(' ') | Key::Ctrl('f') | Key::Ctrl('d') => {
+        Key::PageDown | Key::Char(' ') | Key::Ctrl('f' | 'd') => {
             (0..state.page() / 2).fold(node, |node, _| heaviest(node).unwrap_or(node))
         }
-        Key::PageUp | Key::Ctrl('b') | Key::Ctrl('u') => {
-            (0..state.page() / 2).fold(node, |node, _| parent(node))
-        }
-        Key::Wheel(by) if by > 0 => heaviest(node).unwrap_or(node),
-        Key::Wheel(_) => parent(node),
+        Key::PageUp | Key::Ctrl('b' | 'u') => (0..state.page() / 2).fold(node, |node, _| parent(node)),
         Key::Click(x, y) => match clicked(state, flame, x, y) {
             Some(clicked) if clicked == node => {
                 zoom(state);
@@ -431,14 +427,13 @@ fn command(state: &mut State, answer: &Answer, key: Key) -> Option<Effect> {
         Key::Char('?') => state.help = Some(0),
         Key::Enter => enter(state, answer),
         Key::Backspace | Key::Char('u') => {
-            if !state.back() {
-                state.message = Some("this is where you started".to_string());
-            }
+            let is_back = state.back();
+            state.message = (!is_back).then(|| "this is where you started".to_string());
         }
         Key::Char('/') => start_typing(state, Purpose::Search),
         Key::Char(':') => start_typing(state, Purpose::Options),
         Key::Char('s') => return Some(Effect::SuggestFile),
-        Key::Char('n') | Key::Char('N') => {
+        Key::Char('n' | 'N') => {
             if state.search.is_none() {
                 state.message = Some("nothing was searched for yet: press /".to_string());
             }

@@ -131,7 +131,9 @@ fn answer(folder: &Path, command: &str, example: &Example) -> String {
 
 fn run_example(folder: &Path, command: &str, example: &Example) -> String {
     let words = words(&example.line);
-    let output = prof(folder, &words[1..]);
+    // A screen instead of a terminal.
+    let keys = if command == "ui" { &["--keys".to_string(), "j".to_string()][..] } else { &[] };
+    let output = prof(folder, &[&words[1..], keys].concat());
     let (code, stderr) = (output.status.code(), text(output.stderr));
     // What finds a regression exits with 1.
     let is_check = ["diff", "trend"].contains(&command);

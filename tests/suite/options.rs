@@ -98,6 +98,9 @@ const OF_COMMANDS: &[(&str, &str, &str, &str)] = &[
     ("graph", "--max-nodes", "3", "cpu.pb.gz"),
     ("graph", "--min-edge", "30", "cpu.pb.gz"),
     ("graph", "--color-by", "file", "graph.dot cpu.pb.gz"),
+    ("ui", "--view", "tree", "cpu.pb.gz"),
+    ("ui", "--keys", "j", "cpu.pb.gz"),
+    ("ui", "--screen", "60x20", "--keys j cpu.pb.gz"),
     ("flame", "--icicle", "", "cpu.pb.gz"),
     ("flame", "--bottom-up", "", "cpu.pb.gz"),
     ("flame", "--order", "weight", "cpu.pb.gz"),
@@ -273,6 +276,8 @@ fn lead(command: &str, trial: Trial) -> &'static str {
             ""
         }
         "flame" => "out.svg",
+        // It needs a terminal unless it is told which keys to press.
+        "ui" if !["--keys", "--screen"].contains(&trial.option) => "--keys j",
         "convert" if !writes => "-o - --output-format pprof",
         _ => "",
     }
@@ -319,6 +324,11 @@ fn options_of_timeline_do_something() {
     check(&["timeline"]);
 }
 
+#[test]
+fn options_of_ui_do_something() {
+    check(&["ui"]);
+}
+
 /// The tests above cover all commands.
 #[test]
 fn every_command_is_tried() {
@@ -331,7 +341,7 @@ fn every_command_is_tried() {
         .filter_map(|line| line.split_whitespace().next())
         .filter(|name| *name != "help")
         .collect();
-    let tried = "completions convert diff flame focus graph hot info labels lint man open report source timeline top traces tree trend types";
+    let tried = "completions convert diff flame focus graph hot info labels lint man open report source timeline top traces tree trend types ui";
     assert_eq!(named, tried.split(' ').collect());
 }
 

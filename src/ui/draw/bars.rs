@@ -18,14 +18,14 @@ use crate::unit::share;
 pub(super) fn top(
     state: &State,
     answer: &Answer,
-    theme: &Theme,
+    theme: Theme,
     computing: bool,
     area: Rect,
     cells: &mut Buffer,
 ) {
     let width = usize::from(area.width);
     let heading = answer.heading.first().map_or("", String::as_str);
-    put(cells, 0, 0, &fit(heading, width, theme.ellipsis()), width, theme.bold());
+    put(cells, 0, 0, &fit(heading, width, theme.ellipsis()), width, Theme::bold());
     let note = if computing { " computing, Esc stops " } else { "" };
     let mut x = 0;
     for (place, view) in View::ALL.into_iter().enumerate() {
@@ -33,12 +33,12 @@ pub(super) fn top(
         let text = format!(" {} {}", place + 1, name_of(view));
         // Where there is no space for the names of tabs, only that of the view is shown.
         let text = if tabs_fit(width) || is_shown { text } else { format!(" {}", place + 1) };
-        let style = if is_shown { theme.selected() } else { theme.faint() };
+        let style = if is_shown { Theme::selected() } else { theme.faint() };
         put(cells, x as u16, 1, &text, width.saturating_sub(x), style);
         x += display_width(&text);
     }
     let start = width.saturating_sub(note.len());
-    put(cells, start as u16, 1, note, note.len(), theme.selected());
+    put(cells, start as u16, 1, note, note.len(), Theme::selected());
 }
 
 fn name_of(view: View) -> &'static str {
@@ -50,7 +50,7 @@ fn tabs_fit(width: usize) -> bool {
 }
 
 /// The selected line in full or what happened, the keys, and the command.
-pub(super) fn bottom(state: &State, answer: &Answer, theme: &Theme, area: Rect, cells: &mut Buffer) {
+pub(super) fn bottom(state: &State, answer: &Answer, theme: Theme, area: Rect, cells: &mut Buffer) {
     let (width, height) = (usize::from(area.width), area.height);
     let (text, style) = match (&state.typing, &state.message) {
         (Some(typing), _) => {
@@ -61,7 +61,7 @@ pub(super) fn bottom(state: &State, answer: &Answer, theme: &Theme, area: Rect, 
             };
             let cursor = if theme.unicode { "▏" } else { "_" };
             let text = tail(&format!("{}{cursor}", typing.text), width.saturating_sub(prompt.len()));
-            (format!("{prompt}{text}"), theme.bold())
+            (format!("{prompt}{text}"), Theme::bold())
         }
         (None, Some(message)) => (clean(message).into_owned(), theme.strong()),
         (None, None) => (fit(&details(state, answer), width, theme.ellipsis()), Style::new()),
@@ -86,7 +86,7 @@ pub(super) fn bottom(state: &State, answer: &Answer, theme: &Theme, area: Rect, 
     let mut rest = &*command;
     for row in 0..rows {
         let (line, after) = rest.split_at(split_place(rest, room));
-        put(cells, 2, height - rows + row, line, room, theme.bold());
+        put(cells, 2, height - rows + row, line, room, Theme::bold());
         rest = after;
     }
 }
@@ -104,7 +104,7 @@ fn split_place(text: &str, room: usize) -> usize {
     text.len() - text.trim_start_matches(fits).len()
 }
 
-fn ascii_or(text: &str, theme: &Theme) -> String {
+fn ascii_or(text: &str, theme: Theme) -> String {
     if theme.unicode { text.to_string() } else { ascii(text) }
 }
 
@@ -119,7 +119,7 @@ fn tail(text: &str, room: usize) -> String {
 }
 
 /// The command, without its middle if it is too long.
-fn without_middle(command: &str, room: usize, theme: &Theme) -> String {
+fn without_middle(command: &str, room: usize, theme: Theme) -> String {
     if display_width(command) <= room {
         return command.to_string();
     }

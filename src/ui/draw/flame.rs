@@ -79,7 +79,7 @@ pub(crate) fn first_row(flame: &Flame, cursor: &Cursor, height: usize) -> usize 
     (row + 3).saturating_sub(height)
 }
 
-pub(super) fn draw(state: &State, answer: &Answer, theme: &Theme, area: Rect, cells: &mut Buffer) {
+pub(super) fn draw(state: &State, answer: &Answer, theme: Theme, area: Rect, cells: &mut Buffer) {
     let Some(flame) = answer.flame() else { return };
     if flame.nodes.len() < 2 {
         put(
@@ -101,7 +101,7 @@ pub(super) fn draw(state: &State, answer: &Answer, theme: &Theme, area: Rect, ce
     }
 }
 
-fn draw_block(state: &State, answer: &Answer, theme: &Theme, block: Block, y: u16, cells: &mut Buffer) {
+fn draw_block(state: &State, answer: &Answer, theme: Theme, block: Block, y: u16, cells: &mut Buffer) {
     let Some(flame) = answer.flame() else { return };
     let node = &flame.nodes[block.node as usize];
     let name = if block.node == 0 { "all" } else { answer.shown(&node.name) };
@@ -114,7 +114,7 @@ fn draw_block(state: &State, answer: &Answer, theme: &Theme, block: Block, y: u1
     let color = answer.colors.get(block.node as usize).copied().unwrap_or([216; 3]);
     let mut style = theme.block(color, meaning);
     if state.search.as_ref().is_some_and(|search| search.finds(name)) {
-        style = style.patch(theme.found());
+        style = style.patch(Theme::found());
     }
     if block.node == state.cursor.node {
         style = style.add_modifier(Modifier::REVERSED | Modifier::BOLD);

@@ -36,10 +36,10 @@ pub(crate) fn lines(width: usize) -> Vec<(String, bool)> {
     lines
 }
 
-pub(super) fn draw(first: usize, theme: &Theme, area: Rect, cells: &mut Buffer) {
+pub(super) fn draw(first: usize, theme: Theme, area: Rect, cells: &mut Buffer) {
     let lines = lines(usize::from(area.width));
     for (place, (text, is_title)) in lines.iter().skip(first).take(usize::from(area.height)).enumerate() {
-        let style = if *is_title { theme.bold() } else { ratatui::style::Style::new() };
+        let style = if *is_title { Theme::bold() } else { ratatui::style::Style::new() };
         let text = if theme.unicode { text.clone() } else { ascii(text) };
         put(cells, 0, area.y + place as u16, &text, usize::from(area.width), style);
     }

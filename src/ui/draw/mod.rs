@@ -25,7 +25,7 @@ const LEAST: (u16, u16) = (30, 8);
 pub(crate) fn draw(
     state: &State,
     answer: &Answer,
-    theme: &Theme,
+    theme: Theme,
     computing: bool,
     area: Rect,
     cells: &mut Buffer,

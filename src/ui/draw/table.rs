@@ -47,7 +47,7 @@ const LEAST_NAME: usize = 14;
 /// From this width on, old values are shown next to new ones, and shares of what filters left.
 const WIDE: u16 = 110;
 
-pub(super) fn draw(state: &State, answer: &Answer, theme: &Theme, area: Rect, cells: &mut Buffer) {
+pub(super) fn draw(state: &State, answer: &Answer, theme: Theme, area: Rect, cells: &mut Buffer) {
     let first = state.cursor.top.min(state.lines.len());
     let lines = &state.lines[first..state.lines.len().min(first + usize::from(area.height) - 1)];
     if !answer.text.is_empty() {
@@ -57,13 +57,13 @@ pub(super) fn draw(state: &State, answer: &Answer, theme: &Theme, area: Rect, ce
     let columns = columns(answer, &scales, lines, area.width);
     let taken: usize = columns.iter().map(|column| column.width + GAP).sum();
     let titles = columns.iter().map(|column| (column.width, column.title.clone()));
-    draw_numbers(titles, area.y, theme.bold(), cells);
+    draw_numbers(titles, area.y, Theme::bold(), cells);
     let title = title_of_names(answer);
-    put(cells, taken as u16, area.y, &title, usize::from(area.width), theme.bold());
+    put(cells, taken as u16, area.y, &title, usize::from(area.width), Theme::bold());
     for (place, &line) in lines.iter().enumerate() {
         let y = area.y + 1 + place as u16;
         let is_selected = first + place == state.cursor.selected;
-        let base = if is_selected { theme.selected() } else { style_of(answer, line, theme) };
+        let base = if is_selected { Theme::selected() } else { style_of(answer, line, theme) };
         if is_selected {
             cells.set_style(Rect { y, height: 1, ..area }, base);
         }
@@ -79,7 +79,7 @@ pub(super) fn draw(state: &State, answer: &Answer, theme: &Theme, area: Rect, ce
         let is_found = state.search.as_ref().is_some_and(|search| search.finds(&text));
         put(cells, taken as u16, y, &before, usize::from(area.width) - taken, base);
         let x = (taken + display_width(&before)) as u16;
-        let style = if is_found { base.patch(theme.found()) } else { base };
+        let style = if is_found { base.patch(Theme::found()) } else { base };
         put(cells, x, y, &fit(&text, room, theme.ellipsis()), room, style);
     }
     if state.lines.is_empty() {
@@ -94,18 +94,18 @@ pub(super) fn draw(state: &State, answer: &Answer, theme: &Theme, area: Rect, ce
     }
 }
 
-fn draw_text(state: &State, answer: &Answer, theme: &Theme, lines: &[Line], area: Rect, cells: &mut Buffer) {
+fn draw_text(state: &State, answer: &Answer, theme: Theme, lines: &[Line], area: Rect, cells: &mut Buffer) {
     for (place, line) in lines.iter().enumerate() {
         let Line::Text(row) = line else { continue };
         let Some((text, emphasis)) = answer.text.get(*row as usize) else { continue };
         let is_selected = state.cursor.top + place == state.cursor.selected;
         let is_found = state.search.as_ref().is_some_and(|search| search.finds(text));
         let style = match emphasis {
-            _ if is_selected => theme.selected(),
-            _ if is_found => theme.found(),
-            Emphasis::Bold => theme.bold(),
+            _ if is_selected => Theme::selected(),
+            _ if is_found => Theme::found(),
+            Emphasis::Bold => Theme::bold(),
             Emphasis::Strong => theme.strong(),
-            Emphasis::Marked => theme.found(),
+            Emphasis::Marked => Theme::found(),
             Emphasis::Faint => theme.faint(),
             Emphasis::None | Emphasis::Command => Style::new(),
         };
@@ -129,7 +129,7 @@ fn draw_numbers(texts: impl Iterator<Item = (usize, String)>, y: u16, style: Sty
 }
 
 /// Colours what grew and what shrank.
-fn draw_changes(answer: &Answer, columns: &[Column], line: Line, theme: &Theme, y: u16, cells: &mut Buffer) {
+fn draw_changes(answer: &Answer, columns: &[Column], line: Line, theme: Theme, y: u16, cells: &mut Buffer) {
     let mut x = 0;
     for column in columns {
         if matches!(column.what, What::OwnChange | What::TotalChange) {
@@ -148,9 +148,9 @@ fn draw_changes(answer: &Answer, columns: &[Column], line: Line, theme: &Theme, 
     }
 }
 
-fn style_of(answer: &Answer, line: Line, theme: &Theme) -> Style {
+fn style_of(answer: &Answer, line: Line, theme: Theme) -> Style {
     match (&answer.report, line) {
-        (_, Line::Title(_) | Line::Subject | Line::Key(_)) => theme.bold(),
+        (_, Line::Title(_) | Line::Subject | Line::Key(_)) => Theme::bold(),
         (_, Line::Cut(..)) => theme.faint(),
         (Report::Top(top), Line::Top(row))
             if top.rows[row as usize].candidate && top.header.base.is_none() =>
@@ -175,7 +175,7 @@ fn title_of_names(answer: &Answer) -> String {
 }
 
 /// What is before the name of a line: the depth of a row, and whether it is open.
-fn branches(state: &State, answer: &Answer, theme: &Theme, line: Line) -> String {
+fn branches(state: &State, answer: &Answer, theme: Theme, line: Line) -> String {
     let (open, closed, leaf) = if theme.unicode { ("▾ ", "▸ ", "  ") } else { ("- ", "+ ", "  ") };
     match (&answer.report, line) {
         (Report::Tree(tree), Line::Tree(row)) => {
@@ -196,7 +196,7 @@ fn branches(state: &State, answer: &Answer, theme: &Theme, line: Line) -> String
 }
 
 /// The indentation of a row; that of deep rows is a number.
-fn indented(depth: u32, theme: &Theme) -> String {
+fn indented(depth: u32, theme: Theme) -> String {
     const DEEPEST: u32 = 16;
     if depth <= DEEPEST {
         return "  ".repeat(depth as usize);

@@ -41,51 +41,51 @@ pub(super) enum Meaning {
 
 impl Theme {
     /// What text is shortened with.
-    pub(super) fn ellipsis(&self) -> &'static str {
+    pub(super) fn ellipsis(self) -> &'static str {
         if self.unicode { "…" } else { ".." }
     }
 
     /// Text that only explains.
-    pub(super) fn faint(&self) -> Style {
+    pub(super) fn faint(self) -> Style {
         if self.palette == Palette::None { Style::new() } else { Style::new().add_modifier(Modifier::DIM) }
     }
 
     /// Titles.
-    pub(super) fn bold(&self) -> Style {
+    pub(super) fn bold() -> Style {
         Style::new().add_modifier(Modifier::BOLD)
     }
 
     /// The selected line.
-    pub(super) fn selected(&self) -> Style {
+    pub(super) fn selected() -> Style {
         Style::new().add_modifier(Modifier::REVERSED)
     }
 
     /// What was searched for.
-    pub(super) fn found(&self) -> Style {
-        self.bold().add_modifier(Modifier::UNDERLINED)
+    pub(super) fn found() -> Style {
+        Theme::bold().add_modifier(Modifier::UNDERLINED)
     }
 
     /// Functions that do most of their work themselves, and keys.
-    pub(super) fn strong(&self) -> Style {
+    pub(super) fn strong(self) -> Style {
         self.colored(Color::Magenta)
     }
 
     /// Costs more than before.
-    pub(super) fn grew(&self) -> Style {
+    pub(super) fn grew(self) -> Style {
         self.colored(Color::Red)
     }
 
     /// Costs less than before.
-    pub(super) fn shrank(&self) -> Style {
+    pub(super) fn shrank(self) -> Style {
         self.colored(Color::Blue)
     }
 
-    fn colored(&self, color: Color) -> Style {
+    fn colored(self, color: Color) -> Style {
         if self.palette == Palette::None { Style::new() } else { Style::new().fg(color) }
     }
 
     /// A block of a flame graph.
-    pub(super) fn block(&self, [red, green, blue]: [u8; 3], meaning: Meaning) -> Style {
+    pub(super) fn block(self, [red, green, blue]: [u8; 3], meaning: Meaning) -> Style {
         let background = match self.palette {
             Palette::None => return Style::new(),
             Palette::Sixteen => match meaning {

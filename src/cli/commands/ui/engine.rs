@@ -105,38 +105,38 @@ impl Engine {
         answer.metrics = keep.metrics();
         Ok(answer)
     }
+}
 
-    /// The options that a text has, for the command of a view; the message if there is a mistake.
-    pub(super) fn options(&self, view: View, text: &str) -> Result<Vec<Choice>, String> {
-        let words = split(text)?;
-        let definition = definition(view);
-        let matches = definition.clone().mut_args(|arg| arg.required(false)).try_get_matches_from(&words);
-        let matches = matches.map_err(|error| {
-            let text = error.to_string();
-            let line = text.lines().next().unwrap_or_default();
-            line.trim_start_matches("error: ").to_string()
-        })?;
-        let choices = given(&definition, &matches);
-        if let Some(choice) = choices.iter().find(|choice| OF_OUTPUT.contains(&&*choice.name)) {
-            return Err(format!("{} is for text that is printed; s saves what is seen", choice.name));
-        }
-        match choices.is_empty() {
-            true => Err(format!("{text}: no option; options start with -, such as --by package")),
-            false => Ok(choices),
-        }
+/// The options that a text has, for the command of a view; the message if there is a mistake.
+pub(super) fn options(view: View, text: &str) -> Result<Vec<Choice>, String> {
+    let words = split(text)?;
+    let definition = definition(view);
+    let matches = definition.clone().mut_args(|arg| arg.required(false)).try_get_matches_from(&words);
+    let matches = matches.map_err(|error| {
+        let text = error.to_string();
+        let line = text.lines().next().unwrap_or_default();
+        line.trim_start_matches("error: ").to_string()
+    })?;
+    let choices = given(&definition, &matches);
+    if let Some(choice) = choices.iter().find(|choice| OF_OUTPUT.contains(&&*choice.name)) {
+        return Err(format!("{} is for text that is printed; s saves what is seen", choice.name));
     }
+    if choices.is_empty() {
+        return Err(format!("{text}: no option; options start with -, such as --by package"));
+    }
+    Ok(choices)
+}
 
-    /// Writes the stacks shown as a page or a picture. An existing file is never replaced.
-    pub(super) fn save(&self, question: &Question, path: &str) -> Result<()> {
-        if Path::new(path).exists() {
-            return Err(hinted(format!("{path} exists"), "choose another name"));
-        }
-        let question = Question { view: View::Flame, ..question.clone() };
-        let mut words = words(&question, false);
-        let place = words.iter().position(|word| word == crate::ui::PICTURE).unwrap_or(0);
-        words[place] = path.to_string();
-        parse::<FlameCommand>(&words)?.run()
+/// Writes the stacks shown as a page or a picture. An existing file is never replaced.
+pub(super) fn save(question: &Question, path: &str) -> Result<()> {
+    if Path::new(path).exists() {
+        return Err(hinted(format!("{path} exists"), "choose another name"));
     }
+    let question = Question { view: View::Flame, ..question.clone() };
+    let mut words = words(&question, false);
+    let place = words.iter().position(|word| word == crate::ui::PICTURE).unwrap_or(0);
+    words[place] = path.to_string();
+    parse::<FlameCommand>(&words)?.run()
 }
 
 /// The part of a profile that filters have left, if there are filters.

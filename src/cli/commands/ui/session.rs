@@ -9,7 +9,7 @@ use anyhow::Result;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use crate::cli::commands::ui::engine::{Engine, grammar, message};
+use crate::cli::commands::ui::engine::{Engine, grammar, message, options, save};
 use crate::name::base_name;
 use crate::ui::{Answer, Effect, Key, Purpose, Question, State, Typing, draw, press};
 
@@ -92,12 +92,12 @@ impl Session {
                 self.state.typing = Some(Typing { purpose: Purpose::Save, text, from });
             }
             Effect::Save(path) => {
-                self.state.message = Some(match self.engine.save(&self.state.question, &path) {
+                self.state.message = Some(match save(&self.state.question, &path) {
                     Ok(()) => format!("wrote {path}"),
                     Err(error) => message(&error),
                 });
             }
-            Effect::Options(text) => match self.engine.options(self.state.question.view, &text) {
+            Effect::Options(text) => match options(self.state.question.view, &text) {
                 Ok(choices) => self.state.choose(choices),
                 Err(message) => self.state.message = Some(message),
             },
@@ -120,7 +120,8 @@ impl Session {
             1 => format!("{stem}.html"),
             number => format!("{stem}-{number}.html"),
         };
-        (1..).map(name).find(|name| !std::path::Path::new(name).exists()).unwrap_or_default()
+        let is_free = |name: &String| !std::path::Path::new(name).exists();
+        (1..1000).map(name).find(is_free).unwrap_or_default()
     }
 
     /// Asks for the answer to a new question.
@@ -219,7 +220,7 @@ impl Session {
 
     /// Draws the screen.
     pub(super) fn draw(&self, area: Rect, cells: &mut Buffer) {
-        draw(&self.state, &self.answer, &self.engine.theme, self.is_computing(), area, cells);
+        draw(&self.state, &self.answer, self.engine.theme, self.is_computing(), area, cells);
     }
 
     /// The screen as text.

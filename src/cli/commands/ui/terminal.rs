@@ -116,7 +116,7 @@ pub(super) fn run(session: &mut Session) -> Result<()> {
 /// Waits until there is something to draw.
 fn next(session: &mut Session) -> Result<Option<Request>> {
     loop {
-        let time = if session.is_computing() { Duration::from_millis(20) } else { Duration::from_secs(3600) };
+        let time = if session.is_computing() { Duration::from_millis(20) } else { Duration::from_hours(1) };
         if !event::poll(time)? {
             if session.receive(Duration::ZERO) {
                 return Ok(None);

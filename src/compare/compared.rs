@@ -11,12 +11,12 @@ use crate::profile::{Label, LabelValue, LoadOptions, Profile};
 use crate::report::{BudgetReport, Diff, DiffSide, Folded, Message, Name};
 use crate::stats::{Incomparable, TestOptions};
 use crate::transform::{
-    AlignError, GivenError, Marks, MatchMethod, MatchOptions, Matching, ProfileMetric, align, fold_leaves,
-    foldable,
+    AlignError, AlignedInput, GivenError, Marks, MatchMethod, MatchOptions, Matching, align_owned,
+    fold_leaves, foldable,
 };
 use crate::tree::By;
 use crate::view::{
-    BudgetRule, DiffOptions, DiffSides, SampleSize, align_sides, check_budgets, count_calls, diff,
+    BudgetRule, DiffOptions, DiffSides, SampleSize, align_owned_sides, check_budgets, count_calls, diff,
     usual_normalization,
 };
 
@@ -113,28 +113,6 @@ pub fn compare(
     };
     let matching = matching.map_err(CompareError::Given)?;
     observer.step("match functions");
-    let profiles: Vec<(&Profile, usize)> = sides.all().map(|input| (&input.profile, input.metric)).collect();
-    // How much of the metric makes one sample matters only where sides are compared.
-    let aligned = if is_alone {
-        let parts = profiles.iter();
-        let parts = parts.map(|&(profile, metric)| ProfileMetric { profile, metric, extra: None });
-        let parts: Vec<ProfileMetric<'_>> = parts.collect();
-        align(&parts, options.keep.clone()).map(|whole| (whole, SampleSize::Unknown))
-    } else {
-        align_sides(&profiles, options.keep.clone())
-    };
-    let (whole, size) = aligned
-        .map_err(|error| CompareError::Align(error, sides.all().map(|input| input.name.clone()).collect()))?;
-    let old = sides.old.inputs.len();
-    let calls = count_calls(&profiles, old, by);
-    // What the recorder itself left at the end of stacks is always folded, so that is not one of the filters.
-    let mut stages = filters.stages(whole, by);
-    let leaves = stages.folded(&filters.texts(FilterKind::Fold))?;
-    let (whole, folded) = fold(&stages.profile, &leaves, old, sides.new.inputs.len());
-    observer.step("combine the sides");
-    let filtered = filters.clone().without(FilterKind::Fold).apply_by(whole, by)?;
-    observer.step("filter");
-    let Filtered { profile, filters, notes, .. } = filtered;
     let metrics = sides.all().flat_map(|input| {
         // In a file that holds both sides, the other metrics are the two sides.
         let all = &input.profile.meta.metrics;
@@ -144,6 +122,32 @@ pub fn compare(
     let is_default_metric = sides.all().all(|input| input.metric == input.profile.meta.default_metric);
     let has_new_values = sides.new.profiles().iter().any(|(new, metric)| new.meta.metrics[*metric].total > 0);
     let has_text_labels = sides.all().any(|input| may_have_text_labels(&input.profile));
+    let names: Vec<String> = sides.all().map(|input| input.name.clone()).collect();
+    let about = [side(&sides.old), side(&sides.new)];
+    let (old, new) = (sides.old.inputs.len(), sides.new.inputs.len());
+    let given: Vec<(&Profile, usize)> = sides.all().map(|input| (&input.profile, input.metric)).collect();
+    let calls = count_calls(&given, old, by);
+    // Samples of the inputs, which are dropped while they are aligned, are not needed below.
+    let inputs = sides.old.inputs.into_iter().chain(sides.new.inputs);
+    let profiles: Vec<(Profile, usize)> = inputs.map(|input| (input.profile, input.metric)).collect();
+    // How much of the metric makes one sample matters only where sides are compared.
+    let aligned = if is_alone {
+        let parts = profiles.into_iter();
+        let parts = parts.map(|(profile, metric)| AlignedInput { profile, metric, extra: None });
+        align_owned(parts.collect(), options.keep.clone()).map(|whole| (whole, SampleSize::Unknown))
+    } else {
+        align_owned_sides(profiles, options.keep.clone())
+    };
+    let (whole, size) = aligned.map_err(|error| CompareError::Align(error, names))?;
+    // What the recorder itself left at the end of stacks is always folded, so that is not one of the filters.
+    let mut stages = filters.stages(whole, by);
+    let leaves = stages.folded(&filters.texts(FilterKind::Fold))?;
+    let (whole, folded) = fold(&stages.profile, &leaves, old, new);
+    observer.step("combine the sides");
+    let filtered = filters.clone().without(FilterKind::Fold).apply_by(whole, by)?;
+    observer.step("filter");
+    let Filtered { profile, filters, notes, .. } = filtered;
+    let [old, new] = about;
     Ok(Compared {
         profile,
         metrics: metrics.into_iter().collect(),
@@ -153,7 +157,7 @@ pub fn compare(
         sides: DiffSides {
             calls,
             matched: matched(&matching, options.all_matches),
-            ..DiffSides::new(side(sides.old), side(sides.new), size)
+            ..DiffSides::new(old, new, size)
         },
         notes: stages.notes.into_iter().chain(notes).collect(),
         remarks,
@@ -193,13 +197,13 @@ fn may_have_text_labels(profile: &Profile) -> bool {
 }
 
 /// What a report says about a side. Its values are counted once both sides are combined.
-fn side(side: Side) -> DiffSide {
+fn side(side: &Side) -> DiffSide {
     let durations = side.inputs.iter().filter_map(|input| input.profile.meta.duration_ns);
     DiffSide {
         profiles: side.inputs.len(),
         duration_ns: durations.reduce(i64::saturating_add),
-        inputs: side.names,
-        chosen: side.chosen,
+        inputs: side.names.clone(),
+        chosen: side.chosen.clone(),
         ..DiffSide::default()
     }
 }

@@ -210,17 +210,15 @@ impl RowTable {
     }
 
     /// The rows as columns. Times are kept if any is known.
-    pub(crate) fn finish(self) -> Samples {
-        let columns = self.blocks.iter().enumerate().flat_map(|(number, block)| {
-            let width = self.width(number);
-            (0..width).map(move |metric| block.iter().skip(metric).step_by(width).copied().collect())
-        });
-        Samples {
-            values: columns.collect(),
-            stack: self.stack,
-            labels: self.labels,
-            time: self.time.filter(|_| self.is_timed),
+    pub(crate) fn finish(mut self) -> Samples {
+        let widths: Vec<usize> = (0..self.blocks.len()).map(|number| self.width(number)).collect();
+        let mut values = Vec::with_capacity(self.metrics);
+        // Each block is freed when its columns exist: together they would be twice the memory of a hundred runs.
+        for (block, width) in std::mem::take(&mut self.blocks).into_iter().zip(widths) {
+            let column = |metric: usize| block.iter().skip(metric).step_by(width).copied().collect();
+            values.extend((0..width).map(column));
         }
+        Samples { values, stack: self.stack, labels: self.labels, time: self.time.filter(|_| self.is_timed) }
     }
 }
 

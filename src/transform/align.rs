@@ -1,6 +1,6 @@
 //! Aligning profiles: one profile with the stacks of all inputs and one metric (a column) per input.
 
-use crate::profile::{LoadOptions, Period, Profile, ProfileBuilder};
+use crate::profile::{LoadOptions, Meta, Period, Profile, ProfileBuilder};
 use crate::transform::copier::{CopiedTables, Copier, SourceMetric};
 use crate::transform::merge::same_kind;
 use crate::transform::merge_error::MergeError;
@@ -52,42 +52,63 @@ pub enum AlignError {
 /// Fails if the metrics have units of different kinds or different sampling periods, or if the sum of all
 /// values does not fit in 64 bits.
 pub fn align(parts: &[ProfileMetric<'_>], keep: LoadOptions) -> Result<Profile, AlignError> {
+    let owned = |part: &ProfileMetric<'_>| AlignedInput {
+        profile: part.profile.clone(),
+        metric: part.metric,
+        extra: part.extra.map(<[i64]>::to_vec),
+    };
+    align_owned(parts.iter().map(owned).collect(), keep)
+}
+
+/// One metric of one profile, as an input of [`align_owned`].
+pub(crate) struct AlignedInput {
+    pub(crate) profile: Profile,
+    pub(crate) metric: usize,
+    /// As in [`ProfileMetric`].
+    pub(crate) extra: Option<Vec<i64>>,
+}
+
+/// [`align`], but each profile is dropped as soon as it is copied, so that memory does not hold all samples twice.
+pub(crate) fn align_owned(parts: Vec<AlignedInput>, keep: LoadOptions) -> Result<Profile, AlignError> {
     let Some(first) = parts.first() else {
         let builder = ProfileBuilder::new("none", keep);
         return builder.finish().map_err(|error| AlignError::Merge(MergeError::TooLarge(error)));
     };
-    same_kind(&parts.iter().map(|part| part.profile).collect::<Vec<_>>()).map_err(AlignError::Merge)?;
+    same_kind(&parts.iter().map(|part| &part.profile).collect::<Vec<_>>()).map_err(AlignError::Merge)?;
     let metric = &first.profile.meta.metrics[first.metric];
     let metrics: Vec<_> = parts.iter().map(|part| (&part.profile.meta, part.metric)).collect();
     let (unit, divisor) = finest(&metrics);
     let factors = reconcile(&metrics, &metric.name).map_err(AlignError::Merge)?;
     // Periods in units of different kinds say less than the units themselves.
-    check_periods(parts)?;
+    check_periods(&parts)?;
     let has_extra = parts.iter().any(|part| part.extra.is_some());
 
     let keep_times = keep.times && parts.iter().any(|part| part.profile.samples.time.is_some());
     let mut builder =
         ProfileBuilder::new(first.profile.meta.format, LoadOptions { times: keep_times, ..keep });
-    for _ in parts {
+    for _ in &parts {
         let made = builder.metric(&metric.name, &unit);
         builder.meta.metrics[made].divisor = divisor;
     }
     if has_extra {
         builder.metric("extra", "");
     }
+    let count = parts.len();
+    let mut metas: Vec<Meta> = Vec::with_capacity(count);
     let mut copied: Option<CopiedTables> = None;
-    for (number, (part, factor)) in parts.iter().zip(factors).enumerate() {
-        let column = &part.profile.samples.values[part.metric];
-        let known = copied.take().filter(|copied| copied.are_of(part.profile));
-        let tables = copied.insert(known.unwrap_or_else(|| CopiedTables::new(&mut builder, part.profile)));
-        let copier = Copier::new(&mut builder, part.profile, tables, keep.labels);
+    for (number, (part, factor)) in parts.into_iter().zip(factors).enumerate() {
+        let known = copied.take().filter(|copied| copied.are_of(&part.profile));
+        let tables = copied.insert(known.unwrap_or_else(|| CopiedTables::new(&mut builder, &part.profile)));
+        let copier = Copier::new(&mut builder, &part.profile, tables, keep.labels);
         if let Some(calls) = &part.profile.calls {
-            let mut taken = vec![None; parts.len()];
+            let mut taken = vec![None; count];
             taken[number] = Some(SourceMetric { column: part.metric, factor });
             copier.copy_calls(calls, &taken);
+            metas.push(part.profile.meta);
             continue;
         }
-        let metrics = if has_extra { 0..parts.len() + 1 } else { number..number + 1 };
+        let column = &part.profile.samples.values[part.metric];
+        let metrics = if has_extra { 0..count + 1 } else { number..number + 1 };
         let own = number - metrics.start;
         copier.copy_rows(metrics, |builder, row, values| {
             values[own] = column[row].checked_mul(factor).unwrap_or_else(|| {
@@ -95,21 +116,21 @@ pub fn align(parts: &[ProfileMetric<'_>], keep: LoadOptions) -> Result<Profile, 
                 0
             });
             if has_extra {
-                values[parts.len()] = part.extra.map_or(0, |extra| extra[row]);
+                values[count] = part.extra.as_ref().map_or(0, |extra| extra[row]);
             }
         });
+        metas.push(part.profile.meta);
     }
-    let meta = &first.profile.meta;
-    builder.meta.period.clone_from(&meta.period);
-    builder.meta.profiles = parts.iter().map(|part| part.profile.meta.profiles).sum();
+    builder.meta.period.clone_from(&metas[0].period);
+    builder.meta.profiles = metas.iter().map(|meta| meta.profiles).sum();
     let mut whole = builder.finish().map_err(|error| AlignError::Merge(MergeError::TooLarge(error)))?;
-    refuse_overflow(&whole, parts.len())?;
-    for warning in parts.iter().flat_map(|part| &part.profile.meta.warnings) {
+    refuse_overflow(&whole, count)?;
+    for warning in metas.iter().flat_map(|meta| &meta.warnings) {
         if !whole.meta.warnings.contains(warning) {
             whole.meta.warnings.push(warning.clone());
         }
     }
-    for meta in parts.iter().map(|part| &part.profile.meta) {
+    for meta in &metas {
         whole.meta.sources.extend(meta.sources.clone());
         for note in &meta.notes {
             if !whole.meta.notes.contains(note) {
@@ -120,8 +141,8 @@ pub fn align(parts: &[ProfileMetric<'_>], keep: LoadOptions) -> Result<Profile, 
     Ok(whole)
 }
 
-fn check_periods(parts: &[ProfileMetric<'_>]) -> Result<(), AlignError> {
-    let known = |part: &ProfileMetric<'_>| part.profile.meta.period.clone();
+fn check_periods(parts: &[AlignedInput]) -> Result<(), AlignError> {
+    let known = |part: &AlignedInput| part.profile.meta.period.clone();
     let Some(first) = parts.iter().find_map(known) else { return Ok(()) };
     let spoken = |period: &Period| {
         format!("{} of {}", human_short(period.value, &Unit::parse(&period.unit), 1), period.name)

@@ -37,6 +37,7 @@ mod what_if;
 
 pub use adjacent::{collapse, collapse_recursion};
 pub use align::{AlignError, ProfileMetric, align};
+pub(crate) use align::{AlignedInput, align_owned};
 pub use anonymize::anonymize;
 pub use average::average;
 pub use compact::compact;

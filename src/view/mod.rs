@@ -29,6 +29,7 @@ mod types;
 mod values;
 
 pub use assembly::{BinaryCode, CodeSpot, NoAssembly, assembly};
+pub(crate) use diff::align_owned_sides;
 pub use diff::{
     BudgetLimit, BudgetRule, BySideOptions, CallCounts, DiffOptions, DiffSides, DiffSort, SampleSize,
     align_sides, by_side, check_budgets, count_calls, count_listed, diff, is_sampled_heap, learn_noise,

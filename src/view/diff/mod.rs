@@ -27,7 +27,7 @@ use crate::stats::compare::Comparison;
 use crate::stats::detect::{Sensitivity, detectable_ratio, samples_needed, samples_needed_per_run};
 use crate::stats::model::{Doubt, Scale};
 use crate::stats::{Incomparable, Normalization, TestOptions};
-use crate::transform::{AlignError, ProfileMetric, align};
+use crate::transform::{AlignError, AlignedInput, align_owned};
 use crate::tree::{By, Flat, KeyId, Subject, flat};
 use crate::unit::{Family, Unit};
 use crate::view::diff::causes::Causes;
@@ -44,8 +44,8 @@ pub use calls::{CallCounts, count_calls};
 pub use history::count_listed;
 pub use noise::learn_noise;
 pub use options::{DiffOptions, DiffSides, DiffSort, normalization_name};
+use sample_size::{Recorded, heap_variances, sample_size};
 pub use sample_size::{SampleSize, is_sampled_heap};
-use sample_size::{heap_variances, sample_size};
 
 /// The shares for which detectable ratios are reported.
 const SHARES: [f64; 5] = [0.01, 0.02, 0.05, TYPICAL_SHARE, 0.2];
@@ -59,18 +59,24 @@ pub fn align_sides(
     profiles: &[(&Profile, usize)],
     keep: LoadOptions,
 ) -> Result<(Profile, SampleSize), AlignError> {
-    let heap = heap_variances(profiles);
-    let extra = |number: usize| heap.as_ref().map(|heap| heap.rows[number].as_slice());
-    let parts: Vec<ProfileMetric<'_>> = profiles
-        .iter()
-        .enumerate()
-        .map(|(number, &(profile, metric))| ProfileMetric { profile, metric, extra: extra(number) })
-        .collect();
-    let mut whole = align(&parts, keep)?;
-    if let Some(heap) = heap {
-        return Ok((whole, SampleSize::ByVariance(heap.scale)));
+    align_owned_sides(profiles.iter().map(|&(profile, metric)| (profile.clone(), metric)).collect(), keep)
+}
+
+/// [`align_sides`], but the profiles are dropped on the way, which saves memory.
+pub(crate) fn align_owned_sides(
+    profiles: Vec<(Profile, usize)>,
+    keep: LoadOptions,
+) -> Result<(Profile, SampleSize), AlignError> {
+    let given: Vec<(&Profile, usize)> = profiles.iter().map(|(profile, metric)| (profile, *metric)).collect();
+    let recorded = Recorded::of(&given);
+    let (rows, scale) = heap_variances(&given).map(|heap| (heap.rows, heap.scale)).unzip();
+    let mut rows = rows.into_iter().flatten();
+    let part = |(profile, metric)| AlignedInput { profile, metric, extra: rows.next() };
+    let mut whole = align_owned(profiles.into_iter().map(part).collect(), keep)?;
+    if let Some(scale) = scale {
+        return Ok((whole, SampleSize::ByVariance(scale)));
     }
-    let (size, note) = sample_size(profiles, &whole);
+    let (size, note) = sample_size(&recorded, &whole);
     whole.meta.warnings.extend(note);
     Ok((whole, size))
 }

@@ -118,16 +118,36 @@ fn heap_columns(profile: &Profile, metric: usize) -> Option<HeapColumns> {
     })
 }
 
-/// How much of the metric makes one sample, in the unit of `whole`, which contains all of `profiles`;
+/// What profiles, each given with the number of its metric, say about their samples before they are made one profile.
+pub(super) struct Recorded {
+    /// How many profiles there are.
+    profiles: usize,
+    /// Whether rows may depend on each other.
+    is_dependent: bool,
+    /// Whether their own counts of samples, if there are any, are those that follow from the period.
+    counts_agree: bool,
+}
+
+impl Recorded {
+    pub(super) fn of(profiles: &[(&Profile, usize)]) -> Self {
+        Recorded {
+            profiles: profiles.len(),
+            is_dependent: profiles.iter().any(|&(profile, metric)| is_dependent(profile, metric)),
+            counts_agree: profiles.iter().all(|&(profile, metric)| counts_agree(profile, metric)),
+        }
+    }
+}
+
+/// How much of the metric makes one sample, in the unit of `whole`, which contains all that were recorded;
 /// with a note for the reader if there is doubt.
-pub(super) fn sample_size(profiles: &[(&Profile, usize)], whole: &Profile) -> (SampleSize, Option<String>) {
+pub(super) fn sample_size(recorded: &Recorded, whole: &Profile) -> (SampleSize, Option<String>) {
     let Some(metric) = whole.meta.metrics.first() else { return (SampleSize::Unknown, None) };
     // Profiles of calls have no samples: only repeated runs show how much a count varies.
-    if whole.calls.is_some() || profiles.iter().any(|&(profile, metric)| is_dependent(profile, metric)) {
+    if whole.calls.is_some() || recorded.is_dependent {
         return (SampleSize::Unknown, None);
     }
     let divisor = metric.divisor as i64;
-    let weights = || whole.samples.values[..profiles.len()].iter().flatten().copied();
+    let weights = || whole.samples.values[..recorded.profiles].iter().flatten().copied();
     let unit = Unit::parse(&metric.unit);
     if SAMPLES.contains(&metric.name.as_str()) && unit.family() == Family::Count {
         return if are_multiples(weights(), divisor) {
@@ -137,8 +157,7 @@ pub(super) fn sample_size(profiles: &[(&Profile, usize)], whole: &Profile) -> (S
         };
     }
     if let Some(size) = period_in(whole, &unit, divisor).filter(|&size| are_multiples(weights(), size)) {
-        let agree = profiles.iter().all(|&(profile, metric)| counts_agree(profile, metric));
-        return (if agree { SampleSize::Known(size) } else { SampleSize::Unknown }, None);
+        return (if recorded.counts_agree { SampleSize::Known(size) } else { SampleSize::Unknown }, None);
     }
     let common = CommonDivisor::of(weights());
     let shortest = Unit::NANOSECONDS.factor_to(&unit).map_or_else(
@@ -201,6 +220,9 @@ fn counts_agree(profile: &Profile, metric: usize) -> bool {
     if meta.metrics[metric].unit != period.unit || meta.metrics[metric].divisor != 1 {
         return true;
     }
+    if profile.calls.is_some() {
+        return true;
+    }
     let rows = profile.samples.values[count].iter().zip(&profile.samples.values[metric]);
     agrees_with_period(rows.map(|(&count, &weight)| (count, weight)), period.value)
 }
@@ -214,7 +236,7 @@ mod tests {
     fn size(profile: &Profile) -> SampleSize {
         let part = ProfileMetric { profile, metric: 0, extra: None };
         let whole = align(&[part], LoadOptions::default()).unwrap();
-        sample_size(&[(profile, 0)], &whole).0
+        sample_size(&Recorded::of(&[(profile, 0)]), &whole).0
     }
 
     fn profile(metric: &str, unit: &str, picture: &str) -> Profile {

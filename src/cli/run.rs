@@ -13,7 +13,7 @@ use crate::cli::commands::outcome::{FAILURE, Outcome};
 use crate::cli::commands::{self, Command, Prof};
 use crate::cli::input::paths;
 use crate::cli::input::request::NoSuchFile;
-use crate::cli::mistakes::similar;
+use crate::cli::mistakes::{self, similar};
 use crate::cli::terminal::failure::{describe, hinted, is_closed_pipe, with_hint, wrapped};
 use crate::cli::{completion, go_pprof, short_help, usage};
 
@@ -35,7 +35,7 @@ pub fn main() -> ExitCode {
     let result = match with_command(words) {
         Ok(words) => match Command::parse_alone(&words).map_or_else(|| parse(&words), Ok) {
             Err(error) => return usage::explain(&error, &words),
-            Ok(command) => command.run(),
+            Ok(command) => command.run(mistakes::describe),
         },
         Err(error) => Err(error),
     };

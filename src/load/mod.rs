@@ -8,6 +8,7 @@
 
 mod apart;
 mod binaries;
+mod cache;
 mod code;
 mod combine;
 mod debuginfod;
@@ -29,6 +30,7 @@ mod together;
 use std::sync::Arc;
 
 pub use apart::{Side, SideInput, Sides, builds, one_side, sides};
+pub use cache::Cache;
 pub use code::{CodeError, code};
 pub use combine::{Combine, Merge, Sampling};
 pub use debuginfod::Debuginfod;
@@ -73,6 +75,8 @@ pub struct Request {
     pub network: Network,
     /// Who is told what happens meanwhile.
     pub observer: Arc<dyn Observer>,
+    /// Where profiles of files stay in memory, if there are further requests.
+    pub cache: Option<Arc<Cache>>,
 }
 
 impl Request {
@@ -90,6 +94,7 @@ impl Request {
             combine: Combine::default(),
             network: Network::default(),
             observer: Arc::new(Unobserved),
+            cache: None,
         }
     }
 

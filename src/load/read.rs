@@ -11,6 +11,7 @@ use crate::load::scripts::Scripts;
 use crate::load::{Error, Observer, Request};
 use crate::parallel;
 use crate::profile::{LoadOptions, Meta, Profile, SharedTables};
+use crate::source::Origin;
 use crate::transform::{MergeError, Sum, by_latency, compact, drop_frames};
 
 /// The inputs that were read, with names for their addresses and without the frames that they drop.
@@ -310,14 +311,35 @@ impl Reader<'_> {
         self.kept == Kept::Sum && profile.calls.is_none() && !self.request.symbols.concern(profile)
     }
 
-    /// Reads an input, and returns whether its profile still needs the shared tables.
+    /// Reads an input, unless it is in the cache, and returns whether its profile still needs the shared tables.
     fn read_input(
         &self,
         number: usize,
         inflate: Inflate,
         shared: Option<&SharedTables>,
     ) -> Result<(Profile, bool), LoadError> {
-        let Request { needs, format, latency, observer, .. } = self.request;
+        let Request { needs, format, latency, cache, .. } = self.request;
+        match (cache, &self.paths[number].origin) {
+            // What --latency divides depends on times, which only some loads keep.
+            (Some(cache), Origin::File(path)) if shared.is_none() && !latency => {
+                let load = |needs: LoadOptions| {
+                    self.load_input(number, inflate, None, &needs).map(|loaded| loaded.0)
+                };
+                Ok((cache.profile(path, needs, format.map(|format| format.name), load)?, false))
+            }
+            _ => self.load_input(number, inflate, shared, needs),
+        }
+    }
+
+    /// Loads an input, and returns whether its profile still needs the shared tables.
+    fn load_input(
+        &self,
+        number: usize,
+        inflate: Inflate,
+        shared: Option<&SharedTables>,
+        needs: &LoadOptions,
+    ) -> Result<(Profile, bool), LoadError> {
+        let Request { format, latency, observer, .. } = self.request;
         let path = &self.paths[number];
         let reader = path.origin.open()?;
         let start = Instant::now();

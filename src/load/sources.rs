@@ -17,6 +17,8 @@ pub struct Sources {
     here_last: bool,
     /// Prefixes that are removed from paths first.
     trimmed: Vec<String>,
+    /// The only folders in which files are read, links followed; `None` for all.
+    allowed: Option<Vec<PathBuf>>,
 }
 
 /// The number of tried paths that are listed.
@@ -32,13 +34,28 @@ impl Sources {
         let here_last = !roots.is_empty();
         roots.extend((!here_last).then(|| PathBuf::from(".")));
         roots.extend(toolchain_roots());
-        Sources { roots, here_last, trimmed: trimmed.to_vec() }
+        Sources { roots, here_last, trimmed: trimmed.to_vec(), allowed: None }
+    }
+
+    /// Looks only in these folders, and reads no file outside of them, wherever links lead. Their paths are canonical.
+    pub fn within(folders: Vec<PathBuf>, trimmed: &[String]) -> Self {
+        let roots = folders.clone();
+        Sources { roots, here_last: false, trimmed: trimmed.to_vec(), allowed: Some(folders) }
+    }
+
+    /// Whether a file may be read.
+    fn allows(&self, path: &Path) -> bool {
+        let Some(allowed) = &self.allowed else { return true };
+        fs::canonicalize(path).is_ok_and(|real| allowed.iter().any(|folder| real.starts_with(folder)))
     }
 
     /// The text of the file that a profile calls `file`. A file that does not have the last line in the profile is another one.
     pub fn text_of(&self, file: &str, last_line: u32) -> SourceText {
         let (mut looked, mut another) = (Vec::new(), None);
         for path in self.candidates(file) {
+            if !self.allows(&path) {
+                continue;
+            }
             let is_readable = fs::metadata(&path).is_ok_and(|m| m.is_file() && m.len() <= MOST_BYTES);
             if is_readable && let Ok(bytes) = fs::read(&path) {
                 let text = String::from_utf8_lossy(&bytes);

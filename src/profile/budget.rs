@@ -86,6 +86,11 @@ pub struct Reservation {
 }
 
 impl Reservation {
+    /// How much is reserved.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
     /// Sets how much this user needs now. Once the total exceeds the limit, this fails for this and every other
     /// user.
     pub fn set(&mut self, bytes: u64) -> Result<(), TooLarge> {

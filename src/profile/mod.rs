@@ -78,7 +78,6 @@ pub struct Profile {
     /// samples.
     pub calls: Option<Arc<CallTable>>,
     /// The memory reserved for the tables; released with the last profile that uses them.
-    #[expect(dead_code, reason = "it is there to be dropped")]
     pub(crate) memory: Arc<Reservation>,
 }
 

@@ -51,6 +51,8 @@ mod limits;
 mod lint;
 mod losses;
 mod matching;
+#[cfg(feature = "mcp")]
+mod mcp;
 mod messages;
 mod mix;
 mod names;

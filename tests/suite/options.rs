@@ -95,6 +95,7 @@ const OF_COMMANDS: &[(&str, &str, &str, &str)] = &[
     ("lint", "--quiet", "", "--sourcemaps maps bundle.cpuprofile"),
     ("lint", "--max-memory", "1k", "cpu.pb.gz"),
     ("report", "--budget", "50", "cpu.pb.gz"),
+    ("report", "--guide", "", "cpu.pb.gz"),
     ("graph", "--max-nodes", "3", "cpu.pb.gz"),
     ("graph", "--min-edge", "30", "cpu.pb.gz"),
     ("graph", "--color-by", "file", "graph.dot cpu.pb.gz"),
@@ -240,6 +241,8 @@ const OF_COMMANDS: &[(&str, &str, &str, &str)] = &[
     ("trend", "--match", "exact", "before.folded after.folded"),
     ("trend", "--fold", "Place", "cpu.pb.gz"),
     ("man", "--output", "pages", ""),
+    ("mcp", "--root", "missing", ""),
+    ("mcp", "--max-memory", "little", ""),
     ("man", "--force", "", "-o full"),
 ];
 
@@ -257,6 +260,7 @@ const UNTRIED: &[(&str, &str)] = &[
     ("--tls-key", "needs a server: encrypted_servers_must_be_trusted"),
     ("--tls-insecure", "needs a server: encrypted_servers_must_be_trusted"),
     ("--no-save", "is about what servers send: what_was_fetched_is_saved_and_read_once"),
+    ("--allow-network", "needs a client: addresses_and_memory_have_limits"),
     ("--runs", "records on servers: both_sides_are_recorded_in_turns"),
     ("--pager", "only has an effect on a terminal that is shorter than the text"),
 ];
@@ -311,7 +315,7 @@ fn options_of_open_do_something() {
 
 #[test]
 fn options_of_diff_do_something() {
-    check(&["diff", "types", "man", "completions"]);
+    check(&["diff", "types", "man", "completions", "mcp"]);
 }
 
 #[test]
@@ -341,7 +345,7 @@ fn every_command_is_tried() {
         .filter_map(|line| line.split_whitespace().next())
         .filter(|name| *name != "help")
         .collect();
-    let tried = "completions convert diff flame focus graph hot info labels lint man open report source timeline top traces tree trend types ui";
+    let tried = "completions convert diff flame focus graph hot info labels lint man mcp open report source timeline top traces tree trend types ui";
     assert_eq!(named, tried.split(' ').collect());
 }
 

@@ -8,6 +8,39 @@ use tempfile::TempDir;
 
 use crate::support::{files, fixture, prof};
 
+/// The page of `--guide` is short, and everything that it names exists.
+#[test]
+fn the_guide_names_what_exists() {
+    let folder = TempDir::new().unwrap();
+    let printed = |words: &[&str]| -> String {
+        let output = prof(folder.path(), words).output().unwrap();
+        assert!(output.status.success(), "{words:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let guide = printed(&["report", "--guide"]);
+    assert!(guide.lines().count() <= 100 && guide.lines().all(|line| line.chars().count() <= 120));
+    let mut named = 0;
+    for line in guide.lines() {
+        for (_, after) in
+            line.match_indices("prof ").map(|(place, word)| (place, &line[place + word.len()..]))
+        {
+            let word = after.split([' ', ':', '\'']).next().unwrap();
+            if word.chars().all(|c| c.is_ascii_lowercase())
+                && after.starts_with(word)
+                && line.contains("FILE")
+            {
+                printed(&[word, "--help"]);
+                named += 1;
+            }
+        }
+    }
+    assert!(named > 12, "{named}");
+    let all: String = ["top", "tree", "report", "diff"].map(|command| printed(&[command, "--help"])).concat();
+    for option in guide.split([' ', '\'', '(', ')', '\n']).filter(|word| word.starts_with("--")) {
+        assert!(all.contains(option.trim_end_matches(['.', ',', ':'])), "{option}");
+    }
+}
+
 /// Profiles of all formats in `fixtures/`.
 fn profiles() -> Vec<PathBuf> {
     let others = ["diff", "programs", "sourcemaps", "symbols", "trend"];

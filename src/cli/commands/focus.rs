@@ -13,6 +13,7 @@ use crate::cli::options::args::{RowArgs, ViewArgs};
 use crate::cli::options::completion::functions;
 use crate::cli::options::layout::Output;
 use crate::cli::terminal::failure::{hinted, with_hint};
+use crate::cli::terminal::session;
 use crate::report::Report;
 use crate::view::{FocusOptions, NotFound, SortKey, focus};
 
@@ -72,7 +73,8 @@ impl FocusCommand {
 
 /// Fails if a file is in the place of the function: either the order is wrong, or the function is missing.
 pub(crate) fn check_order(command: &str, function: &str, profiles: &[String]) -> Result<()> {
-    if !Path::new(function).is_file() {
+    // A server must not tell which files exist.
+    if session::is_inside() || !Path::new(function).is_file() {
         return Ok(());
     }
     match profiles {

@@ -14,6 +14,8 @@ pub(crate) mod keep;
 pub(crate) mod labels;
 pub(crate) mod lint;
 pub(crate) mod man;
+#[cfg(feature = "mcp")]
+pub(crate) mod mcp;
 pub(crate) mod open;
 pub(crate) mod outcome;
 pub(crate) mod report;
@@ -53,7 +55,7 @@ pub(crate) struct Prof {
 /// Makes the commands of `prof` from a list, in the order of its help. Each command has the name of its variant, takes
 /// its options and its help from its type, and runs with the arguments after `with`, if it needs any.
 macro_rules! commands {
-    ($($(#[$condition:meta])* $name:ident($command:ty) $(with $argument:expr)?,)*) => {
+    (with $describe:ident; $($(#[$condition:meta])* $name:ident($command:ty) $(with $argument:expr)?,)*) => {
         /// The commands of `prof`.
         #[derive(Subcommand, Debug)]
         pub(crate) enum Command {
@@ -73,8 +75,10 @@ macro_rules! commands {
                 None
             }
 
-            /// Runs the command, and returns its exit code.
-            pub(crate) fn run(self) -> Result<Outcome> {
+            /// Runs the command, and returns its exit code. Commands that run others say with `$describe` what is wrong with
+            /// their options.
+            pub(crate) fn run(self, $describe: Describe) -> Result<Outcome> {
+                let _ = $describe;
                 match self {
                     $($(#[$condition])* Command::$name(command) => command.run($($argument)?).map(Outcome::from),)*
                 }
@@ -83,7 +87,11 @@ macro_rules! commands {
     };
 }
 
+/// Describes a mistake that clap found on a command line.
+pub(crate) type Describe = fn(&clap::Error, &[OsString]) -> anyhow::Error;
+
 commands! {
+    with describe;
     Top(top::TopCommand),
     Tree(tree::TreeCommand),
     Focus(focus::FocusCommand),
@@ -104,6 +112,8 @@ commands! {
     Timeline(timeline::TimelineCommand),
     Trend(trend::TrendCommand),
     Convert(convert::ConvertCommand),
+    #[cfg(feature = "mcp")]
+    Mcp(mcp::McpCommand) with describe,
     Completions(completions::CompletionsCommand),
     Man(man::ManCommand) with Prof::command(),
 }

@@ -25,7 +25,8 @@ use crate::view::findings;
   prof report cpu.pb.gz                     what to look at first
   prof report -m alloc_space heap.pb.gz     who allocates
   prof report --base old.pb.gz new.pb.gz    the same, with the share that it had before
-  prof report --budget 500 cpu.pb.gz        in at most 500 tokens, for a program that reads it")]
+  prof report --budget 500 cpu.pb.gz        in at most 500 tokens, for a program that reads it
+  prof report --guide                       how to work with prof, on one page")]
 pub(crate) struct ReportCommand {
     #[command(flatten)]
     stacks: StackArgs,
@@ -36,7 +37,13 @@ pub(crate) struct ReportCommand {
     /// Fit the report into N tokens of 4 characters; 0 for no limit [default: one screen; JSON and CSV: no limit]
     #[arg(long, value_name = "N")]
     budget: Option<usize>,
+    /// Print how to work with prof, for programs and new colleagues: in which order to ask, what answers mean, and traps
+    #[arg(long)]
+    guide: bool,
 }
+
+/// The page of `--guide`.
+const GUIDE: &str = include_str!("report/guide.txt");
 
 /// The lines of a report that is not printed to a terminal.
 const LINES: usize = 40;
@@ -48,6 +55,9 @@ impl ReportCommand {
     pub(crate) fn run(self) -> Result<()> {
         let input = &self.stacks.input;
         let output = self.layout.output(&self.wording, &input.profiles, input.quiet)?;
+        if self.guide {
+            return output.target.write(|out| Ok(out.write_all(GUIDE.as_bytes())?));
+        }
         let report = match self.report(&output, None)? {
             Report::Findings(report) => within_budget(*report, self.budget, &output)?,
             report => report,

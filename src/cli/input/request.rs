@@ -12,6 +12,7 @@ use crate::cli::options::args::InputArgs;
 use crate::cli::options::many::ManyArgs;
 use crate::cli::terminal::failure::{hinted, meant, no_such};
 use crate::cli::terminal::progress::Progress;
+use crate::cli::terminal::session;
 use crate::format::{self, FORMATS, Format, LoadError, TIMED_FORMATS};
 use crate::load::{Combine, Error, Loaded, Request, Symbols, shown};
 use crate::parallel;
@@ -56,7 +57,8 @@ impl InputArgs {
             },
             metrics: self.metrics.clone(),
             combine,
-            observer: Arc::new(Progress::new(self.quiet, self.verbose)),
+            observer: Arc::new(Progress::new(self.quiet || session::is_inside(), self.verbose)),
+            cache: session::of_session(|session| session.cache.clone()).flatten(),
         })
     }
 }

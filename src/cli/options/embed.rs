@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
 
+use crate::cli::terminal::session;
 use crate::load::Sources;
 
 /// Options that say where source files are.
@@ -21,7 +22,10 @@ pub(crate) struct SourcePathArgs {
 impl SourcePathArgs {
     /// Where to look for source files.
     pub(crate) fn sources(&self) -> Sources {
-        Sources::new(&self.source_path, &self.trim_path)
+        match session::of_session(|session| session.folders.clone()) {
+            Some(folders) => Sources::within(folders, &self.trim_path),
+            None => Sources::new(&self.source_path, &self.trim_path),
+        }
     }
 }
 

@@ -10,6 +10,7 @@ use crate::cli::options::pictures::{Drawing, has_ending, refuse_picture};
 use crate::cli::options::screen;
 use crate::cli::terminal::failure::hinted;
 use crate::cli::terminal::messages::print_messages;
+use crate::cli::terminal::session;
 use crate::cli::terminal::target::Target;
 use crate::output::{Glyphs, Style};
 use crate::report::Message;
@@ -65,7 +66,7 @@ impl LayoutArgs {
             print_messages(self.note_of_extension().map(Message::note));
         }
         let target = Target::new(self.output.as_deref());
-        let is_terminal = target == Target::Stdout && io::stdout().is_terminal();
+        let is_terminal = target == Target::Stdout && !session::is_inside() && io::stdout().is_terminal();
         let is_text = self.format == OutputFormat::Text;
         Ok(Output {
             format: self.format,
@@ -102,7 +103,7 @@ impl LayoutArgs {
             color: match self.color {
                 ColorChoice::Always => true,
                 ColorChoice::Never => false,
-                ColorChoice::Auto => screen::color_by_environment(is_terminal),
+                ColorChoice::Auto => !session::is_inside() && screen::color_by_environment(is_terminal),
             },
             glyphs: if is_terminal && !screen::shows_utf8() { &Glyphs::ASCII } else { &Glyphs::UNICODE },
             unit: wording.unit.unit(),

@@ -4,6 +4,7 @@ use std::sync::OnceLock;
 
 use sysinfo::{MemoryRefreshKind, RefreshKind, System};
 
+use crate::cli::terminal::session;
 use crate::profile::Budget;
 use crate::unit::{Family, Quantity};
 
@@ -17,6 +18,9 @@ pub(crate) fn size(text: &str) -> Result<u64, String> {
 /// The memory limit of this process. Everything that is loaded shares one limit.
 pub(crate) fn budget(asked: Option<u64>) -> Budget {
     static BUDGET: OnceLock<Budget> = OnceLock::new();
+    if let Some(budget) = session::of_session(|session| session.budget.clone()) {
+        return budget;
+    }
     BUDGET.get_or_init(|| asked.or_else(half_of_the_machine).map_or(Budget::UNLIMITED, Budget::of)).clone()
 }
 

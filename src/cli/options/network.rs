@@ -9,6 +9,7 @@ use anyhow::Result;
 use clap::{Args, ValueHint};
 
 use crate::cli::terminal::failure::hinted;
+use crate::cli::terminal::session;
 use crate::load::Debuginfod;
 use crate::source::{Network, NetworkOptions, Tls, is_url};
 
@@ -60,7 +61,7 @@ impl NetworkArgs {
         let others = env::var(DEBUGINFOD).unwrap_or_default();
         let others = others.split_whitespace().filter(|server| is_url(server)).map(str::to_string);
         let servers: Vec<String> = named.iter().cloned().chain(others).collect();
-        if servers.is_empty() || !cfg!(feature = "http") {
+        if servers.is_empty() || session::is_inside() || !cfg!(feature = "http") {
             return None;
         }
         let named = env::var_os("DEBUGINFOD_CACHE_PATH").map(PathBuf::from);
@@ -102,7 +103,11 @@ impl NetworkArgs {
             timeout: self.timeout.map(Duration::from_secs),
             tls: self.tls(),
             netrc: netrc(),
-            save_in: if self.no_save { None } else { caches().map(|caches| caches.join("prof")) },
+            save_in: if self.no_save || session::is_inside() {
+                None
+            } else {
+                caches().map(|caches| caches.join("prof"))
+            },
             most_bytes,
         });
         Ok(NETWORK.get_or_init(|| network).clone())

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum, ValueHint};
 
+use crate::cli::terminal::session;
 use crate::load::{SourceMaps, Symbols};
 use crate::source::is_url;
 
@@ -70,6 +71,11 @@ impl SymbolArgs {
 
     /// What was asked for, and the folders of `$PROF_BINARY_PATH`.
     pub(crate) fn symbols(&self) -> Symbols {
+        if session::is_inside() {
+            // A server reads nothing but profiles.
+            let source_maps = SourceMaps { given: Vec::new(), automatic: false };
+            return Symbols { wanted: false, source_maps, ..Symbols::default() };
+        }
         let path = env::var_os("PROF_BINARY_PATH").unwrap_or_default();
         let folders = env::split_paths(&path).filter(|folder| !folder.as_os_str().is_empty());
         Symbols {

@@ -5,5 +5,6 @@ pub(crate) mod failure;
 pub(crate) mod messages;
 pub(crate) mod pager;
 pub(crate) mod progress;
+pub(crate) mod session;
 pub(crate) mod target;
 pub(crate) mod temporary;

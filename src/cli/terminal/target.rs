@@ -8,6 +8,7 @@ use anyhow::{Context, Result};
 use same_file::Handle;
 
 use crate::cli::terminal::failure::hinted;
+use crate::cli::terminal::session;
 use crate::cli::terminal::temporary;
 use crate::format::{self, Source};
 
@@ -44,6 +45,12 @@ impl Target {
             if error.is::<io::Error>() { error.context(place()) } else { error }
         };
         let Target::Path(path) = self else {
+            if session::is_inside() {
+                let mut text = Vec::new();
+                write(&mut text)?;
+                session::of_session(|session| session.output.append(&mut text));
+                return Ok(());
+            }
             let mut out = BufWriter::with_capacity(BUFFER, io::stdout().lock());
             let written = write(&mut out).and_then(|()| Ok(out.flush()?));
             return written.map_err(|error| at(&|| "standard output".to_string(), error));

@@ -32,6 +32,10 @@ pub enum Need {
     Pip,
     /// `npm`, which installs packages of Node.js.
     Npm,
+    /// Python's client of the Model Context Protocol, in `target/tools/mcp-python`.
+    McpPython,
+    /// The client for Node.js, in `target/tools/mcp-node`.
+    McpNode,
     /// `mdbook`, which makes the documentation site.
     Mdbook,
     /// `dpkg-shlibdeps`, which finds the packages that a Debian package depends on, and the programs that come with it.
@@ -51,6 +55,10 @@ impl Need {
             |name: &str| (!shared(name).is_dir()).then(|| format!("there is no folder ../shared/{name}"));
         let any =
             |names: &[&str]| program(names).is_none().then(|| format!("there is no `{}` in PATH", names[0]));
+        let tool = |path: &str| {
+            let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/tools").join(path);
+            (!path.exists()).then(|| format!("there is no {}", path.display()))
+        };
         let reason = match self {
             Need::Corpus => folder("corpus"),
             Need::Runs => folder("ab"),
@@ -65,6 +73,8 @@ impl Need {
             Need::Python => any(&["python3"]),
             Need::Pip => any(&["pip3", "pip"]),
             Need::Npm => any(&["npm"]),
+            Need::McpPython => tool("mcp-python/bin/python3"),
+            Need::McpNode => tool("mcp-node/node_modules/@modelcontextprotocol/sdk"),
             Need::Mdbook => any(&["mdbook"]),
             Need::Dpkg => any(&["dpkg-shlibdeps"]),
             Need::Strace => any(&["strace"]),

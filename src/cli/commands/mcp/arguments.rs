@@ -73,7 +73,7 @@ impl Call {
                 None => self.positionals.push(text),
                 // Its value may be empty, which means that it has none.
                 Some(option) if setting.needs_equals && text.is_empty() => {
-                    self.options.push(format!("--{option}"))
+                    self.options.push(format!("--{option}"));
                 }
                 Some(option) if setting.needs_equals || text.starts_with('-') => {
                     self.options.push(format!("--{option}={text}"));

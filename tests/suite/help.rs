@@ -151,6 +151,10 @@ fn run_example(folder: &Path, command: &str, example: &Example) -> String {
         check_picture("page.html", &printed);
         return "the page, in the browser".to_string();
     }
+    if command == "mcp" {
+        assert_eq!(printed, "", "no client has asked");
+        return "the protocol".to_string();
+    }
     if let (true, Some(option)) = (command == "man", words.iter().position(|word| word == "-o")) {
         return pages(&folder.join(&words[option + 1]));
     }

@@ -24,8 +24,8 @@ use crate::cli::terminal::failure::hinted;
 /// A client starts it and asks with the tools open, report, top, tree, focus, hot, source, diff, labels, timeline and lint, which have the options of the commands. Profiles stay loaded between calls. It reads only files in its folders, writes nothing, and runs nothing. docs/mcp.md explains how to set it up.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
-  prof mcp                      serves the profiles in this folder
-  prof mcp --root /srv/profiles serves those in another folder")]
+  prof mcp                   serve the profiles in this folder and those below it
+  prof mcp --allow-network   fetch profiles from addresses, too")]
 pub(crate) struct McpCommand {
     /// Folder that may be read, with its subfolders (repeatable); paths are relative to the first [default: the working directory]
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]

@@ -7,6 +7,7 @@
 mod assembly;
 mod by_side;
 mod cause;
+mod chart;
 mod diff;
 mod findings;
 mod flame;
@@ -14,6 +15,7 @@ mod focus;
 mod graph;
 mod group;
 mod header;
+mod heatmap;
 mod hot;
 mod info;
 mod labels;
@@ -37,6 +39,7 @@ use std::sync::Arc;
 pub use assembly::{Assembly, AssemblyFunction, AssemblyLine};
 pub use by_side::{BySide, BySideRow};
 pub use cause::{CauseKind, DiffCause, Growth, MixChange, MixKind, RowTest, TotalGrowth};
+pub use chart::{Chart, ChartBand, ChartBlock, ChartFunction};
 pub use diff::{
     BudgetCheck, BudgetReport, Detectable, Diff, DiffNoise, DiffOutcome, DiffRow, DiffSide, DiffVerdict,
     DoubtfulCore, EffectiveSamples, Folded, Moved, RowVerdict, Strictness, TYPICAL_SHARE,
@@ -50,6 +53,7 @@ pub use header::{
     Artefact, Base, Combined, Grouping, Header, Highlight, MetricName, MetricTotal, PerEvent, Recording,
     Rescaling, Selection, WhatIf,
 };
+pub use heatmap::{Heatmap, HeatmapCell};
 pub use hot::{Hot, HotSequence, PathStep};
 pub use info::{Depth, Info, InfoInput, InfoLabel, InfoMetric, InfoPeriod};
 pub use labels::{LabelKey, LabelShare, LabelText, Labels};
@@ -141,6 +145,10 @@ reports! {
     Lint(Lint) header,
     /// The call tree to be drawn.
     Flame(Flame) header,
+    /// The stacks of threads over time, to be drawn.
+    Chart(Chart) header,
+    /// When samples were taken, to be drawn.
+    Heatmap(Heatmap) header,
     /// The data of the interactive page.
     Page(Page) header,
     /// Two sides compared.

@@ -36,7 +36,7 @@ pub use markdown::markdown;
 pub(crate) use names::display_names;
 pub use noise::noise_file;
 pub use style::{Explain, Glyphs, Style, TextColumn};
-pub use svg::{CLASSIC_PIXELS, SvgOptions, classic, svg, trend_svg};
+pub use svg::{CLASSIC_PIXELS, SvgOptions, chart_svg, classic, heatmap_svg, svg, trend_svg};
 #[cfg(feature = "ui")]
 pub(crate) use table::Emphasis;
 pub use text::text;

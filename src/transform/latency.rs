@@ -14,6 +14,7 @@ use hashbrown::HashMap;
 use crate::kind;
 use crate::profile::{Column, LabelSetId, LabelValue, Lengths, LoadOptions, Profile, RowTable, Samples};
 use crate::transform::idle::idle_stacks;
+use crate::transform::interval::{quantile, sampling_interval};
 use crate::unit::{Family, Unit, group_thousands, plural};
 
 /// Why samples cannot be weighed by the number of running threads.
@@ -162,7 +163,7 @@ impl Running {
             let values = rows.values[cpu].iter().filter(|&&value| value != 0);
             quantile(values.map(|&value| lengths.length(value)).collect(), 2)
         });
-        let interval = interval(&samples, threads.count, length);
+        let interval = sampling_interval(gaps(&samples, threads.count), length).unwrap_or(0);
         Running { samples, interval }
     }
 
@@ -216,27 +217,15 @@ impl Window {
     }
 }
 
-/// The time between two samples of a thread that keeps running: a quarter of the gaps between samples of a thread are at most
-/// this long. Threads that mostly wait have longer gaps than `length`, the time that a sample stands for if that is known; profilers
-/// that skip samples have gaps of up to three times as much.
-fn interval(samples: &[(i64, u32)], threads: usize, length: Option<i64>) -> i64 {
+/// The gaps between samples of the same thread, which are in order of time.
+fn gaps(samples: &[(i64, u32)], threads: usize) -> Vec<i64> {
     let mut previous: Vec<Option<i64>> = vec![None; threads];
     let mut gaps = Vec::new();
     for &(time, thread) in samples {
         let before = previous[thread as usize].replace(time);
         gaps.extend(before.map(|before| time.saturating_sub(before)).filter(|&gap| gap > 0));
     }
-    let gap = quantile(gaps, 4);
-    match (gap, length.filter(|&length| length > 0)) {
-        (Some(gap), Some(length)) => gap.clamp(length, length.saturating_mul(3)),
-        (gap, length) => gap.or(length).unwrap_or(0),
-    }
-}
-
-/// The value below which one in `part` is.
-fn quantile(mut values: Vec<i64>, part: usize) -> Option<i64> {
-    let place = values.len() / part;
-    (place < values.len()).then(|| *values.select_nth_unstable(place).1)
+    gaps
 }
 
 /// What values of a unit are multiplied by, so that a part of them is more than 0 or 1.
@@ -267,8 +256,9 @@ fn divided(values: &[i64], parallel: &[u32], scale: u64) -> Vec<i64> {
         });
         classes[class].sum += scaled(value);
     }
-    // The remainders as parts of 2⁶⁴.
-    let part = |class: &Class| ((class.sum % u128::from(class.threads)) << 64) / u128::from(class.threads);
+    // The remainders as parts of 2⁶⁴, rounded up: halves add up to at least a half.
+    let part =
+        |class: &Class| ((class.sum % u128::from(class.threads)) << 64).div_ceil(u128::from(class.threads));
     let units = (classes.iter().map(part).sum::<u128>() + (1 << 63)) >> 64;
     let mut order: Vec<usize> = (0..classes.len()).collect();
     order.sort_by_key(|&class| (std::cmp::Reverse(part(&classes[class])), classes[class].threads));

@@ -84,22 +84,14 @@ pub fn flame(profile: &Profile, options: &FlameOptions) -> Flame {
     let subject = &below.subject;
     let parts: Vec<&Subject<'_>> =
         [Some(&below), above.as_ref()].into_iter().flatten().map(|w| &w.subject).collect();
-    let colors = Colors::new(&parts, options.own.as_ref(), nodes.iter().chain(&callers).skip(1));
+    let areas = nodes.iter().chain(&callers).skip(1).map(|node| (&node.name, node.width));
+    let colors = Colors::new(&parts, options.own.as_ref(), areas);
     nodes.iter_mut().chain(&mut callers).for_each(|node| node.group = colors.of(&node.name));
     if above.is_none() {
         header.no_stack = nodes[0].self_value;
     }
     header.highlight = scope.highlight(subject);
-    let own = self_values(subject);
-    let file_of = |key| subject.keys.get(key).file.clone().unwrap_or_default();
-    let files = heaviest(own.enumerate().map(|(key, &own)| (file_of(key), own)));
-    let mut group_self = vec![0_i64; colors.groups.len()];
-    for (key, &own) in own.enumerate() {
-        // A profile without samples has no groups.
-        if let Some(sum) = group_self.get_mut(colors.of(subject.keys.name(key)) as usize) {
-            *sum = sum.saturating_add(own);
-        }
-    }
+    let SelfSums { files, group_self } = SelfSums::of(subject, &colors);
     Flame {
         header,
         nodes,
@@ -203,22 +195,22 @@ impl FlameBuilder<'_> {
 }
 
 /// The groups of functions that share a colour, for the names in a picture.
-struct Colors {
-    groups: Vec<ColorGroup>,
+pub(super) struct Colors {
+    pub(super) groups: Vec<ColorGroup>,
     of_name: HashMap<Name, u32>,
 }
 
 impl Colors {
-    /// Ranks the groups by the area that `nodes` take.
-    fn new<'n>(
+    /// Ranks the groups by the areas that names take.
+    pub(super) fn new<'n>(
         parts: &[&Subject<'_>],
         own: Option<&Patterns>,
-        nodes: impl Iterator<Item = &'n FlameNode>,
+        areas: impl Iterator<Item = (&'n Name, i64)>,
     ) -> Self {
         let mut area: HashMap<&Name, u64> = HashMap::new();
-        for node in nodes {
-            let sum = area.entry(&node.name).or_default();
-            *sum = sum.saturating_add(node.width.unsigned_abs());
+        for (name, width) in areas {
+            let sum = area.entry(name).or_default();
+            *sum = sum.saturating_add(width.unsigned_abs());
         }
         let mut names = Vec::new();
         let mut functions = Vec::new();
@@ -237,8 +229,32 @@ impl Colors {
         Colors { groups, of_name }
     }
 
-    fn of(&self, name: &Name) -> u32 {
+    pub(super) fn of(&self, name: &Name) -> u32 {
         self.of_name.get(name).copied().unwrap_or(0)
+    }
+}
+
+/// The self of what legends list.
+pub(super) struct SelfSums {
+    /// Of every source file, the heaviest first.
+    pub(super) files: Vec<(Name, i64)>,
+    /// Of every group.
+    pub(super) group_self: Vec<i64>,
+}
+
+impl SelfSums {
+    pub(super) fn of(subject: &Subject<'_>, colors: &Colors) -> Self {
+        let own = self_values(subject);
+        let file_of = |key| subject.keys.get(key).file.clone().unwrap_or_default();
+        let files = heaviest(own.enumerate().map(|(key, &own)| (file_of(key), own)));
+        let mut group_self = vec![0_i64; colors.groups.len()];
+        for (key, &own) in own.enumerate() {
+            // A profile without samples has no groups.
+            if let Some(sum) = group_self.get_mut(colors.of(subject.keys.name(key)) as usize) {
+                *sum = sum.saturating_add(own);
+            }
+        }
+        SelfSums { files, group_self }
     }
 }
 

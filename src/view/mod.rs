@@ -2,6 +2,7 @@
 
 mod activity;
 mod assembly;
+mod chart;
 mod diff;
 mod facets;
 mod find;
@@ -10,6 +11,7 @@ mod flame;
 mod focus;
 mod graph;
 mod groups;
+mod heatmap;
 mod hot;
 mod info;
 mod labels;
@@ -29,6 +31,7 @@ mod types;
 mod values;
 
 pub use assembly::{BinaryCode, CodeSpot, NoAssembly, assembly};
+pub use chart::{ChartOptions, chart};
 pub(crate) use diff::align_owned_sides;
 pub use diff::{
     BudgetLimit, BudgetRule, BySideOptions, CallCounts, DiffOptions, DiffSides, DiffSort, SampleSize,
@@ -40,6 +43,7 @@ pub use findings::findings;
 pub use flame::{FlameOptions, SiblingOrder, flame};
 pub use focus::{FocusOptions, focus};
 pub use graph::{GraphOptions, graph};
+pub use heatmap::{HeatmapOptions, heatmap};
 pub use hot::{HotOptions, hot};
 pub use info::{InfoSource, info};
 pub use labels::{LabelsOptions, labels};

@@ -9,6 +9,7 @@ mod assembly;
 mod budgets;
 mod calls;
 mod causes;
+mod charts;
 mod ci;
 mod cli;
 mod columns;

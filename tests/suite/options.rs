@@ -102,6 +102,8 @@ const OF_COMMANDS: &[(&str, &str, &str, &str)] = &[
     ("ui", "--view", "tree", "cpu.pb.gz"),
     ("ui", "--keys", "j", "cpu.pb.gz"),
     ("ui", "--screen", "60x20", "--keys j cpu.pb.gz"),
+    ("flame", "--time", "", "threads.jfr"),
+    ("flame", "--heatmap", "", "threads.jfr"),
     ("flame", "--icicle", "", "cpu.pb.gz"),
     ("flame", "--bottom-up", "", "cpu.pb.gz"),
     ("flame", "--order", "weight", "cpu.pb.gz"),

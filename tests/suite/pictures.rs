@@ -102,9 +102,18 @@ const TRIALS: &[Trial] = &[
     shared("--normalize", "--normalize per=100,130 --show-stacks Place --base old.pb.gz new.pb.gz"),
 ];
 
-/// Options that do not draw a picture, or add source lines to a page, which `page_tabs` covers.
-const WITHOUT_PICTURE: &[&str] =
-    &["--help", "--version", "--embed-source", "--source-path", "--trim-path", "--debuginfod"];
+/// Options that do not draw a picture, draw one of time, which `charts` covers, or add source lines to a page, which `page_tabs`
+/// covers.
+const WITHOUT_PICTURE: &[&str] = &[
+    "--help",
+    "--version",
+    "--time",
+    "--heatmap",
+    "--embed-source",
+    "--source-path",
+    "--trim-path",
+    "--debuginfod",
+];
 
 /// Fails if an option of `flame` has no trial. The options are read from the manual page.
 #[test]

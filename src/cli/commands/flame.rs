@@ -2,6 +2,7 @@
 
 mod comparison;
 mod embedded;
+mod timed;
 
 use std::path::{Path, PathBuf};
 
@@ -40,7 +41,8 @@ use crate::view::{FlameOptions, PageOptions, SiblingOrder, flame, page};
 #[command(after_help = "Examples:
   prof flame cpu.svg cpu.pb.gz                       all stacks in one picture, to send or embed
   prof flame heap.html -m inuse_space heap.pb.gz     a page that zooms, searches and filters
-  prof flame change.svg --base old.pb.gz new.pb.gz   what grew and what shrank")]
+  prof flame change.svg --base old.pb.gz new.pb.gz   what grew and what shrank
+  prof flame order.svg --time app.cpuprofile         what was running when, on each thread")]
 pub(crate) struct FlameCommand {
     #[command(flatten)]
     pub(super) stacks: StackArgs,
@@ -83,6 +85,12 @@ pub(super) struct DrawingArgs {
     /// A page always opens with the root at the top, which can be changed there.
     #[arg(long)]
     icicle: bool,
+    /// Draw a flame chart: from left to right is time, and each thread has a band of stacks
+    #[arg(long)]
+    time: bool,
+    /// Draw a heat map: a column per second, and in it a cell per fiftieth of a second
+    #[arg(long)]
+    heatmap: bool,
     /// Draw callers on top of the functions they call
     #[arg(short, long, visible_alias = "invert")]
     bottom_up: bool,
@@ -132,6 +140,9 @@ impl FlameCommand {
             ));
         }
         let out = self.out()?;
+        if self.drawing.time || self.drawing.heatmap {
+            return self.run_timed(&out);
+        }
         let is_page = has_ending(&out, "html");
         if is_page && self.drawing.width.is_some() {
             let hint = "omit --width, or write an .svg";
@@ -312,7 +323,9 @@ impl FlameCommand {
 
     /// The output file: `-o`, or the argument with the extension of a picture.
     fn out(&mut self) -> Result<PathBuf> {
-        let drawing = Drawing { command: "flame", endings: &["svg", "html"], dash: true };
+        let is_timed = self.drawing.time || self.drawing.heatmap;
+        let endings: &[&str] = if is_timed { &["svg", "html", "json"] } else { &["svg", "html"] };
+        let drawing = Drawing { command: "flame", endings, dash: true };
         let given = drawing.target(self.drawing.output.take(), &mut self.stacks.input.profiles)?;
         let out = given.ok_or_else(|| {
             let profiles = &self.stacks.input.profiles;

@@ -111,7 +111,7 @@ impl TimelineCommand {
         let options = TimelineOptions {
             rows_by: self.by.clone(),
             bins: self.bins.map_or_else(|| bins_that_fit(output), |bins| bins as usize),
-            range: self.range()?,
+            range: range(&self.filters)?,
             limit: self.rows.or(ROWS).rows(output.format, None),
             command: self.command(),
             budget: memory::budget(input.max_memory),
@@ -129,12 +129,6 @@ impl TimelineCommand {
         Ok(format!("timeline {:?} {words:?}", self.input.files()?))
     }
 
-    /// The range of time that is shown. The filters have checked it.
-    fn range(&self) -> Result<[Option<TimePoint>; 2], TimeError> {
-        let point = |text: &Option<String>| text.as_deref().map(TimePoint::parse).transpose();
-        Ok([point(&self.filters.from)?, point(&self.filters.to)?])
-    }
-
     /// What a command for a part of the time has after the range: the options and inputs of this one, quoted for a shell.
     fn command(&self) -> String {
         let filters = FilterArgs { from: None, to: None, ..self.filters.clone() };
@@ -146,13 +140,19 @@ impl TimelineCommand {
     }
 }
 
+/// The range of time that is shown. The filters check it, too.
+pub(super) fn range(filters: &FilterArgs) -> Result<[Option<TimePoint>; 2], TimeError> {
+    let point = |text: &Option<String>| text.as_deref().map(TimePoint::parse).transpose();
+    Ok([point(&filters.from)?, point(&filters.to)?])
+}
+
 /// As many bins as leave space for the numbers and the names.
 fn bins_that_fit(output: &Output) -> usize {
     if output.format.is_for_people() { output.style.room_for_bins() } else { BINS }
 }
 
 /// The error in the terms of the command line.
-fn explain(error: &NoTimeline, profile: &Profile) -> anyhow::Error {
+pub(super) fn explain(error: &NoTimeline, profile: &Profile) -> anyhow::Error {
     match error {
         NoTimeline::Time(TimeError::NoTimes) if profile.samples.is_empty() => {
             hinted("this profile has no samples", "prof info PROFILE shows what it has")

@@ -4,7 +4,9 @@
 //! `picture` writes them. With a function in focus there are two trees, whose roots are the same row: callees are drawn
 //! downwards from it, and callers upwards.
 
+mod chart;
 mod classic;
+mod heatmap;
 mod layout;
 mod legend;
 mod options;
@@ -14,7 +16,9 @@ mod wording;
 
 use std::io::Write;
 
+pub use chart::chart_svg;
 pub use classic::{CLASSIC_PIXELS, classic};
+pub use heatmap::heatmap_svg;
 pub use options::SvgOptions;
 pub use trend::trend_svg;
 

@@ -10,6 +10,10 @@
   // Positions are fractions of the root. They are rounded, and no block is narrower than ten times this.
   const ROUNDING = 1e-6;
 
+  // In a chart, from left to right is time: a zoom into a block shows what was running meanwhile, on all threads.
+  const isChart = svg.classList.contains("chart");
+  const [chartFrom, chartTo] = [Number(svg.dataset.from), Number(svg.dataset.to)];
+
   // The first side is the graph. With a focus it starts at the focus, and the second side has the callers above it.
   const sides = Array.from(svg.querySelectorAll(".side"), (side) => Array.from(side.children));
   const whole = Number(svg.getAttribute("width")) - 2 * MARGIN;
@@ -31,9 +35,10 @@
     const [name, ...details] = rect.firstChild.textContent.split("\n");
     const title = [name, ...details].join(" · ");
     const next = rect.nextElementSibling;
-    // Undo the gap to the next block.
     const drawn = Number(rect.getAttribute("width"));
-    const width = (drawn < 2 ? drawn * 1.5 : drawn + 1) / whole;
+    // Undo the gap to the next block, which the blocks of a chart do not have.
+    const undone = drawn < 2 ? drawn * 1.5 : drawn + 1;
+    const width = (isChart ? drawn : undone) / whole;
     const left = Number(rect.getAttribute("x")) / whole;
     const label = [rect.dataset.label ?? name, rect.dataset.place];
     return { rect, side, depth, title, name, label, left, width, text: next?.tagName === "text" ? next : null };
@@ -51,6 +56,11 @@
   /** Where a block is, as fractions of the width of the picture; null if the zoom leaves it out. */
   function place(block) {
     const { side, depth, left, width } = block;
+    if (isChart) {
+      const [from, to] = shownTime();
+      const [start, end] = [Math.max(left, from), Math.min(left + width, to)];
+      return end > start ? { left: (start - from) / (to - from), width: (end - start) / (to - from) } : null;
+    }
     // The picture has no stacks, so a zoom into one side cannot narrow the other to the same samples.
     if (!zoomed || side !== zoomed.side) return { left, width };
     const [from, to] = [zoomed.left, zoomed.left + zoomed.width];
@@ -61,6 +71,39 @@
     if (left < from - ROUNDING || left > to - ROUNDING) return null;
     const inside = Math.max(0, (left - from) / zoomed.width);
     return { left: inside, width: Math.min(width / zoomed.width, 1 - inside) };
+  }
+
+  /** The part of the time of a chart that is shown, as fractions. */
+  function shownTime() {
+    return zoomed ? [zoomed.left, zoomed.left + zoomed.width] : [0, 1];
+  }
+
+  /** A moment with all its digits, as options for times take it: `2.31s`. */
+  function moment(ns) {
+    const units = [["s", 1e9], ["ms", 1e6], ["us", 1e3], ["ns", 1]];
+    const [unit, factor] = units.find(([, factor]) => Math.abs(ns) >= factor || ns === 0) ?? ["ns", 1];
+    return `${Number((ns / factor).toFixed(9))}${unit}`;
+  }
+
+  /** Draws the times of a chart, and a line for each. */
+  function drawAxis(pixels) {
+    const axis = find("axis");
+    const [from, to] = shownTime().map((part) => chartFrom + part * (chartTo - chartFrom));
+    let step = 1;
+    for (let number = 0; (to - from) / step > pixels / 110 && number < 60; number += 1) step *= number % 3 === 1 ? 2.5 : 2;
+    const { top, bottom } = axis.dataset;
+    const parts = [];
+    for (let at = Math.ceil(from / step) * step; at <= to && parts.length < 200; at += step) {
+      const x = MARGIN + ((at - from) / (to - from)) * pixels;
+      const line = document.createElementNS(svg.namespaceURI, "line");
+      for (const [key, value] of Object.entries({ x1: x, x2: x, y1: top, y2: bottom })) line.setAttribute(key, value);
+      const text = document.createElementNS(svg.namespaceURI, "text");
+      text.setAttribute("x", x);
+      text.setAttribute("y", top - 4);
+      text.textContent = moment(at);
+      parts.push(line, text);
+    }
+    axis.replaceChildren(...parts);
   }
 
   function draw() {
@@ -78,10 +121,12 @@
       const width = at ? at.width * pixels : 0;
       if (at) {
         rect.setAttribute("x", at.left * pixels);
-        rect.setAttribute("width", width - Math.min(1, width / 3));
+        // A single sample of a chart must not vanish.
+        rect.setAttribute("width", Math.max(isChart ? 0.6 : 0, width - Math.min(1, width / 3)));
       }
       write(block, fitLabel(labelOf(block), Math.floor((width - PADDING) / letter)), at && at.left * pixels + PADDING / 2);
     }
+    if (isChart) drawAxis(pixels);
     find("reset").classList.toggle("hidden", !zoomed);
     find("search").textContent = search ? "Reset search" : "Search";
     find("matched").textContent = search ? matched() : "";

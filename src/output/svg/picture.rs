@@ -21,11 +21,11 @@ const STYLE: &str = include_str!("picture.css");
 const SCRIPT: &str = include_str!("picture.js");
 
 /// Distance in pixels from one row of blocks to the next, and the height of a block.
-const ROW: usize = 16;
+pub(super) const ROW: usize = 16;
 const BLOCK: usize = ROW - 1;
 
 /// Height in pixels of a line of the legend or the notes.
-const LINE: usize = 18;
+pub(super) const LINE: usize = 18;
 
 /// Number of columns of the legend.
 const COLUMNS: usize = 3;
@@ -37,28 +37,35 @@ const CHARACTER: f64 = 7.2;
 const PADDING: f64 = 6.0;
 
 /// Pixels for title and subtitle, and for the line that describes the block under the pointer.
-const HEADER: usize = 60;
-const DETAILS: usize = 18;
+pub(super) const HEADER: usize = 60;
+pub(super) const DETAILS: usize = 18;
 
 /// A picture that is being written.
 pub(super) struct Picture<'p> {
     flame: &'p Flame,
-    options: &'p SvgOptions,
-    wording: Wording<'p>,
-    legend: Legend,
-    out: &'p mut dyn Write,
+    pub(super) options: &'p SvgOptions,
+    pub(super) wording: Wording<'p>,
+    pub(super) legend: Legend,
+    pub(super) out: &'p mut dyn Write,
 }
 
-/// Where things are, in pixels from the top.
+/// What is around the blocks; places are in pixels from the top.
+pub(super) struct Frame {
+    pub(super) details: usize,
+    pub(super) legend: usize,
+    pub(super) height: usize,
+    /// Further classes of the picture, and data for its script.
+    pub(super) class: &'static str,
+    pub(super) data: String,
+}
+
+/// Where the blocks of a graph are.
 struct Places {
-    /// The root.
+    /// The root, in pixels from the top.
     root: usize,
     /// Whether callees are below their callers.
     downwards: bool,
-    details: usize,
-    /// The legend.
-    legend: usize,
-    height: usize,
+    frame: Frame,
 }
 
 impl<'p> Picture<'p> {
@@ -78,9 +85,9 @@ impl<'p> Picture<'p> {
         let above = if self.flame.callers.is_empty() { Vec::new() } else { rows(&self.flame.callers, width) };
         let mut notes = vec![self.legend.title().to_string()];
         notes.extend(self.wording.notes());
-        let places = self.places(below.len(), above.len(), notes.len());
+        let places = self.places(below.len(), above.len(), &notes);
 
-        self.head(&places)?;
+        self.head(&places.frame)?;
         self.side(&below, 0, |row| {
             if places.downwards { places.root + row * ROW } else { places.root - row * ROW }
         })?;
@@ -89,27 +96,30 @@ impl<'p> Picture<'p> {
             let first_caller = self.flame.nodes.len();
             self.side(&above[1..], first_caller, |row| places.root - (row + 1) * ROW)?;
         }
-        self.below(&places, &notes)?;
-        self.script()?;
-        writeln!(self.out, "</svg>")?;
-        self.out.flush()
+        self.below(places.frame.legend, &notes)?;
+        self.end()
     }
 
-    fn places(&self, rows: usize, rows_above: usize, notes: usize) -> Places {
+    fn places(&self, rows: usize, rows_above: usize, notes: &[String]) -> Places {
         let downwards = self.options.icicle || rows_above > 0;
         let above = if downwards { rows_above.saturating_sub(1) } else { rows - 1 };
         // The line of details is next to the root, where nothing else changes.
         let root = HEADER + above * ROW + if downwards { DETAILS } else { 0 };
         let end = root + ROW + if downwards { (rows - 1) * ROW } else { DETAILS };
         let legend = end + LINE;
-        let lines = self.legend.entries.len().div_ceil(COLUMNS) + notes;
         let details = if downwards { HEADER + 5 } else { root + ROW + DETAILS - 5 };
-        Places { root, downwards, details, legend, height: legend + lines * LINE + LINE / 2 }
+        let height = legend + self.lines_below(notes) * LINE + LINE / 2;
+        Places { root, downwards, frame: Frame { details, legend, height, class: "", data: String::new() } }
     }
 
-    fn head(&mut self, places: &Places) -> io::Result<()> {
+    /// The number of lines of the legend and the notes.
+    pub(super) fn lines_below(&self, notes: &[String]) -> usize {
+        self.legend.entries.len().div_ceil(COLUMNS) + notes.len()
+    }
+
+    pub(super) fn head(&mut self, frame: &Frame) -> io::Result<()> {
         let width = self.options.width.unwrap_or(WIDTH).max(NARROWEST);
-        let height = places.height;
+        let Frame { details: y, height, class, data, .. } = frame;
         let fluid = if self.options.width.is_none() { " fluid" } else { "" };
         let dark = self.legend.dark_style();
         let grouped = if dark.is_empty() { "" } else { " grouped" };
@@ -117,10 +127,11 @@ impl<'p> Picture<'p> {
         let subtitle = self.wording.subtitle();
         writeln!(
             self.out,
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"flame{fluid}{grouped}\" width=\"{width}\" height=\"{height}\" \
-             viewBox=\"0 0 {width} {height}\">\n<title>{}</title>\n<desc>Flame graph: {}</desc>\n<style>\n{STYLE}{dark}</style>\n\
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"flame{fluid}{grouped}{class}\" width=\"{width}\" height=\"{height}\" \
+             viewBox=\"0 0 {width} {height}\"{data}>\n<title>{}</title>\n<desc>Flame {}: {}</desc>\n<style>\n{STYLE}{dark}</style>\n\
              <rect class=\"background\" width=\"100%\" height=\"100%\"/>",
             escape(&*title),
+            if class.is_empty() { "graph" } else { "chart" },
             escape(&*subtitle)
         )?;
         let title = fit(&title, TITLE, "…");
@@ -131,7 +142,6 @@ impl<'p> Picture<'p> {
             "class=\"search\" role=\"button\" tabindex=\"0\" x=\"100%\" dx=\"-10\" y=\"24\"",
             "Search",
         )?;
-        let y = places.details;
         self.text(&format!("class=\"details\" x=\"10\" y=\"{y}\""), "")?;
         self.text(&format!("class=\"matched\" x=\"100%\" dx=\"-10\" y=\"{y}\""), "")
     }
@@ -144,21 +154,32 @@ impl<'p> Picture<'p> {
             let usual = self.fill(first + blocks[0].node);
             writeln!(self.out, "<g transform=\"translate({MARGIN},{})\" fill=\"{usual}\">", top(row))?;
             for block in blocks {
-                self.block(block, first + block.node, usual)?;
+                let index = first + block.node;
+                let (fill, title) = (self.fill(index), self.wording.title(index));
+                self.block(block, index, None, &title, (fill != usual).then_some(fill))?;
             }
             writeln!(self.out, "</g>")?;
         }
         writeln!(self.out, "</g>")
     }
 
-    /// Writes a block with its tooltip and, if it is wide enough, its label.
-    fn block(&mut self, block: &Block, index: usize, usual_fill: Color) -> io::Result<()> {
+    /// Writes a block with its tooltip and, if it is wide enough, its label. `fill` is its colour if that is not the one of its
+    /// row. `exact` is the number of decimals of its place and width, if it is drawn without a gap to the next block.
+    pub(super) fn block(
+        &mut self,
+        block: &Block,
+        index: usize,
+        exact: Option<usize>,
+        title: &str,
+        fill: Option<Color>,
+    ) -> io::Result<()> {
         let node = self.wording.node(index);
         let label = self.wording.label(index);
-        let (left, width) = (Pixels(block.left), Pixels(without_gap(block.width)));
+        let width = if exact.is_some() { block.width } else { without_gap(block.width) };
+        let digits = exact.unwrap_or(DIGITS);
+        let (left, width) = (Pixels(block.left, digits), Pixels(width, digits));
         write!(self.out, "<rect x=\"{left}\" width=\"{width}\" height=\"{BLOCK}\"")?;
-        let fill = self.fill(index);
-        if fill != usual_fill {
+        if let Some(fill) = fill {
             write!(self.out, " fill=\"{fill}\"")?;
         }
         if label.name != self.wording.name(index) {
@@ -170,16 +191,16 @@ impl<'p> Picture<'p> {
         if node.inlined {
             write!(self.out, " class=\"inlined\"")?;
         }
-        writeln!(self.out, "><title>{}</title></rect>", escape(&*self.wording.title(index)))?;
+        writeln!(self.out, "><title>{}</title></rect>", escape(title))?;
         let room = ((block.width - PADDING) / CHARACTER).max(0.0) as usize;
         let label = label.fit(room);
         if label.is_empty() {
             return Ok(());
         }
-        self.text(&format!("x=\"{}\" y=\"11\"", Pixels(block.left + PADDING / 2.0)), &label)
+        self.text(&format!("x=\"{}\" y=\"11\"", Pixels(block.left + PADDING / 2.0, DIGITS)), &label)
     }
 
-    fn fill(&self, index: usize) -> Color {
+    pub(super) fn fill(&self, index: usize) -> Color {
         let node = self.wording.node(index);
         match index {
             0 => ROOT.0,
@@ -189,10 +210,10 @@ impl<'p> Picture<'p> {
     }
 
     /// Writes the legend and the notes.
-    fn below(&mut self, places: &Places, notes: &[String]) -> io::Result<()> {
+    pub(super) fn below(&mut self, legend: usize, notes: &[String]) -> io::Result<()> {
         let entries = std::mem::take(&mut self.legend.entries);
         for (index, (fill, name)) in entries.iter().enumerate() {
-            let top = places.legend + index / COLUMNS * LINE;
+            let top = legend + index / COLUMNS * LINE;
             let left = index % COLUMNS * 100 / COLUMNS;
             let fill = if *fill == WHITE { "none".to_string() } else { fill.to_string() };
             writeln!(
@@ -202,11 +223,18 @@ impl<'p> Picture<'p> {
             self.text("class=\"note\" x=\"26\" y=\"12\"", name)?;
             writeln!(self.out, "</svg>")?;
         }
-        let top = places.legend + entries.len().div_ceil(COLUMNS) * LINE;
+        let top = legend + entries.len().div_ceil(COLUMNS) * LINE;
         for (row, note) in notes.iter().enumerate() {
             self.text(&format!("class=\"note\" x=\"10\" y=\"{}\"", top + row * LINE + 12), note)?;
         }
         Ok(())
+    }
+
+    /// Writes what is after all else.
+    pub(super) fn end(mut self) -> io::Result<()> {
+        self.script()?;
+        writeln!(self.out, "</svg>")?;
+        self.out.flush()
     }
 
     /// Writes the script without its comments and indentation.
@@ -219,7 +247,7 @@ impl<'p> Picture<'p> {
         writeln!(self.out, "]]></script>")
     }
 
-    fn text(&mut self, attributes: &str, content: &str) -> io::Result<()> {
+    pub(super) fn text(&mut self, attributes: &str, content: &str) -> io::Result<()> {
         writeln!(self.out, "<text {attributes}>{}</text>", escape(content))
     }
 }
@@ -230,12 +258,18 @@ fn without_gap(width: f64) -> f64 {
     width - (width / 3.0).min(1.0)
 }
 
-/// A distance with three decimals: a zoom into the narrowest block enlarges it 3,600 times.
-struct Pixels(f64);
+/// The usual number of decimals: a zoom into the narrowest block of a graph enlarges it 3,600 times.
+const DIGITS: usize = 3;
+
+/// A distance with at most so many decimals.
+pub(super) struct Pixels(pub(super) f64, pub(super) usize);
 
 impl fmt::Display for Pixels {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let digits = format!("{:.3}", self.0);
+        let digits = format!("{:.*}", self.1, self.0);
+        if self.1 == 0 {
+            return f.write_str(&digits);
+        }
         f.write_str(digits.trim_end_matches('0').trim_end_matches('.'))
     }
 }
@@ -249,7 +283,7 @@ mod tests {
         for (distance, text) in
             [(0.0, "0"), (10.0, "10"), (0.333_3, "0.333"), (1180.5, "1180.5"), (0.000_1, "0")]
         {
-            assert_eq!(Pixels(distance).to_string(), text);
+            assert_eq!(Pixels(distance, DIGITS).to_string(), text);
         }
     }
 

@@ -20,6 +20,9 @@ const DOT: &str = " · ";
 /// The meaning of the width of a block in a bottom-up graph, for any metric.
 const INVERTED: &str = "bottom-up: each function with its callers; wide = a large self value";
 
+/// The meaning of the width of a block in a chart.
+const CHART: &str = "from left to right: time";
+
 /// Maximum number of characters of the name of a removed function.
 const REMOVED: usize = 48;
 
@@ -32,6 +35,8 @@ pub(super) struct Wording<'f> {
     total_scale: Scale,
     labels: HashMap<&'f str, BlockLabel>,
     filtered: bool,
+    /// Whether blocks are stretches of time.
+    is_chart: bool,
 }
 
 impl<'f> Wording<'f> {
@@ -48,7 +53,17 @@ impl<'f> Wording<'f> {
         names.dedup();
         let labels = names.iter().map(|&(name, _)| name).zip(block_labels(&names)).collect();
         let filtered = header.shown != header.total || !header.filters.is_empty();
-        Ok(Wording { flame, scale, total_scale, labels, filtered })
+        Ok(Wording { flame, scale, total_scale, labels, filtered, is_chart: false })
+    }
+
+    /// The texts of a chart, the nodes of which are functions.
+    pub(super) fn of_chart(flame: &'f Flame, unit: Option<&Unit>) -> Scaled<Self> {
+        Ok(Wording { is_chart: true, ..Wording::new(flame, unit)? })
+    }
+
+    /// A value in the unit of what is drawn.
+    pub(super) fn amount(&self, value: i64) -> String {
+        self.scale.format(value)
     }
 
     /// The line under the title: `cpu 85.99s in 40.73s, 2.11 CPUs busy · 8,599 samples`.
@@ -101,6 +116,9 @@ impl<'f> Wording<'f> {
 
     /// The meaning of the width of a block.
     fn width(&self) -> Option<String> {
+        if self.is_chart {
+            return Some(CHART.to_string());
+        }
         if self.flame.direction == Direction::BottomUp {
             return Some(INVERTED.to_string());
         }
@@ -157,13 +175,7 @@ impl<'f> Wording<'f> {
     }
 
     fn details(&self, node: &FlameNode, is_caller: bool) -> Vec<String> {
-        let mut parts = Vec::new();
-        match (&node.file, node.line) {
-            _ if !split_place(&node.name, &node.function).1.is_empty() => {}
-            (Some(file), Some(line)) => parts.push(format!("{}:{line}", file_after(&node.name, file))),
-            (Some(file), None) => parts.push(file_after(&node.name, file).to_string()),
-            (None, _) => {}
-        }
+        let mut parts: Vec<String> = file_and_line(node).into_iter().collect();
         if node.inlined {
             parts.push("inlined".to_string());
         }
@@ -186,6 +198,11 @@ impl<'f> Wording<'f> {
             parts.push(self.change(node.total, old.total));
         }
         parts
+    }
+
+    /// Where a function is, as its tooltip says.
+    pub(super) fn origin(&self, index: usize) -> Option<String> {
+        file_and_line(self.node(index)).map(|place| printable(&place))
     }
 
     fn change(&self, new: i64, old: i64) -> String {
@@ -233,7 +250,7 @@ impl<'f> Wording<'f> {
                 unit::group_thousands(flame.dropped.into()),
             ));
         }
-        if let Some(no_stack) = self.no_stack() {
+        if let Some(no_stack) = self.no_stack().filter(|_| !self.is_chart) {
             notes.push(format!("empty space to the right of the blocks on the root: {no_stack}"));
         }
         if flame.nodes.iter().chain(&flame.callers).any(|node| node.inlined) {
@@ -266,6 +283,16 @@ impl<'f> Wording<'f> {
     /// A value with its share, for the legend.
     pub(super) fn share(&self, value: i64) -> String {
         unit::share(value, self.flame.header.shown)
+    }
+}
+
+/// The file and the line, unless the name has them.
+fn file_and_line(node: &FlameNode) -> Option<String> {
+    match (&node.file, node.line) {
+        _ if !split_place(&node.name, &node.function).1.is_empty() => None,
+        (Some(file), Some(line)) => Some(format!("{}:{line}", file_after(&node.name, file))),
+        (Some(file), None) => Some(file_after(&node.name, file).to_string()),
+        (None, _) => None,
     }
 }
 

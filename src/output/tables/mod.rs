@@ -52,7 +52,7 @@ pub(super) fn tables<'r>(report: &'r Report, form: Form, style: &'r Style) -> Sc
         Report::Source(source) => return source::tables(source, form, style),
         Report::Assembly(assembly) => return assembly::tables(assembly, form, style),
         Report::Info(info) => return Ok(info::tables(info, form, style)),
-        Report::Flame(_) | Report::Page(_) => return Ok(Vec::new()),
+        Report::Flame(_) | Report::Chart(_) | Report::Heatmap(_) | Report::Page(_) => return Ok(Vec::new()),
     };
     Ok(vec![table])
 }

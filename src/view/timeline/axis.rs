@@ -4,15 +4,15 @@ use crate::report::TimeAxis;
 
 /// A value and the time in which it was spent. Moments are nanoseconds from the start of the recording.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Moment {
-    pub(super) start: i64,
-    pub(super) end: i64,
-    pub(super) value: i64,
+pub(in crate::view) struct Moment {
+    pub(in crate::view) start: i64,
+    pub(in crate::view) end: i64,
+    pub(in crate::view) value: i64,
 }
 
 /// Bins from one moment to another, at most `most` of them. Their width has at most two digits that are not 0, so that their
 /// edges can be typed.
-pub(super) fn axis(from_ns: i64, to_ns: i64, most: usize) -> TimeAxis {
+pub(in crate::view) fn axis(from_ns: i64, to_ns: i64, most: usize) -> TimeAxis {
     let length = to_ns.saturating_sub(from_ns).max(1);
     let bin_ns = round_up(length.unsigned_abs().div_ceil(most.max(1) as u64));
     let bins = length.unsigned_abs().div_ceil(bin_ns.unsigned_abs()) as usize;
@@ -29,20 +29,20 @@ fn round_up(number: u64) -> i64 {
 }
 
 /// The number of the bin that a moment is in; the last one for later moments.
-pub(super) fn bin_at(axis: &TimeAxis, moment: i64) -> usize {
+pub(in crate::view) fn bin_at(axis: &TimeAxis, moment: i64) -> usize {
     let since = moment.saturating_sub(axis.from_ns).max(0);
     usize::try_from(since / axis.bin_ns).unwrap_or(usize::MAX).min(axis.bins - 1)
 }
 
 /// Where a bin begins.
-pub(super) fn edge(axis: &TimeAxis, bin: usize) -> i64 {
+pub(in crate::view) fn edge(axis: &TimeAxis, bin: usize) -> i64 {
     let bin = i64::try_from(bin).unwrap_or(i64::MAX);
     axis.from_ns.saturating_add(axis.bin_ns.saturating_mul(bin))
 }
 
 /// Passes the value of a sample to the bins in which it lasts, in proportion to the time that it spends in each. The parts
 /// add up to the value, but for what lies after the end of the axis.
-pub(super) fn spread(moment: Moment, axis: &TimeAxis, mut add: impl FnMut(usize, i64)) {
+pub(in crate::view) fn spread(moment: Moment, axis: &TimeAxis, mut add: impl FnMut(usize, i64)) {
     let Moment { start, end, value } = moment;
     let (first, last) = (bin_at(axis, start), bin_at(axis, end.saturating_sub(1).max(start)));
     let is_cut = end > axis.to_ns;

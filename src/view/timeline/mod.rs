@@ -8,10 +8,10 @@
 //! Nothing is stored per sample: the columns of the profile are read once for the totals of rows, once for the bins, and
 //! once for the phases.
 
-mod axis;
-mod moments;
+pub(super) mod axis;
+pub(super) mod moments;
 mod phases;
-mod rows;
+pub(super) mod rows;
 
 #[cfg(test)]
 mod tests;

@@ -6,7 +6,7 @@ use crate::transform::{RecordingSpan, TimeError, TimePoint};
 use crate::view::timeline::axis::axis;
 
 /// The times of the samples of a profile.
-pub(super) struct Moments<'p> {
+pub(in crate::view) struct Moments<'p> {
     profile: &'p Profile,
     span: RecordingSpan,
     /// The times that are shown, on the clock of the samples.
@@ -16,12 +16,15 @@ pub(super) struct Moments<'p> {
     /// For each metric, how long its values last, if they are times.
     lengths: Vec<Option<Lengths>>,
     /// Whether some samples have times of another clock.
-    pub(super) leaves_clocks_out: bool,
+    pub(in crate::view) leaves_clocks_out: bool,
 }
 
 impl<'p> Moments<'p> {
     /// The times of a profile of which `range` is shown. Fails if it has none.
-    pub(super) fn new(profile: &'p Profile, range: &[Option<TimePoint>; 2]) -> Result<Self, TimeError> {
+    pub(in crate::view) fn new(
+        profile: &'p Profile,
+        range: &[Option<TimePoint>; 2],
+    ) -> Result<Self, TimeError> {
         let span = RecordingSpan::of(profile)?;
         let [from, to] = range.map(|point| point.map(|point| span.resolve(point)).transpose());
         let since = |time: i64| time.saturating_sub(span.start);
@@ -39,24 +42,24 @@ impl<'p> Moments<'p> {
     }
 
     /// When a sample was taken. `None` if that is unknown, or a time of another clock.
-    pub(super) fn of(&self, sample: usize) -> Option<i64> {
+    pub(in crate::view) fn of(&self, sample: usize) -> Option<i64> {
         let time = self.profile.samples.time_of(sample)?;
         (self.shown.first..=self.shown.last).contains(&time).then(|| time.saturating_sub(self.span.start))
     }
 
     /// When a sample that began at `moment` ended. A value of a time, such as that of a span, lasts as long as it says.
-    pub(super) fn end(&self, sample: usize, metric: usize, moment: i64) -> i64 {
+    pub(in crate::view) fn end(&self, sample: usize, metric: usize, moment: i64) -> i64 {
         let value = self.profile.samples.values[metric][sample];
         moment.saturating_add(self.lengths[metric].map_or(0, |lengths| lengths.length(value)))
     }
 
     /// The start of the recording in nanoseconds since 1970.
-    pub(super) fn start_ns(&self) -> Option<i64> {
+    pub(in crate::view) fn start_ns(&self) -> Option<i64> {
         self.span.is_dated.then_some(self.span.start)
     }
 
     /// At most `most` bins for what is shown: the range that was given, otherwise the whole recording.
-    pub(super) fn axis(&self, most: usize) -> TimeAxis {
+    pub(in crate::view) fn axis(&self, most: usize) -> TimeAxis {
         let since = |time: i64| time.saturating_sub(self.span.start);
         let mut end = since(self.shown.last).saturating_add(1).max(since(self.shown.end));
         // The durations of several recordings were added up.
@@ -82,7 +85,7 @@ impl<'p> Moments<'p> {
     }
 
     /// The end that was given for what is shown.
-    pub(super) fn to(&self) -> Option<i64> {
+    pub(in crate::view) fn to(&self) -> Option<i64> {
         self.range[1]
     }
 }

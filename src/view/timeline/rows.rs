@@ -33,9 +33,9 @@ impl TimelineRows {
 }
 
 /// The rows of a timeline.
-pub(super) struct RowKeys {
+pub(in crate::view) struct RowKeys {
     /// The unique name of each row.
-    pub(super) names: Vec<Name>,
+    pub(in crate::view) names: Vec<Name>,
     of: RowOf,
 }
 
@@ -47,7 +47,7 @@ enum RowOf {
 
 impl RowKeys {
     /// The rows of a profile. Fails with the key of a label that no sample has.
-    pub(super) fn new(profile: &Profile, by: &TimelineRows) -> Result<Self, String> {
+    pub(in crate::view) fn new(profile: &Profile, by: &TimelineRows) -> Result<Self, String> {
         match by {
             TimelineRows::Thread => Ok(threads(profile)),
             TimelineRows::Process => Ok(values(profile, "process").unwrap_or_else(|| one_row(profile))),
@@ -57,7 +57,7 @@ impl RowKeys {
     }
 
     /// The row of a sample.
-    pub(super) fn row(&self, samples: &Samples, sample: usize) -> usize {
+    pub(in crate::view) fn row(&self, samples: &Samples, sample: usize) -> usize {
         match &self.of {
             RowOf::Labels(rows) => rows[samples.labels[sample]],
             RowOf::Stack(rows) => rows[samples.stack[sample]],

@@ -94,7 +94,7 @@ pub fn chart(profile: &Profile, options: &ChartOptions) -> Result<Chart, NoTimel
         rows: joined.rows(band),
     });
     let bands = bands.collect();
-    let Functions { functions, of_key, sums, colors } = Functions::of(&subject, &joined, options);
+    let DrawnFunctions { functions, of_key, sums, colors } = DrawnFunctions::of(&subject, &joined, options);
     let block = |block: &join::KeyBlock| ChartBlock {
         band: block.band,
         depth: block.depth,
@@ -162,14 +162,14 @@ fn joined(
 }
 
 /// The functions of the blocks.
-struct Functions {
+struct DrawnFunctions {
     functions: Vec<ChartFunction>,
     of_key: HashMap<KeyId, u32>,
     sums: SelfSums,
     colors: Colors,
 }
 
-impl Functions {
+impl DrawnFunctions {
     fn of(subject: &Subject<'_>, joined: &Joined, options: &ChartOptions) -> Self {
         let mut lengths: HashMap<KeyId, i64> = HashMap::new();
         let mut order = Vec::new();
@@ -198,6 +198,6 @@ impl Functions {
         };
         let functions = order.iter().map(function).collect();
         let of_key = order.iter().enumerate().map(|(number, &key)| (key, number as u32)).collect();
-        Functions { functions, of_key, sums: SelfSums::of(subject, &colors), colors }
+        DrawnFunctions { functions, of_key, sums: SelfSums::of(subject, &colors), colors }
     }
 }

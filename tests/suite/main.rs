@@ -67,6 +67,7 @@ mod page_filters;
 mod page_reading;
 mod page_scripts;
 mod page_tabs;
+mod page_times;
 mod pictures;
 mod readers;
 mod recipes;

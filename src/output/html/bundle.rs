@@ -6,7 +6,7 @@
 const START: &str = include_str!("start.js");
 
 /// The modules: name and source, each after those that it imports.
-const MODULES: [(&str, &str); 24] = [
+const MODULES: [(&str, &str); 26] = [
     ("start", START),
     ("dom", include_str!("dom.js")),
     ("format", include_str!("format.js")),
@@ -14,6 +14,7 @@ const MODULES: [(&str, &str); 24] = [
     ("labels", include_str!("labels.js")),
     ("paths", include_str!("paths.js")),
     ("data", include_str!("data.js")),
+    ("times", include_str!("times.js")),
     ("count", include_str!("count.js")),
     ("grow", include_str!("grow.js")),
     ("sequences", include_str!("sequences.js")),
@@ -28,6 +29,7 @@ const MODULES: [(&str, &str); 24] = [
     ("calltree", include_str!("calltree.js")),
     ("hot", include_str!("hot.js")),
     ("source", include_str!("source.js")),
+    ("timeline", include_str!("timeline.js")),
     ("filterbar", include_str!("filterbar.js")),
     ("opening", include_str!("opening.js")),
     ("page", include_str!("page.js")),

@@ -40,9 +40,13 @@ pub(super) fn start() -> String {
     stripped(START)
 }
 
+/// The modules that only a page with times needs.
+const OF_TIMES: [&str; 2] = ["times", "timeline"];
+
 /// All other modules as one script.
-pub(super) fn script() -> String {
-    let modules = MODULES.iter().filter(|(name, _)| *name != "start");
+pub(super) fn script(has_times: bool) -> String {
+    let is_needed = |name: &str| name != "start" && (has_times || !OF_TIMES.contains(&name));
+    let modules = MODULES.iter().filter(|(name, _)| is_needed(name));
     "\"use strict\";\n".to_string() + &modules.map(|(_, source)| stripped(source)).collect::<String>()
 }
 

@@ -70,7 +70,8 @@ pub fn html(page: &Page, options: &HtmlOptions, out: &mut dyn Write) -> Result<(
     let left_out = if options.embeds_times || times::fits(&times, &data) { 0 } else { times.len() };
     let scale = pack::scale(page, options, page.default_metric)?;
     let title = clean(&page.title);
-    let (start, script) = (bundle::start(), bundle::script());
+    let has_times = left_out == 0 && !times.is_empty();
+    let (start, script) = (bundle::start(), bundle::script(has_times));
     for piece in PAGE.split_inclusive(['{', '}']) {
         match piece {
             "title}" => write!(out, "{}", escape(&*title))?,
@@ -83,7 +84,7 @@ pub fn html(page: &Page, options: &HtmlOptions, out: &mut dyn Write) -> Result<(
             "start-hash}" => out.write_all(hash(&start).as_bytes())?,
             "script}" => out.write_all(pack::deflated(script.as_bytes())?.as_bytes())?,
             "script-hash}" => out.write_all(hash(&script).as_bytes())?,
-            "times}" if left_out == 0 => out.write_all(times.as_bytes())?,
+            "times}" if has_times => out.write_all(times.as_bytes())?,
             "times}" => {}
             "times-left-out}" => write!(out, "{left_out}")?,
             "data}" => out.write_all(data.as_bytes())?,

@@ -72,7 +72,8 @@ class Page {
     this.tree = new CallTree(this.model, this.picture, act);
     this.hot = new HotView(this.model, this.picture, act);
     this.source = new SourceView(this.model, act);
-    this.timeline = new TimelineView(this.model, this.picture, this.theme, {
+    // The script of a page without times lacks this part.
+    this.timeline = data.times && new TimelineView(this.model, this.picture, this.theme, {
       range: (range) => this.setRange(range),
       pin: (id) => this.pin(id),
       tip: (lines, event) => this.showLines(lines, event),
@@ -962,7 +963,8 @@ load(element("data").textContent)
   .then(async (data) => {
     // It is as large as all the rest.
     element("data").textContent = "";
-    data.times = await loadTimes(element("times").textContent, data.metrics, data.stacks);
+    const times = element("times").textContent;
+    data.times = times ? await loadTimes(times, data.metrics, data.stacks) : null;
     element("times").textContent = "";
     data.timesLeftOut = Number(element("times").dataset.leftOut);
     page = new Page(data);

@@ -28,7 +28,6 @@ export class TimelineView {
     this.theme = theme;
     this.act = act;
     this.times = model.data.times;
-    if (!this.times) return;
     /** The steps at the left and the right edge. */
     this.view = [0, this.times.steps];
     /** The thread whose calls are drawn, and all threads with values. */
@@ -61,8 +60,7 @@ export class TimelineView {
 
   /** Shows the state of the page. */
   show() {
-    const { model, times } = this;
-    if (!times) return;
+    const { model } = this;
     model.once("activity", [model.untimed, model.state.metric], () => this.count());
     this.showControls();
     this.later();

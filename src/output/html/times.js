@@ -26,9 +26,8 @@ export function writeTime(ns) {
   return `${digits.slice(0, digits.length - by)}${by && rest ? `.${rest}` : ""}${suffix}`;
 }
 
-/** Reads the times that times.rs packs; null if the page has none. */
+/** Reads the times that times.rs packs. */
 export async function loadTimes(text, metrics, stacks) {
-  if (!text) return null;
   const bytes = await inflate(text);
   const length = new DataView(bytes.buffer).getUint32(0, true);
   const head = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + length)));

@@ -26,6 +26,7 @@ mod corpus_json;
 mod corpus_text;
 mod corpus_traces;
 mod counting;
+mod dataset;
 mod dependencies;
 mod diff_by_side;
 mod diff_forms;

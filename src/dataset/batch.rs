@@ -11,7 +11,7 @@ use crate::dataset::schema;
 use crate::dataset::symbols::{Known, ROWS_IN_GROUP, SymbolIds, SymbolRows};
 use crate::format::parquet::file::{Cells, TableFile};
 use crate::name::base_name;
-use crate::profile::{Id, Label, LabelValue, Meta, Period, Profile};
+use crate::profile::{Id, Label, LabelValue, Meta, Profile};
 use crate::transform::RecordingSpan;
 use crate::unit::date;
 
@@ -250,9 +250,6 @@ impl Batch {
             let text = |row| Some(of(row)).filter(|text| !text.is_empty()).map(ByteArray::from);
             rows.iter().map(text).collect()
         };
-        fn period(row: &ProfileRow, of: fn(&Period) -> &str) -> &str {
-            row.meta.period.as_ref().map_or("", of)
-        }
         let of_metrics = |of: fn(&MetricRows) -> ByteArray| -> Vec<ByteArray> {
             rows.iter().flat_map(|row| row.metrics.iter().map(of)).collect()
         };
@@ -274,8 +271,8 @@ impl Batch {
             Cells::OptionalLongs(&optional(|row| row.meta.time_ns)),
             Cells::OptionalLongs(&optional(|row| row.meta.duration_ns)),
             Cells::OptionalLongs(&optional(|row| Some(row.meta.period.as_ref()?.value))),
-            Cells::OptionalTexts(&some(|row| period(row, |period| &period.name))),
-            Cells::OptionalTexts(&some(|row| period(row, |period| &period.unit))),
+            Cells::OptionalTexts(&some(|row| row.meta.period.as_ref().map_or("", |period| &period.name))),
+            Cells::OptionalTexts(&some(|row| row.meta.period.as_ref().map_or("", |period| &period.unit))),
             Cells::OptionalLongs(&optional(|row| row.meta.processors)),
             Cells::Longs(&longs(|row| row.meta.rows as i64)),
             Cells::TextLists(&metric_ends, &of_metrics(|metric| ByteArray::from(&*metric.name))),

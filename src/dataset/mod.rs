@@ -63,7 +63,7 @@ fn has_parquet(folder: &Path, levels: usize) -> bool {
 #[cfg(not(feature = "parquet"))]
 pub fn read(
     _: &Path,
-    _: crate::profile::LoadOptions,
+    _: &crate::profile::LoadOptions,
 ) -> Result<crate::profile::Profile, crate::format::LoadError> {
     Err(crate::format::parquet::left_out().into())
 }

@@ -133,7 +133,9 @@ fn read_group(table: &Table, group: usize, rows: &mut Vec<ReadProfile>) -> Resul
                 return Err(table.error("a profile has other numbers of metrics, units and divisors"));
             }
             let metrics = names.into_iter().zip(units).zip(of_metrics).map(|((name, unit), divisor)| {
-                let divisor = divisor.and_then(|divisor| u64::try_from(divisor).ok()).filter(is_divisor);
+                let divisor = divisor
+                    .and_then(|divisor| u64::try_from(divisor).ok())
+                    .filter(|&divisor| is_divisor(divisor));
                 divisor.map(|divisor| ReadMetric { name, unit, divisor })
             });
             let metrics: Option<Vec<ReadMetric>> = metrics.collect();
@@ -160,8 +162,8 @@ fn read_group(table: &Table, group: usize, rows: &mut Vec<ReadProfile>) -> Resul
 }
 
 /// Values are divided by powers of ten only.
-pub(super) fn is_divisor(divisor: &u64) -> bool {
-    (0..=18).any(|power| 10_u64.pow(power) == *divisor)
+pub(super) fn is_divisor(divisor: u64) -> bool {
+    (0..=18).any(|power| 10_u64.pow(power) == divisor)
 }
 
 /// The texts of a row of a column of lists.

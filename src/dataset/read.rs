@@ -16,7 +16,7 @@ use crate::profile::{LoadOptions, Profile, ProfileBuilder};
 use crate::unit::{Unit, plural, timestamp_minutes};
 
 /// Reads the dataset in a folder as one profile, the sum of all that are in it.
-pub fn read(dataset: &Path, options: LoadOptions) -> Result<Profile, LoadError> {
+pub fn read(dataset: &Path, options: &LoadOptions) -> Result<Profile, LoadError> {
     if let Some(missing) = FOLDERS.iter().find(|name| !dataset.join(name).is_dir()) {
         return Err(damaged(format!("the dataset is incomplete: it has no folder {missing}/")));
     }
@@ -223,8 +223,8 @@ fn describe(builder: &mut ProfileBuilder, profiles: &Profiles, strays: usize) {
     }
     if strays > 0 {
         builder.warn(format!(
-            "samples/ has {} without profiles, as an export leaves that was interrupted: not counted",
-            format!("{strays} {}", plural(strays as u64, "part", "parts"))
+            "samples/ has {strays} {} without profiles, as an export leaves that was interrupted: not counted",
+            plural(strays as u64, "part", "parts")
         ));
     }
     let programs: BTreeSet<&str> =
@@ -248,7 +248,7 @@ const MOST_NAMED: usize = 5;
 pub fn future(times: impl Iterator<Item = i64>) -> Option<String> {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
     // Clocks may differ a little, and time zones by a day.
-    let limit = i64::try_from((now + Duration::from_secs(86_400)).as_nanos()).unwrap_or(i64::MAX);
+    let limit = i64::try_from((now + Duration::from_hours(24)).as_nanos()).unwrap_or(i64::MAX);
     let late: Vec<i64> = times.filter(|&time| time > limit).collect();
     let latest = late.iter().max()?;
     Some(format!(

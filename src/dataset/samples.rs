@@ -263,7 +263,7 @@ pub(super) fn read_samples(
         }
         for row in 0..rows {
             let int = |column: &Ints| column.cells.get(row).copied().unwrap_or(0);
-            let divisor = u64::try_from(int(&divisors)).ok().filter(is_divisor);
+            let divisor = u64::try_from(int(&divisors)).ok().filter(|&divisor| is_divisor(divisor));
             let divisor = divisor
                 .ok_or_else(|| table.column_error("divisor", "holds other numbers than powers of ten"))?;
             let labels = labels.as_mut().map_or(LabelSetId::default(), |labels| labels.set(builder, row));

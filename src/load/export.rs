@@ -104,7 +104,7 @@ impl Request {
         for warning in &filtered.meta.warnings {
             *said.warnings.entry(warning.clone()).or_default() += 1;
         }
-        Ok(Some(compact(&filtered).map_err(|error| Error::Names(error))?))
+        Ok(Some(compact(&filtered).map_err(Error::Names)?))
     }
 }
 

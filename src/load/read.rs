@@ -368,6 +368,10 @@ impl Reader<'_> {
         let Request { format, latency, observer, .. } = self.request;
         let path = &self.paths[number];
         if let Some(profile) = read_tables(path, needs)? {
+            if *latency {
+                let why = "a dataset adds up recordings, and which of their threads ran at once is lost";
+                return Err(LoadError::NoLatency(why.to_string()));
+            }
             return Ok((profile, false));
         }
         let reader = path.origin.open()?;
@@ -407,7 +411,7 @@ impl Reader<'_> {
 fn read_tables(path: &InputPath, needs: &LoadOptions) -> Result<Option<Profile>, LoadError> {
     let Origin::File(file) = &path.origin else { return Ok(None) };
     if path.is_dataset {
-        return dataset::read(file, needs.clone()).map(Some);
+        return dataset::read(file, needs).map(Some);
     }
     let beside = file.parent().map(|folder| if folder == Path::new("") { Path::new(".") } else { folder });
     let is_result = file.extension().is_some_and(|extension| extension == "parquet");

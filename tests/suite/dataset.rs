@@ -22,7 +22,7 @@ fn export(folder: &Path, profiles: &[(&str, &Profile)]) -> Exported {
 }
 
 fn read_back(folder: &Path) -> Profile {
-    read(folder, LoadOptions::ALL).unwrap_or_else(|error| panic!("{error}"))
+    read(folder, &LoadOptions::ALL).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// What `top` says of a metric, as JSON, except for what depends on the format: warnings, and how samples were counted.
@@ -92,7 +92,7 @@ fn labels_times_and_signs_survive() {
     let mut profile = from_notation(text);
     profile.meta.time_ns = Some(1_700_000_000_000_000_000);
     export(folder.path(), &[("x", &profile)]);
-    let again = read(folder.path(), LoadOptions { times: false, ..LoadOptions::ALL }).unwrap();
+    let again = read(folder.path(), &LoadOptions { times: false, ..LoadOptions::ALL }).unwrap();
     let sorted = |profile: &Profile| {
         let mut lines: Vec<String> = to_notation(profile).lines().map(str::to_string).collect();
         lines.sort();
@@ -191,7 +191,7 @@ fn units_of_profiles_are_reconciled() {
     profiles[1].meta.metrics[0].unit = "bytes".to_string();
     let other = tempfile::tempdir().unwrap();
     export(other.path(), &[("a", &profiles[0]), ("b", &profiles[1])]);
-    let error = read(other.path(), LoadOptions::ALL).unwrap_err().to_string();
+    let error = read(other.path(), &LoadOptions::ALL).unwrap_err().to_string();
     assert!(error.contains("has the units") && error.contains("bytes"), "{error}");
 }
 

@@ -59,7 +59,6 @@ pub mod binary;
 #[cfg(feature = "cli")]
 pub mod cli;
 pub mod compare;
-pub mod dataset;
 pub mod filter;
 pub mod findings;
 pub mod format;

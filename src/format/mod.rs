@@ -44,7 +44,6 @@ mod nettrace;
 mod nytprof;
 mod oprofile;
 mod otlp;
-pub(crate) mod parquet;
 mod perf_data;
 mod perf_script;
 mod perfetto;
@@ -53,7 +52,6 @@ mod pprof;
 mod pprof_legacy;
 mod pstats;
 mod pyinstrument;
-mod quietly;
 mod ranges;
 mod recorded_files;
 mod rprof;
@@ -169,7 +167,6 @@ pub const TIMED_FORMATS: &[TimedFormat] = &[
 /// All readable formats. If several match equally well, the first one wins, so the most specific come first.
 #[rustfmt::skip] // One format per line.
 pub static FORMATS: &[&Format] = &[
-    &parquet::PARQUET,
     &jfr::JFR,
     &perf_data::PERF_DATA,
     &austin::mojo::MOJO,

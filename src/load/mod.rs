@@ -13,8 +13,6 @@ mod code;
 mod combine;
 mod debuginfod;
 mod error;
-#[cfg(feature = "parquet")]
-mod export;
 mod kernel;
 mod metrics;
 mod observer;
@@ -37,8 +35,6 @@ pub use code::{CodeError, code};
 pub use combine::{Combine, Merge, Sampling};
 pub use debuginfod::Debuginfod;
 pub use error::{Error, shown};
-#[cfg(feature = "parquet")]
-pub use export::{ExportedInputs, ExportingError};
 pub use metrics::MetricKey;
 pub use observer::{Observer, Unobserved};
 pub use prepared::Prepared;
@@ -125,6 +121,7 @@ impl Request {
         match event {
             Event::Recording(time) => self.observer.recording(time),
             Event::Bytes(count) => self.observer.fetched(count),
+            Event::Saved(path) => self.observer.saved(&path),
             Event::Note(text) => self.observer.note(&text),
         }
     }

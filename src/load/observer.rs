@@ -1,5 +1,6 @@
 //! Telling someone what happens while inputs are read.
 
+use std::path::Path;
 use std::time::Duration;
 
 use crate::format::{LoadError, Times};
@@ -16,7 +17,10 @@ pub trait Observer: Send + Sync {
     /// Everything is fetched, or something failed.
     fn fetch_over(&self) {}
 
-    /// Something that a user should know, such as where a profile was saved.
+    /// What a server recorded was saved in this file.
+    fn saved(&self, _path: &Path) {}
+
+    /// Something that a user should know.
     fn note(&self, _text: &str) {}
 
     /// Reading of these files begins.

@@ -41,7 +41,7 @@ pub use svg::{CLASSIC_PIXELS, SvgOptions, chart_svg, classic, heatmap_svg, svg, 
 pub(crate) use table::Emphasis;
 pub use text::text;
 #[cfg(feature = "ui")]
-pub(crate) use text::{heading_lines, text_lines};
+pub(crate) use text::{heading_parts, text_lines};
 #[cfg(feature = "cli")]
 pub(crate) use width::wrap;
 

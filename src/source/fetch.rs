@@ -118,7 +118,7 @@ impl<'a> Fetcher<'a> {
                 let message = format!("cannot save what was fetched in {}: {error}", folder.display());
                 FetchError::new(message).hint("--no-save does not save it")
             })?;
-            tell(Event::Note(format!("saved as {}", saved.display())));
+            tell(Event::Saved(saved));
         }
         Ok(bytes)
     }

@@ -43,6 +43,8 @@ pub enum Event {
     Recording(Duration),
     /// So many bytes arrived.
     Bytes(u64),
-    /// Something to tell the user, such as where a profile was saved.
+    /// A profile was saved in this file.
+    Saved(PathBuf),
+    /// Something to tell the user.
     Note(String),
 }

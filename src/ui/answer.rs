@@ -15,7 +15,7 @@ pub(crate) struct Answer {
     pub(crate) question: Question,
     /// The report.
     pub(crate) report: Report,
-    /// The lines above, the first of which is the title.
+    /// The parts of the title; the last ones are left out where they do not fit.
     pub(crate) heading: Vec<String>,
     /// Notes that belong to this report.
     pub(crate) notes: Vec<String>,
@@ -271,6 +271,25 @@ impl Answer {
                     .unwrap_or_default()
             }
             _ => self.name_of(line).map(|name| self.shown(name).to_string()).unwrap_or_default(),
+        }
+    }
+
+    /// The command that shows more of what a line of text says.
+    pub(crate) fn command_of(&self, line: Line) -> Option<String> {
+        let Line::Text(row) = line else { return None };
+        let text = |row: u32| self.text.get(row as usize).map_or("", |(text, _)| text.trim());
+        match &self.report {
+            Report::Findings(findings) => {
+                // A finding begins with its number and its share.
+                let number = |row: u32| {
+                    let mut words = text(row).split_whitespace();
+                    let number = words.next()?.parse::<usize>().ok()?;
+                    words.next().filter(|share| share.ends_with('%')).map(|_| number)
+                };
+                let number = (0..=row).rev().find_map(number)?;
+                Some(findings.findings.get(number.checked_sub(1)?)?.command.clone())
+            }
+            _ => Some(text(row).to_string()).filter(|text| text.starts_with("prof ")),
         }
     }
 

@@ -213,7 +213,7 @@ impl State {
     }
 
     /// Asks something else; Backspace comes back.
-    pub(super) fn ask(&mut self, question: Question) {
+    pub(crate) fn ask(&mut self, question: Question) {
         if question == self.question {
             return;
         }

@@ -16,6 +16,8 @@ pub(crate) enum Effect {
     Save(String),
     /// Suggest a name for the file to write.
     SuggestFile,
+    /// Ask what this command asks.
+    Follow(String),
     /// Read these options.
     Options(String),
     /// Read the profile again.
@@ -39,6 +41,11 @@ pub(crate) fn press(state: &mut State, answer: &Answer, key: Key) -> Option<Effe
     state.message = None;
     if answer.flame().is_some() && move_in_flame(state, answer, key) {
         return None;
+    }
+    if let Key::Click(_, row) = key {
+        let effect = click(state, answer, row);
+        state.settle();
+        return effect;
     }
     if move_in_lines(state, answer, key) {
         state.settle();
@@ -204,7 +211,6 @@ fn move_in_lines(state: &mut State, answer: &Answer, key: Key) -> bool {
         Key::Home | Key::Char('g') => cursor.selected = 0,
         Key::End | Key::Char('G') => cursor.selected = last,
         Key::Wheel(by) => cursor.selected = cursor.selected.saturating_add_signed(by as isize).min(last),
-        Key::Click(_, row) => return click(state, answer, row),
         Key::Left => return close(state, answer),
         Key::Right => return open(state, answer),
         Key::Char('H') => return heaviest_rows(state, answer),
@@ -214,20 +220,17 @@ fn move_in_lines(state: &mut State, answer: &Answer, key: Key) -> bool {
 }
 
 /// Selects the line that was clicked. A second click does what Enter does.
-fn click(state: &mut State, answer: &Answer, row: u16) -> bool {
-    let Some(place) = usize::from(row).checked_sub(BODY).map(|row| row + state.cursor.top) else {
-        return true;
-    };
+fn click(state: &mut State, answer: &Answer, row: u16) -> Option<Effect> {
+    let place = usize::from(row).checked_sub(BODY)? + state.cursor.top;
     let is_on_screen = usize::from(row) < BODY + state.page();
     if place >= state.lines.len() || !is_on_screen || matches!(state.lines[place], Line::Title(_)) {
-        return true;
+        return None;
     }
     if place == state.cursor.selected {
-        enter(state, answer);
-    } else {
-        state.cursor.selected = place;
+        return enter(state, answer);
     }
-    true
+    state.cursor.selected = place;
+    None
 }
 
 /// Opens a row of a tree, or goes to its first child.
@@ -351,12 +354,12 @@ fn zoom(state: &mut State) {
 }
 
 /// What Enter does with the selected line.
-fn enter(state: &mut State, answer: &Answer) {
+fn enter(state: &mut State, answer: &Answer) -> Option<Effect> {
     if answer.flame().is_some() {
         zoom(state);
-        return;
+        return None;
     }
-    let Some(line) = state.line() else { return };
+    let line = state.line()?;
     match line {
         Line::Tree(row) => {
             if !state.cursor.open.remove(&row) && answer.has_children(row) {
@@ -369,7 +372,7 @@ fn enter(state: &mut State, answer: &Answer) {
                 Some("these are too light to be listed; :--min-share 0 lists all of them".to_string());
         }
         Line::Key(_) | Line::Label(..) => {
-            let Some(label) = answer.label_of(line) else { return };
+            let label = answer.label_of(line)?;
             let mut question = state.question.clone();
             question.choose(Choice::repeated("--label", label));
             question.view = last_view(state);
@@ -378,8 +381,13 @@ fn enter(state: &mut State, answer: &Answer) {
         Line::Top(_) | Line::Caller(_) | Line::Callee(_) | Line::Subject | Line::Itself => {
             show_function(state, answer, View::Focus);
         }
-        Line::Text(_) | Line::Title(_) => {}
+        Line::Text(_) => match answer.command_of(line) {
+            Some(command) => return Some(Effect::Follow(command)),
+            None => state.message = Some("there is no command on this line".to_string()),
+        },
+        Line::Title(_) => {}
     }
+    None
 }
 
 /// The view before the list of labels.
@@ -425,7 +433,7 @@ fn command(state: &mut State, answer: &Answer, key: Key) -> Option<Effect> {
         Key::Esc => return Some(Effect::Cancel),
         Key::Char('r') => return Some(Effect::Reload),
         Key::Char('?') => state.help = Some(0),
-        Key::Enter => enter(state, answer),
+        Key::Enter => return enter(state, answer),
         Key::Backspace | Key::Char('u') => {
             let is_back = state.back();
             state.message = (!is_back).then(|| "this is where you started".to_string());

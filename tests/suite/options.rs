@@ -101,6 +101,7 @@ const OF_COMMANDS: &[(&str, &str, &str, &str)] = &[
     ("graph", "--color-by", "file", "graph.dot cpu.pb.gz"),
     ("ui", "--view", "tree", "cpu.pb.gz"),
     ("ui", "--keys", "j", "cpu.pb.gz"),
+    ("ui", "--report", "", "--keys j cpu.pb.gz"),
     ("ui", "--screen", "60x20", "--keys j cpu.pb.gz"),
     ("flame", "--time", "", "threads.jfr"),
     ("flame", "--heatmap", "", "threads.jfr"),
@@ -115,7 +116,6 @@ const OF_COMMANDS: &[(&str, &str, &str, &str)] = &[
     ("flame", "--embed-source", "", "--source-path code out.html lines.pb.gz"),
     ("flame", "--source-path", "code", "--embed-source out.html lines.pb.gz"),
     ("flame", "--trim-path", "/nowhere/made/", "--embed-source --source-path code out.html lines.pb.gz"),
-    ("flame", "--embed-times", "", "--embed-source out.html threads.jfr"),
     ("flame", "--force", "", "copy.svg cpu.pb.gz"),
     ("flame", "--output", "other.svg", "cpu.pb.gz"),
     ("open", "--title", "Shop", "cpu.pb.gz"),
@@ -123,7 +123,6 @@ const OF_COMMANDS: &[(&str, &str, &str, &str)] = &[
     ("open", "--embed-source", "", "--source-path code lines.pb.gz"),
     ("open", "--source-path", "code", "--embed-source lines.pb.gz"),
     ("open", "--trim-path", "/nowhere/made/", "--embed-source --source-path code lines.pb.gz"),
-    ("open", "--embed-times", "", "--embed-source threads.jfr"),
     ("graph", "--output", "other.dot", "cpu.pb.gz"),
     ("source", "--asm", "", "--binary bin/sorting sorting.pb.gz"),
     ("source", "--source-path", "code", "sum.callgrind"),
@@ -285,7 +284,7 @@ fn lead(command: &str, trial: Trial) -> &'static str {
         }
         "flame" => "out.svg",
         // It needs a terminal unless it is told which keys to press.
-        "ui" if !["--keys", "--screen"].contains(&trial.option) => "--keys j",
+        "ui" if !["--keys", "--report", "--screen"].contains(&trial.option) => "--keys j",
         "convert" if !writes => "-o - --output-format pprof",
         _ => "",
     }

@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::io::{self, IsTerminal, Write};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
@@ -106,6 +107,10 @@ impl Observer for Progress {
         for text in locked(&self.notes).drain(..).filter(|_| !self.quiet) {
             print_line("note", &text);
         }
+    }
+
+    fn saved(&self, path: &Path) {
+        self.note(&format!("saved as {}", path.display()));
     }
 
     fn note(&self, text: &str) {

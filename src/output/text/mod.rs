@@ -56,11 +56,12 @@ pub(crate) fn text_lines(report: &Report, style: &Style) -> Scaled<Vec<(String, 
     Ok(on_screen(lines(report, style)?, style))
 }
 
-/// The header lines of a report, in the same way.
+/// The first header line of a report, in parts that may be left out from the end.
 #[cfg(feature = "ui")]
-pub(crate) fn heading_lines(report: &Report, style: &Style) -> Scaled<Vec<(String, Emphasis)>> {
-    let heading = heading_of(report).map(|header| header::lines(header, style)).transpose()?;
-    Ok(on_screen(heading.into_iter().flatten(), style))
+pub(crate) fn heading_parts(report: &Report, style: &Style) -> Scaled<Vec<String>> {
+    let heading = heading_of(report).map(|header| heading(header, style)).transpose()?.unwrap_or_default();
+    let first = heading.first().map_or("", String::as_str);
+    Ok(first.split(style.glyphs.dot).map(|part| clean(part).into_owned()).collect())
 }
 
 #[cfg(feature = "ui")]

@@ -24,8 +24,12 @@ pub(super) fn top(
     cells: &mut Buffer,
 ) {
     let width = usize::from(area.width);
-    let heading = answer.heading.first().map_or("", String::as_str);
-    put(cells, 0, 0, &fit(heading, width, theme.ellipsis()), width, Theme::bold());
+    let dot = if theme.unicode { " · " } else { " | " };
+    let mut parts = &answer.heading[..];
+    while parts.len() > 2 && display_width(&parts.join(dot)) > width {
+        parts = &parts[..parts.len() - 1];
+    }
+    put(cells, 0, 0, &fit(&parts.join(dot), width, theme.ellipsis()), width, Theme::bold());
     let note = if computing { " computing, Esc stops " } else { "" };
     let mut x = 0;
     for (place, view) in View::ALL.into_iter().enumerate() {
@@ -177,6 +181,7 @@ fn keys(state: &State, answer: &Answer, width: usize) -> String {
         View::Flame => Some("Enter zoom"),
         View::Labels => Some("Enter keep"),
         View::Top | View::Focus => Some("Enter callers"),
+        View::Report | View::Timeline => Some("Enter shows it"),
         _ => None,
     };
     let is_function = state.selected(answer).is_some();

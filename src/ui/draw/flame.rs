@@ -8,6 +8,7 @@ use crate::name::{BlockLabel, display_width};
 use crate::report::{Flame, Tier};
 use crate::ui::answer::Answer;
 use crate::ui::draw::cells::put;
+use crate::ui::draw::table::nothing;
 use crate::ui::draw::theme::{Meaning, Palette, Theme};
 use crate::ui::state::{Cursor, State};
 
@@ -69,27 +70,20 @@ pub(crate) fn blocks(flame: &Flame, cursor: &Cursor, columns: usize) -> Vec<Bloc
 
 /// The first line of the picture on a screen of so many lines, so that the selected node is on it.
 pub(crate) fn first_row(flame: &Flame, cursor: &Cursor, height: usize) -> usize {
-    let mut row = 0_usize;
-    let mut node = cursor.node;
+    let (mut row, mut node) = (0_usize, cursor.node);
     while node != 0 {
         node = flame.nodes.get(node as usize).map_or(0, |node| node.parent);
         row += 1;
     }
-    // Two lines below the selected one, to see where it goes on.
-    (row + 3).saturating_sub(height)
+    // A line below the selected one, to see where it goes on.
+    let goes_on = flame.nodes.get(cursor.node as usize + 1).is_some_and(|next| next.parent == cursor.node);
+    (row + 1 + usize::from(goes_on)).saturating_sub(height)
 }
 
 pub(super) fn draw(state: &State, answer: &Answer, theme: Theme, area: Rect, cells: &mut Buffer) {
     let Some(flame) = answer.flame() else { return };
     if flame.nodes.len() < 2 {
-        put(
-            cells,
-            0,
-            area.y,
-            "nothing to show: X removes all filters",
-            usize::from(area.width),
-            theme.faint(),
-        );
+        put(cells, 0, area.y, nothing(answer), usize::from(area.width), theme.faint());
         return;
     }
     let height = usize::from(area.height);

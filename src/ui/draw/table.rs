@@ -83,14 +83,16 @@ pub(super) fn draw(state: &State, answer: &Answer, theme: Theme, area: Rect, cel
         put(cells, x, y, &fit(&text, room, theme.ellipsis()), room, style);
     }
     if state.lines.is_empty() {
-        put(
-            cells,
-            0,
-            area.y + 1,
-            "nothing to show: X removes all filters",
-            usize::from(area.width),
-            theme.faint(),
-        );
+        put(cells, 0, area.y + 1, nothing(answer), usize::from(area.width), theme.faint());
+    }
+}
+
+/// Why there are no lines.
+pub(super) fn nothing(answer: &Answer) -> &'static str {
+    match answer.report.header() {
+        Some(header) if !header.filters.is_empty() => "nothing is left: X removes all filters",
+        _ if matches!(answer.report, Report::Labels(_)) => "the samples of this profile have no labels",
+        _ => "the profile has no values of this metric",
     }
 }
 

@@ -1,10 +1,13 @@
 //! From a question to its answer, by the code of the commands.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::io;
 use std::path::Path;
+use std::sync::Arc;
 
 use anyhow::Result;
 use clap::{Args, Command, FromArgMatches};
+use tempfile::{NamedTempFile, TempPath};
 
 use crate::cli::commands::flame::FlameCommand;
 use crate::cli::commands::focus::FocusCommand;
@@ -18,9 +21,9 @@ use crate::cli::commands::top::TopCommand;
 use crate::cli::commands::tree::TreeCommand;
 use crate::cli::commands::ui::given::given;
 use crate::cli::options::layout::Output;
+use crate::cli::options::pictures::has_ending;
 use crate::cli::terminal::failure::{describe, hinted, unwritten};
-use crate::name::display_width;
-use crate::output::{Glyphs, Style, heading_lines, scale, text_lines};
+use crate::output::{Glyphs, Style, heading_parts, scale, text_lines};
 use crate::report::{Header, Report};
 use crate::ui::{Answer, Choice, Grammar, Question, Theme, View};
 use crate::unit::share;
@@ -29,6 +32,8 @@ use crate::unit::share;
 #[derive(Clone, Debug)]
 pub(super) struct Engine {
     keep: Keep,
+    /// What standard input held: views that need more of it read it again.
+    standard_input: Option<Arc<TempPath>>,
     pub(super) theme: Theme,
 }
 
@@ -62,8 +67,29 @@ const ROWS_OF_CALLERS: [&str; 4] = ["--limit", "500", "--min-share", "1"];
 const PIXELS: u32 = 20_000;
 
 impl Engine {
-    pub(super) fn new(theme: Theme) -> Self {
-        Engine { keep: Keep::default(), theme }
+    /// Takes standard input, if it is one of the inputs.
+    pub(super) fn new(theme: Theme, inputs: &[String]) -> Result<Self> {
+        let is_used = inputs.iter().any(|input| input == "-");
+        let standard_input = is_used.then(copied_input).transpose()?.map(Arc::new);
+        Ok(Engine { keep: Keep::default(), standard_input, theme })
+    }
+
+    /// The question about files only.
+    fn about_files(&self, question: &Question) -> Question {
+        let mut question = question.clone();
+        if let Some(copy) = &self.standard_input {
+            for input in question.inputs.iter_mut().filter(|input| *input == "-") {
+                *input = copy.display().to_string();
+            }
+        }
+        question
+    }
+
+    /// Names standard input as it was given.
+    fn name_input(&self, report: &mut Report) {
+        let (Some(copy), Some(header)) = (&self.standard_input, report.header_mut()) else { return };
+        let copy = copy.display().to_string();
+        header.inputs.iter_mut().filter(|input| **input == copy).for_each(|input| *input = "-".to_string());
     }
 
     /// Reads profiles again from now on.
@@ -74,7 +100,8 @@ impl Engine {
     /// The report that a question asks for, for a screen of this width. Only a `loud` one says what it reads.
     pub(super) fn answer(&self, question: &Question, width: u16, loud: bool) -> Result<Answer> {
         let keep = self.keep.anew();
-        let report = report(question, &keep, width, loud)?;
+        let mut report = report(&self.about_files(question), &keep, width, loud)?;
+        self.name_input(&mut report);
         let style = Style {
             width: Some(usize::from(width)),
             short_names: true,
@@ -92,15 +119,12 @@ impl Engine {
         };
         // The first line is the heading.
         let text = text.into_iter().skip(1).collect();
-        let shown = report.header().and_then(shown_share).unwrap_or_default();
-        let style =
-            Style { width: style.width.map(|width| width.saturating_sub(display_width(&shown))), ..style };
-        let heading = heading_lines(&report, &style).map_err(|error| unwritten(error.into()))?;
+        let mut heading = heading_parts(&report, &style).map_err(|error| unwritten(error.into()))?;
+        // What filters left matters more than how the profile was recorded.
+        let place = heading.len().min(2);
+        heading.splice(place..place, report.header().and_then(shown_share));
         let mut answer = Answer::new(question.clone(), report, text, style.short_names);
-        answer.heading = heading.into_iter().map(|(line, _)| line).collect();
-        if let Some(first) = answer.heading.first_mut() {
-            first.push_str(&shown);
-        }
+        answer.heading = heading;
         answer.notes = keep.notes().into_iter().map(|note| note.text).collect();
         answer.metrics = keep.metrics();
         Ok(answer)
@@ -112,11 +136,7 @@ pub(super) fn options(view: View, text: &str) -> Result<Vec<Choice>, String> {
     let words = split(text)?;
     let definition = definition(view);
     let matches = definition.clone().mut_args(|arg| arg.required(false)).try_get_matches_from(&words);
-    let matches = matches.map_err(|error| {
-        let text = error.to_string();
-        let line = text.lines().next().unwrap_or_default();
-        line.trim_start_matches("error: ").to_string()
-    })?;
+    let matches = matches.map_err(|error| first_sentences(&error.to_string()))?;
     let choices = given(&definition, &matches);
     if let Some(choice) = choices.iter().find(|choice| OF_OUTPUT.contains(&&*choice.name)) {
         return Err(format!("{} is for text that is printed; s saves what is seen", choice.name));
@@ -127,16 +147,43 @@ pub(super) fn options(view: View, text: &str) -> Result<Vec<Choice>, String> {
     Ok(choices)
 }
 
+/// The question that a command of `prof` asks about the same profiles; `None` if it is not one of the views.
+pub(super) fn followed(command: &str, inputs: &[String]) -> Option<Question> {
+    let words = split(command).ok()?;
+    let (["prof", name], rest) = (words.first_chunk::<2>()?.each_ref().map(String::as_str), &words[2..])
+    else {
+        return None;
+    };
+    let view = View::named(name)?;
+    let definition = definition(view);
+    let matches = definition.clone().try_get_matches_from(rest).ok()?;
+    let subject = view.has_subject().then(|| matches.get_one::<String>("function").cloned()).flatten();
+    Some(Question { view, choices: given(&definition, &matches), subject, inputs: inputs.to_vec() })
+}
+
 /// Writes the stacks shown as a page or a picture. An existing file is never replaced.
-pub(super) fn save(question: &Question, path: &str) -> Result<()> {
+pub(super) fn save(engine: &Engine, question: &Question, path: &str) -> Result<()> {
+    if !["html", "svg"].iter().any(|ending| has_ending(Path::new(path), ending)) {
+        return Err(hinted(
+            format!("{path}: only .html and .svg files are written"),
+            "name a page or a picture",
+        ));
+    }
     if Path::new(path).exists() {
         return Err(hinted(format!("{path} exists"), "choose another name"));
     }
-    let question = Question { view: View::Flame, ..question.clone() };
+    let question = Question { view: View::Flame, ..engine.about_files(question) };
     let mut words = words(&question, false);
     let place = words.iter().position(|word| word == crate::ui::PICTURE).unwrap_or(0);
     words[place] = path.to_string();
     parse::<FlameCommand>(&words)?.run()
+}
+
+/// A copy of standard input.
+fn copied_input() -> Result<TempPath> {
+    let mut copy = NamedTempFile::with_prefix("prof-")?;
+    io::copy(&mut io::stdin().lock(), &mut copy)?;
+    Ok(copy.into_temp_path())
 }
 
 /// The part of a profile that filters have left, if there are filters.
@@ -145,7 +192,7 @@ fn shown_share(header: &Header) -> Option<String> {
         return None;
     }
     let shown = scale(&header.metric, header.shown, None).ok()?.format(header.shown);
-    Some(format!(" · shown {shown} ({})", share(header.shown, header.total)))
+    Some(format!("shown {shown} ({})", share(header.shown, header.total)))
 }
 
 /// The options of each command.
@@ -215,10 +262,19 @@ fn words(question: &Question, loud: bool) -> Vec<String> {
 fn parse<C: Args + FromArgMatches>(words: &[String]) -> Result<C> {
     let command = C::augment_args(Command::new("prof")).infer_long_args(true).no_binary_name(true);
     let matches = command.try_get_matches_from(words);
-    matches.and_then(|matches| C::from_arg_matches(&matches)).map_err(|error| {
-        let text = error.to_string();
-        anyhow::Error::msg(text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_string())
-    })
+    matches
+        .and_then(|matches| C::from_arg_matches(&matches))
+        .map_err(|error| anyhow::Error::msg(first_sentences(&error.to_string())))
+}
+
+/// What an error of the command line says is wrong, and what may have been meant.
+fn first_sentences(text: &str) -> String {
+    let mut lines = text.lines().map(str::trim);
+    let first = lines.next().unwrap_or_default().trim_start_matches("error: ").to_string();
+    match lines.find_map(|line| line.strip_prefix("tip: ")) {
+        Some(tip) => format!("{first}; {tip}"),
+        None => first,
+    }
 }
 
 /// The message of an error on one line, with its hint.

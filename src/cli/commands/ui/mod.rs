@@ -4,11 +4,13 @@
 //! |---|---|
 //! | `engine.rs` | from a question to its answer, by the commands of the views |
 //! | `given.rs` | the options of a command line, as they were given |
+//! | `recorder.rs` | asking servers for another recording |
 //! | `session.rs` | the state, the answer on the screen, and the answers before it |
 //! | `terminal.rs` | entering and leaving the screen, colours, the clipboard, suspending |
 
 mod engine;
 mod given;
+mod recorder;
 mod session;
 mod terminal;
 
@@ -19,12 +21,14 @@ use clap::{ArgMatches, Args, Command, FromArgMatches};
 
 use crate::cli::commands::ui::engine::Engine;
 use crate::cli::commands::ui::given::given;
+use crate::cli::commands::ui::recorder::Recorder;
 use crate::cli::commands::ui::session::Session;
 use crate::cli::input::paths::names;
 use crate::cli::options::args::{NodeArgs, StackArgs};
 use crate::cli::options::highlight::HighlightArgs;
 use crate::cli::options::layout::UnitArgs;
 use crate::cli::terminal::failure::hinted;
+use crate::output;
 use crate::ui::{Choice, Question, View, parse};
 
 /// Explore a profile in the terminal: all views, with keys and the mouse
@@ -52,6 +56,9 @@ pub(crate) struct UiArgs {
     /// Size of the screen that --keys prints
     #[arg(long, value_name = "WxH", default_value = "80x24", value_parser = screen, requires = "keys", help_heading = None)]
     screen: (u16, u16),
+    /// Print the report on that screen as JSON instead
+    #[arg(long, requires = "keys", help_heading = None)]
+    report: bool,
 }
 
 /// `prof ui`, with its options as they were given.
@@ -84,7 +91,7 @@ impl Args for UiCommand {
 }
 
 /// The options of this command that are not part of a question.
-const OWN: [&str; 3] = ["--view", "--keys", "--screen"];
+const OWN: [&str; 4] = ["--view", "--keys", "--screen", "--report"];
 
 impl UiCommand {
     pub(crate) fn run(self) -> Result<()> {
@@ -97,14 +104,18 @@ impl UiCommand {
         }
         let choices = given.into_iter().filter(|choice| !OWN.contains(&&*choice.name)).collect();
         let inputs = names(&args.stacks.input.profiles)?;
+        let recorder = Recorder::of(&inputs, &args.stacks.input);
+        let inputs = recorder.as_ref().map(Recorder::record_first).transpose()?.unwrap_or(inputs);
+        let engine = Engine::new(terminal::theme(keys.is_none()), &inputs)?;
         let question = Question { view: args.view, choices, subject: None, inputs };
-        let theme = terminal::theme(keys.is_none());
-        let engine = Engine::new(theme);
         let size = if keys.is_some() { args.screen } else { terminal::size()? };
-        let mut session = Session::start(engine, question, size)?;
+        let mut session = Session::start(engine, question, recorder, size)?;
         let Some(keys) = keys else { return terminal::run(&mut session) };
         for key in keys {
             session.press_and_wait(key);
+        }
+        if args.report {
+            return Ok(output::json(session.report(), &mut io::stdout().lock())?);
         }
         writeln!(io::stdout(), "{}", session.text())?;
         Ok(())

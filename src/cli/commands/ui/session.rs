@@ -9,13 +9,16 @@ use anyhow::Result;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use crate::cli::commands::ui::engine::{Engine, grammar, message, options, save};
+use crate::cli::commands::ui::engine::{Engine, followed, grammar, message, options, save};
+use crate::cli::commands::ui::recorder::Recorder;
 use crate::name::base_name;
-use crate::ui::{Answer, Effect, Key, Purpose, Question, State, Typing, draw, press};
+use crate::report::Report;
+use crate::ui::{Answer, Choice, Effect, Key, Purpose, Question, State, Typing, draw, press};
 
 /// What goes on between two keys.
 pub(super) struct Session {
     engine: Engine,
+    recorder: Option<Recorder>,
     state: State,
     answer: Arc<Answer>,
     /// The answers before, with the width that they were made for; the latest last.
@@ -49,12 +52,17 @@ pub(super) enum Request {
 
 impl Session {
     /// Loads the profile, and makes the first answer.
-    pub(super) fn start(engine: Engine, question: Question, size: (u16, u16)) -> Result<Session> {
+    pub(super) fn start(
+        engine: Engine,
+        question: Question,
+        recorder: Option<Recorder>,
+        size: (u16, u16),
+    ) -> Result<Session> {
         let answer = Arc::new(engine.answer(&question, size.0, true)?);
         let mut state = State::new(question, grammar(), size);
         state.show(&answer, None);
         let before = vec![(size.0, answer.clone())];
-        Ok(Session { engine, state, answer, before, pending: None })
+        Ok(Session { engine, recorder, state, answer, before, pending: None })
     }
 
     /// Whether an answer is being computed.
@@ -92,30 +100,50 @@ impl Session {
                 self.state.typing = Some(Typing { purpose: Purpose::Save, text, from });
             }
             Effect::Save(path) => {
-                self.state.message = Some(match save(&self.state.question, &path) {
+                self.state.message = Some(match save(&self.engine, &self.state.question, &path) {
                     Ok(()) => format!("wrote {path}"),
                     Err(error) => message(&error),
                 });
             }
+            Effect::Follow(command) => match followed(&command, &self.state.question.inputs) {
+                Some(question) => self.state.ask(question),
+                None => self.state.message = Some(format!("no view of this screen: {command}")),
+            },
             Effect::Options(text) => match options(self.state.question.view, &text) {
                 Ok(choices) => self.state.choose(choices),
                 Err(message) => self.state.message = Some(message),
             },
             Effect::Cancel => self.cancel(),
-            Effect::Reload => {
-                self.engine.forget();
-                self.before.clear();
-                self.compute();
-            }
+            Effect::Reload => self.reload(),
         }
         None
     }
 
-    /// The name of the first profile with another extension, and with a number if there is such a file.
+    /// Reads files again. Servers record again, and what they recorded before becomes the old side.
+    fn reload(&mut self) {
+        let Some(recorder) = self.recorder.clone() else {
+            self.engine.forget();
+            self.before.clear();
+            let question = self.state.question.clone();
+            return self.compute(move || Ok(question));
+        };
+        let old = self.state.question.clone();
+        self.compute(move || {
+            let mut question = Question { inputs: recorder.record()?, ..old.clone() };
+            question.drop("--base");
+            for input in old.inputs {
+                question.choose(Choice::repeated("--base", input));
+            }
+            Ok(question)
+        });
+    }
+
+    /// The name of the first profile with another extension, and with a number if there is such a file already.
     fn free_name(&self) -> String {
         let first = self.state.question.inputs.first().map_or("profile", |input| base_name(input));
-        let stem: String = first.chars().filter(|c| c.is_alphanumeric() || "._- ".contains(*c)).collect();
-        let stem = if stem.trim_matches(['-', '.']).is_empty() { "profile".to_string() } else { stem };
+        let is_plain = |c: &char| c.is_alphanumeric() || *c == '_' || *c == '-';
+        let stem: String = first.chars().take_while(is_plain).collect();
+        let stem = if stem.trim_matches('-').is_empty() { "profile".to_string() } else { stem };
         let name = |number: u32| match number {
             1 => format!("{stem}.html"),
             number => format!("{stem}-{number}.html"),
@@ -142,20 +170,22 @@ impl Session {
         });
         match kept.map(|(_, answer)| answer.clone()) {
             Some(answer) => self.show(answer),
-            None => self.compute(),
+            None => {
+                let question = self.state.question.clone();
+                self.compute(move || Ok(question));
+            }
         }
     }
 
     /// Computes the answer on another thread. What takes only a moment is waited for, so that the screen does not flicker.
-    fn compute(&mut self) {
+    fn compute(&mut self, question: impl FnOnce() -> Result<Question> + Send + 'static) {
         let (sender, receiver) = channel();
-        let (engine, question, width) = (self.engine.clone(), self.state.question.clone(), self.state.size.0);
-        let asked = question.clone();
+        let (engine, width) = (self.engine.clone(), self.state.size.0);
         thread::spawn(move || {
             // If nobody waits any more, the answer is dropped.
-            let _ = sender.send(engine.answer(&asked, width, false));
+            let _ = sender.send(question().and_then(|question| engine.answer(&question, width, false)));
         });
-        self.pending = Some(Pending { question, width, receiver });
+        self.pending = Some(Pending { question: self.state.question.clone(), width, receiver });
         self.receive(MOMENT);
     }
 
@@ -176,6 +206,7 @@ impl Session {
                     self.before.remove(0);
                 }
                 self.before.push((width, answer.clone()));
+                self.state.ask(answer.question.clone());
                 self.show(answer);
             }
             Err(error) => {
@@ -214,13 +245,19 @@ impl Session {
         self.state.resize(size);
         // Text is laid out for the width.
         if is_wider && !self.answer.text.is_empty() && self.pending.is_none() {
-            self.compute();
+            let question = self.state.question.clone();
+            self.compute(move || Ok(question));
         }
     }
 
     /// Draws the screen.
     pub(super) fn draw(&self, area: Rect, cells: &mut Buffer) {
         draw(&self.state, &self.answer, self.engine.theme, self.is_computing(), area, cells);
+    }
+
+    /// The report on the screen.
+    pub(super) fn report(&self) -> &Report {
+        &self.answer.report
     }
 
     /// The screen as text.

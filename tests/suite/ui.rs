@@ -1,0 +1,368 @@
+//! `prof ui`: its screens, its keys, and the command on its last line.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::support::{fixture, prof};
+
+/// The profiles of the tests, by the words that name them.
+const PROFILES: [(&str, &[&str]); 7] = [
+    ("cpu", &["cpu.pb.gz"]),
+    ("compared", &["--base", "old.pb.gz", "new.pb.gz"]),
+    ("heap", &["heap.pb.gz"]),
+    ("node", &["node.cpuprofile"]),
+    ("python", &["python.folded"]),
+    ("calls", &["c.callgrind"]),
+    ("java", &["java.jfr"]),
+];
+
+fn folder() -> TempDir {
+    let folder = TempDir::new().unwrap();
+    for (from, to) in [
+        ("pprof/go-cpu.pb.gz", "cpu.pb.gz"),
+        ("pprof/go-cpu-old.pb.gz", "old.pb.gz"),
+        ("pprof/go-cpu-new.pb.gz", "new.pb.gz"),
+        ("pprof/go-heap.pb.gz", "heap.pb.gz"),
+        ("cpuprofile/node.cpuprofile", "node.cpuprofile"),
+        ("collapsed/python.folded", "python.folded"),
+        ("callgrind/c.callgrind", "c.callgrind"),
+        ("jfr/java.jfr", "java.jfr"),
+    ] {
+        fs::copy(fixture(from), folder.path().join(to)).unwrap();
+    }
+    folder
+}
+
+/// What `prof ui` prints after these keys.
+fn pressed(folder: &Path, profile: &[&str], keys: &str, further: &[&str]) -> String {
+    let words = [&["ui", "--keys", keys], further, profile].concat();
+    let output = prof(folder, &words).stdin(Stdio::null()).output().unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{words:?}: {stderr}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// The command on the last line, on a screen that is wide enough for it.
+fn command(folder: &Path, profile: &[&str], keys: &str) -> String {
+    let screen = pressed(folder, profile, keys, &["--screen", "1000x30"]);
+    let last = screen.trim_end().lines().last().unwrap();
+    last.strip_prefix("$ ").unwrap_or_else(|| panic!("{keys}: {screen}")).to_string()
+}
+
+/// The JSON that a command prints in a shell.
+fn in_shell(folder: &Path, command: &str) -> Value {
+    let bin = Path::new(env!("CARGO_BIN_EXE_prof")).parent().unwrap();
+    let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
+    let line = format!("{command} --format json");
+    let output =
+        Command::new("sh").args(["-c", &line]).current_dir(folder).env("PATH", path).output().unwrap();
+    assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{line}: {error}"))
+}
+
+/// What may be pressed: what moves, what asks something else, and what undoes it.
+const KEYS: [&str; 34] = [
+    "j",
+    "jj",
+    "k",
+    "G",
+    "g",
+    "<enter>",
+    "<enter>",
+    "<right>",
+    "<left>",
+    "H",
+    "f",
+    "x",
+    "h",
+    "X",
+    "m",
+    "o",
+    "p",
+    "d",
+    "b",
+    "c",
+    "t",
+    "u",
+    "n",
+    "1",
+    "2",
+    "3",
+    "4",
+    "6",
+    "7",
+    "9",
+    "<tab>",
+    "/a<enter>",
+    ":--collapse-recursion<enter>",
+    ":--by file<enter>",
+];
+
+#[test]
+#[cfg(unix)]
+fn the_command_on_the_last_line_shows_the_numbers_of_the_screen() {
+    let folder = folder();
+    // Keys in an order that looks random and is the same in every run.
+    let mut state = 23_u64;
+    let mut any = |count: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % count
+    };
+    let mut views = BTreeMap::new();
+    for sequence in 0..50 {
+        let (_, profile) = PROFILES[sequence % PROFILES.len()];
+        let keys: String = (0..4 + any(6)).map(|_| KEYS[any(KEYS.len())]).collect();
+        let command = command(folder.path(), profile, &keys);
+        let report = pressed(folder.path(), profile, &keys, &["--screen", "1000x30", "--report"]);
+        let report: Value = serde_json::from_str(&report).unwrap();
+        let schema = report["schema"].as_str().unwrap().to_string();
+        check(folder.path(), &command, &schema, &report, &format!("{profile:?} {keys}"));
+        *views.entry(schema).or_insert(0) += 1;
+    }
+    assert!(views.len() >= 7, "{views:?}");
+}
+
+/// Checks that a command prints what a screen showed. A tree on the screen lacks light rows.
+fn check(folder: &Path, command: &str, schema: &str, screen: &Value, context: &str) {
+    let context = format!("{context}\n{command}");
+    match schema {
+        "prof.tree.v1" => {
+            let printed = in_shell(folder, command);
+            assert_eq!(screen["shown"], printed["shown"], "{context}");
+            let (some, all) = (paths(screen, "rows"), paths(&printed, "rows"));
+            // How costs are divided among callers that were never seen together depends on which callers are listed.
+            let is_divided = !screen["approximation"].is_null() && command.contains("--bottom-up");
+            for (path, values) in some.into_iter().filter(|(path, _)| path.len() == 1 || !is_divided) {
+                assert_eq!(all.get(&path), Some(&values), "{context}: {path:?}");
+            }
+        }
+        "prof.flame.v1" => {
+            let tree = command.replace("prof flame", "prof tree").replace(" flame.html", "");
+            let printed = in_shell(folder, &tree);
+            assert_eq!(screen["shown"], printed["shown"], "{context}");
+            if command.contains("--bottom-up") {
+                return;
+            }
+            let (some, all) = (paths(screen, "nodes"), paths(&printed, "rows"));
+            assert!(!some.is_empty() || all.is_empty(), "{context}");
+            for (path, values) in some {
+                assert_eq!(all.get(&path), Some(&values), "{context}: {path:?}");
+            }
+        }
+        "prof.timeline.v1" => {
+            // The command has as many bins as fit its screen.
+            let printed = in_shell(folder, command);
+            for key in ["metric", "total", "shown", "filters"] {
+                assert_eq!(screen[key], printed[key], "{context}: {key}");
+            }
+        }
+        _ => assert_eq!(screen, &in_shell(folder, command), "{context}"),
+    }
+}
+
+/// The self and total of each path of a tree.
+fn paths(report: &Value, rows: &str) -> BTreeMap<Vec<String>, (i64, i64)> {
+    let rows = report[rows].as_array().unwrap();
+    // Node 0 of a flame graph is the whole.
+    let is_flame = report["schema"] == "prof.flame.v1";
+    let mut names: Vec<Vec<String>> = Vec::new();
+    let mut found = BTreeMap::new();
+    for (index, row) in rows.iter().enumerate() {
+        if is_flame && index == 0 {
+            names.push(Vec::new());
+            continue;
+        }
+        let parent = row["parent"].as_u64().map_or_else(Vec::new, |parent| names[parent as usize].clone());
+        let path = [parent, vec![row["name"].as_str().unwrap().to_string()]].concat();
+        found.insert(path.clone(), (row["self"].as_i64().unwrap(), row["total"].as_i64().unwrap()));
+        names.push(path);
+    }
+    found
+}
+
+#[test]
+fn screens() {
+    let folder = folder();
+    let mut shown = String::new();
+    for (profile, keys, further) in [
+        ("cpu", "", &[][..]),
+        ("cpu", "<down><enter>", &[]),
+        ("cpu", "2H", &[]),
+        ("cpu", "2b<down><down><right>", &[]),
+        ("cpu", "3", &[]),
+        ("cpu", "f3", &[]),
+        ("cpu", "?", &[]),
+        ("cpu", "/json", &[]),
+        ("cpu", "9jj<enter>", &[]),
+        ("cpu", "8j<enter>", &[]),
+        ("cpu", "7", &[]),
+        ("cpu", "s", &[]),
+        ("cpu", ":--by pckage<enter>", &[]),
+        ("cpu", "", &["--screen", "40x10"]),
+        ("cpu", "", &["--screen", "20x5"]),
+        ("compared", "", &["--screen", "120x16"]),
+        ("compared", "<enter>", &["--screen", "120x16"]),
+        ("compared", "3", &["--screen", "120x16"]),
+        ("heap", "mm", &["--screen", "80x12"]),
+        ("node", "7", &[]),
+        ("java", "tj<enter>", &["--screen", "80x12"]),
+        ("calls", "2", &["--screen", "80x12"]),
+    ] {
+        let (_, words) = PROFILES.iter().find(|(name, _)| *name == profile).unwrap();
+        let screen = pressed(folder.path(), words, keys, further);
+        let size = further.last().unwrap_or(&"80x24");
+        let (width, height) = size.split_once('x').unwrap();
+        let (width, height): (usize, usize) = (width.parse().unwrap(), height.parse().unwrap());
+        assert_eq!(screen.lines().count(), height, "{screen}");
+        assert!(screen.lines().all(|line| prof::name::display_width(line) <= width), "{screen}");
+        shown += &format!("=== {profile} {keys} {}\n{screen}\n", further.join(" "));
+    }
+    insta::with_settings!({ prepend_module_to_snapshot => false, omit_expression => true }, {
+        insta::assert_snapshot!("ui_screens", shown);
+    });
+}
+
+#[test]
+fn hostile_names_are_inert() {
+    let folder = TempDir::new().unwrap();
+    let names = [
+        "a\u{1b}[2J\u{1b}]52;c;eA==\u{7}b",
+        "x\u{202e}evil",
+        "関数関数",
+        "e\u{301}\u{301}",
+        "tab\there",
+        "\u{9b}31m",
+        "\u{200f}",
+    ];
+    let lines: Vec<String> =
+        names.iter().map(|name| format!("main;{name};leaf 3\nmain;{name} 2\n")).collect();
+    fs::write(folder.path().join("hostile.folded"), lines.concat()).unwrap();
+    for keys in ["", "j<enter>", "2G", "3", "3jj<enter>", "6", "9", "jf", "2b", "4", "/evil<enter>y"] {
+        for screen in ["80x24", "31x9", "200x50"] {
+            let shown = pressed(folder.path(), &["hostile.folded"], keys, &["--screen", screen]);
+            let bad = shown.chars().find(|&c| {
+                c.is_control() && c != '\n' || ('\u{202a}'..='\u{202e}').contains(&c) || c == '\u{200f}'
+            });
+            assert_eq!(bad, None, "{keys}: {}", shown.escape_debug());
+        }
+    }
+}
+
+#[test]
+fn mistakes_leave_the_screen_as_it_was() {
+    let folder = folder();
+    let start = command(folder.path(), &["cpu.pb.gz"], "");
+    for (keys, says) in [
+        (":--by pckage<enter>", "pckage"),
+        (":--forcus x<enter>", "--focus"),
+        (":--focus no.such.function<enter>", "nothing matches"),
+        (":--label<enter>", "--label"),
+        (":nonsense<enter>", "options start with -"),
+        (":'<enter>", "quote"),
+        (":--format json<enter>", "s saves"),
+        ("7", "does not say when"),
+        ("d", "--base OLD"),
+        ("u", "where you started"),
+    ] {
+        let shown = pressed(folder.path(), &["cpu.pb.gz"], keys, &["--screen", "200x24"]);
+        assert!(shown.contains(says), "{keys}: {shown}");
+        assert_eq!(command(folder.path(), &["cpu.pb.gz"], keys), start, "{keys}");
+    }
+}
+
+#[test]
+fn every_step_is_undone() {
+    let folder = folder();
+    let start = pressed(folder.path(), &["cpu.pb.gz"], "jjj", &[]);
+    let steps = ["f", "x", "h", "m", "o", "p", "b", "2", "9", "<enter>", ":--by file<enter>", "3"]
+        .map(|keys| (keys, 1));
+    for (keys, count) in steps.into_iter().chain([("x2b", 3), ("3<enter>", 2), ("tj<enter>", 2)]) {
+        let keys = format!("jjj{keys}{}", "u".repeat(count));
+        let shown = pressed(folder.path(), &["cpu.pb.gz"], &keys, &[]);
+        assert_eq!(shown, start, "{keys}");
+    }
+}
+
+#[test]
+fn what_is_seen_is_saved_without_replacing_a_file() {
+    let folder = folder();
+    let shown = |keys: &str| pressed(folder.path(), &["cpu.pb.gz"], keys, &["--screen", "120x24"]);
+    let twice = shown("jfs<enter>s<enter>");
+    assert!(twice.contains("wrote cpu-2.html"), "{twice}");
+    let page = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
+    assert!(page("cpu.html").ends_with("</html>\n") && page("cpu-2.html") == page("cpu.html"));
+    let erased = "<backspace>".repeat("-3.html".len());
+    let again = shown(&format!("s{erased}.html<enter>"));
+    assert!(again.contains("cpu.html exists"), "{again}");
+    let picture = shown(&format!("s{erased}.svg<enter>"));
+    assert!(picture.contains("wrote cpu.svg") && page("cpu.svg").contains("<svg"), "{picture}");
+    let text = shown(&format!("s{erased}.txt<enter>"));
+    assert!(text.contains("only .html and .svg"), "{text}");
+}
+
+#[test]
+fn standard_input_is_explored_in_all_views() {
+    let folder = folder();
+    let file = || Stdio::from(fs::File::open(folder.path().join("cpu.pb.gz")).unwrap());
+    let run = |keys: &str| {
+        let output = prof(folder.path(), &["ui", "--keys", keys, "-"]).stdin(file()).output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let labels = run("2t");
+    assert!(labels.contains("endpoint") && labels.ends_with("$ prof labels -\n"), "{labels}");
+    assert!(labels.starts_with("standard input · cpu"), "{labels}");
+}
+
+#[test]
+fn without_a_terminal_other_commands_are_named() {
+    let folder = folder();
+    let output = prof(folder.path(), &["ui", "cpu.pb.gz"]).stdin(Stdio::null()).output().unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr.contains("needs a terminal") && stderr.contains("prof top"), "{stderr}");
+}
+
+/// The modes of the terminal, its screen and its cursor are as they were after quitting and after signals.
+#[test]
+#[cfg(target_os = "linux")]
+#[needs(Script)]
+fn the_terminal_is_left_as_it_was() {
+    // Waits until the program has the terminal, and sends a signal.
+    let signalled = |signal: &str| {
+        let is_raw = "stty -a < /dev/tty | grep -q -- -icanon";
+        format!(
+            "PROF ui cpu.pb.gz & until {is_raw}; do sleep 0.1; done; kill -{signal} $!; wait $!; echo $? > code"
+        )
+    };
+    for (line, keys, code) in [
+        ("PROF ui cpu.pb.gz; echo $? > code".to_string(), "3jjq", "0\n"),
+        (signalled("TERM"), "", "130\n"),
+        (signalled("HUP"), "", "130\n"),
+    ] {
+        let folder = folder();
+        let line = line.replace("PROF", env!("CARGO_BIN_EXE_prof"));
+        let line = format!("stty rows 24 cols 80; stty -a > before; {line}; stty -a > after");
+        let mut script = Command::new("script");
+        script.args(["-qec", &line, "/dev/null"]).current_dir(folder.path()).stdin(Stdio::piped());
+        script.env_remove("PROF_PROFILE").env("TERM", "xterm-256color").stdout(Stdio::piped());
+        let mut child = script.spawn().unwrap();
+        std::io::Write::write_all(&mut child.stdin.take().unwrap(), keys.as_bytes()).unwrap();
+        let output = child.wait_with_output().unwrap();
+        let shown = String::from_utf8_lossy(&output.stdout);
+        let file = |name: &str| fs::read_to_string(folder.path().join(name));
+        let read =
+            |name: &str| file(name).unwrap_or_else(|_| panic!("{line}: no {name}: {}", shown.escape_debug()));
+        assert_eq!(read("after"), read("before"), "{line}");
+        assert_eq!(read("code"), code, "{line}");
+        for (on, off) in [("?1049h", "?1049l"), ("?1000h", "?1000l"), ("?2004h", "?2004l"), ("?25l", "?25h")]
+        {
+            let (on, off) = (shown.rfind(on), shown.rfind(off));
+            assert!(on.is_some() && off > on, "{line}: {}", shown.escape_debug());
+        }
+    }
+}

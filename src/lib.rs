@@ -59,6 +59,7 @@ pub mod binary;
 #[cfg(feature = "cli")]
 pub mod cli;
 pub mod compare;
+pub mod dataset;
 pub mod filter;
 pub mod findings;
 pub mod format;

@@ -61,7 +61,9 @@ pub use lint::{Lint, Problem, Severity};
 pub use matched::Matched;
 pub use message::{Message, MessageKind};
 pub use noise::{CountNoise, FunctionNoise, NOISE_VERSION, NoiseHistory};
-pub use page::{Page, PageCallSide, PageCalls, PageFacet, PageMetric, PageName, PagePlace};
+pub use page::{
+    Page, PageCallSide, PageCalls, PageFacet, PageMetric, PageName, PagePlace, PageTimeRow, PageTimes,
+};
 pub use server::{ServerInfo, ServerProfile};
 pub use source::{AnnotatedSource, Origin, OtherFile, SourceFunction, SourceLine};
 pub use timeline::{TimeAxis, Timeline, TimelineFunction, TimelinePhase, TimelineRow, TimelineSeries};

@@ -1,13 +1,11 @@
 //! Reads formats that the `inferno` crate converts to collapsed stacks: Instruments (xctrace), VTune, Visual Studio.
 //! This file detects them and builds profiles from the output. ``module`function`` becomes a function in a mapping.
 
-use std::cell::Cell;
 use std::io;
-use std::panic::{self, AssertUnwindSafe};
-use std::sync::Once;
 
 use inferno::collapse::{Collapse, vsprof, vtune, xctrace};
 
+use crate::format::quietly::quietly;
 use crate::format::text::{decimal, lossy};
 use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
 use crate::profile::{Frame, FrameId, LabelSetId, LoadOptions, Mapping, Profile, ProfileBuilder};
@@ -110,28 +108,6 @@ fn named_frame(builder: &mut ProfileBuilder, text: &str, tick: Option<char>) -> 
     builder.frame(Frame { function, mapping, ..Frame::default() })
 }
 
-thread_local! {
-    /// Whether panics of this thread are caught, and so not to be printed.
-    static IS_QUIET: Cell<bool> = const { Cell::new(false) };
-}
-
-/// Calls a function of the library, which may panic on malformed input; `None` if it does. Nothing is printed.
-fn quietly<T>(call: impl FnOnce() -> T) -> Option<T> {
-    static HOOK: Once = Once::new();
-    HOOK.call_once(|| {
-        let print = panic::take_hook();
-        panic::set_hook(Box::new(move |info| {
-            if !IS_QUIET.get() {
-                print(info);
-            }
-        }));
-    });
-    IS_QUIET.set(true);
-    let result = panic::catch_unwind(AssertUnwindSafe(call));
-    IS_QUIET.set(false);
-    result.ok()
-}
-
 /// A collapser's error with its line number.
 fn explained<F: Collapse>(
     format: &'static str,
@@ -185,13 +161,6 @@ mod tests {
                      1,\"caf\xe9.exe\",2,1.0,1.0,1.0,1.0,\"\",\n";
         let profile = read_vsprof(&mut Source::from_bytes(text.to_vec()), LoadOptions::ALL).unwrap();
         assert_eq!(to_notation(&profile), "caf\u{fffd}.exe 2");
-    }
-
-    #[test]
-    fn panics_of_the_library_are_errors() {
-        assert_eq!(quietly(|| 7), Some(7));
-        assert_eq!(quietly(|| -> i32 { panic!("malformed") }), None);
-        assert!(!IS_QUIET.get());
     }
 
     #[test]

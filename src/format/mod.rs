@@ -44,6 +44,7 @@ mod nettrace;
 mod nytprof;
 mod oprofile;
 mod otlp;
+pub(crate) mod parquet;
 mod perf_data;
 mod perf_script;
 mod perfetto;
@@ -52,6 +53,7 @@ mod pprof;
 mod pprof_legacy;
 mod pstats;
 mod pyinstrument;
+mod quietly;
 mod ranges;
 mod recorded_files;
 mod rprof;
@@ -167,6 +169,7 @@ pub const TIMED_FORMATS: &[TimedFormat] = &[
 /// All readable formats. If several match equally well, the first one wins, so the most specific come first.
 #[rustfmt::skip] // One format per line.
 pub static FORMATS: &[&Format] = &[
+    &parquet::PARQUET,
     &jfr::JFR,
     &perf_data::PERF_DATA,
     &austin::mojo::MOJO,

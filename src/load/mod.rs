@@ -13,6 +13,8 @@ mod code;
 mod combine;
 mod debuginfod;
 mod error;
+#[cfg(feature = "parquet")]
+mod export;
 mod kernel;
 mod metrics;
 mod observer;
@@ -35,6 +37,8 @@ pub use code::{CodeError, code};
 pub use combine::{Combine, Merge, Sampling};
 pub use debuginfod::Debuginfod;
 pub use error::{Error, shown};
+#[cfg(feature = "parquet")]
+pub use export::{ExportedInputs, ExportingError};
 pub use metrics::MetricKey;
 pub use observer::{Observer, Unobserved};
 pub use prepared::Prepared;

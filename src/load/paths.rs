@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::dataset::is_dataset;
 use crate::format::LoadError;
 use crate::load::{Error, Request};
 use crate::source::{Origin, is_url, without_passwords};
@@ -14,9 +15,15 @@ pub(super) struct InputPath {
     pub(super) origin: Origin,
     /// Whether it was found in a folder, which may also hold other files.
     pub(super) in_folder: bool,
+    /// Whether it is the folder of a dataset.
+    pub(super) is_dataset: bool,
 }
 
 impl InputPath {
+    fn new(name: String, origin: Origin) -> Self {
+        InputPath { name, origin, in_folder: false, is_dataset: false }
+    }
+
     /// Whether to skip an input that cannot be read. A folder may hold any files, so files of unknown formats
     /// in it are always skipped.
     pub(super) fn is_skipped(&self, error: &LoadError, skip_broken: bool) -> bool {
@@ -35,17 +42,16 @@ impl Request {
                 let origin = self.network.origin(name, time);
                 // A name that was fetched is known.
                 let origin = origin.unwrap_or_else(|| Origin::File(PathBuf::from(name)));
-                paths.push(InputPath { name: without_passwords(name), origin, in_folder: false });
+                paths.push(InputPath::new(without_passwords(name), origin));
             } else if name == "-" {
-                paths.push(InputPath { name: name.clone(), origin: Origin::StandardInput, in_folder: false });
+                paths.push(InputPath::new(name.clone(), Origin::StandardInput));
+            } else if is_dataset(Path::new(name)) {
+                let dataset = InputPath::new(name.clone(), Origin::File(name.into()));
+                paths.push(InputPath { is_dataset: true, ..dataset });
             } else if Path::new(name).is_dir() {
                 paths.extend(files_in(name)?);
             } else {
-                paths.push(InputPath {
-                    name: name.clone(),
-                    origin: Origin::File(name.into()),
-                    in_folder: false,
-                });
+                paths.push(InputPath::new(name.clone(), Origin::File(name.into())));
             }
         }
         Ok(paths)
@@ -61,7 +67,7 @@ fn files_in(folder: &str) -> Result<Vec<InputPath>, Error> {
         let hidden = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
         if path.is_file() && !hidden {
             let name = path.to_string_lossy().into_owned();
-            files.push(InputPath { name, origin: Origin::File(path), in_folder: true });
+            files.push(InputPath { in_folder: true, ..InputPath::new(name, Origin::File(path)) });
         }
     }
     files.sort_by(|a, b| a.name.cmp(&b.name));

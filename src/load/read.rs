@@ -1,9 +1,12 @@
 //! Reads many inputs side by side and adds them up as they arrive.
 
 use std::io::{self, Read};
+use std::iter;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
+use crate::dataset;
 use crate::format::{self, Inflate, LoadError, Source};
 use crate::load::paths::InputPath;
 use crate::load::recorded_files::FilesOfRecording;
@@ -85,22 +88,20 @@ impl Request {
 }
 
 impl Request {
-    /// Reads the inputs in batches, the last ones first, and hands each batch on before the next is read, so that memory
-    /// holds only one. Profiles have names for their addresses, and lack the frames that they drop. The first batch is a
-    /// single input.
-    pub(super) fn read_backwards<E: From<Error>>(
+    /// Reads the inputs in batches, and hands each batch on before the next is read, so that memory holds only one. Profiles
+    /// have names for their addresses, and lack the frames that they drop. The first batch is a single input.
+    pub(super) fn read_in_batches<E: From<Error>>(
         &self,
+        order: BatchOrder,
         mut take: impl FnMut(Vec<(String, Profile)>) -> Result<(), E>,
     ) -> Result<SkippedInputs, E> {
         let paths = self.paths()?;
         self.observer.begin(&paths.iter().map(|path| &*path.name).collect::<Vec<&str>>());
         let scripts = Scripts::new(&self.symbols.source_maps, self.symbols.wanted);
         let reader = Reader { request: self, paths: &paths, scripts: &scripts, kept: Kept::Each };
-        let (mut skipped, mut rest, mut most, mut is_any) = (Vec::new(), paths.len(), 1, false);
+        let (mut skipped, mut is_any) = (Vec::new(), false);
         let mut read_all = || -> Result<(), E> {
-            while rest > 0 {
-                let batch: Vec<usize> = (rest.saturating_sub(most)..rest).collect();
-                rest = batch[0];
+            for batch in order.batches(paths.len()) {
                 let mut read = Progress::default();
                 let failed =
                     |(number, error): Failed| Error::Input { name: paths[number].name.clone(), error };
@@ -113,10 +114,11 @@ impl Request {
                 let profiles: Result<Vec<Profile>, _> =
                     read.parts.into_iter().map(Part::into_profile).collect();
                 let mut batch: Vec<_> = names.zip(profiles.map_err(Error::from)?).collect();
-                batch.reverse();
+                if order == BatchOrder::LastFirst {
+                    batch.reverse();
+                }
                 is_any |= !batch.is_empty();
                 take(batch)?;
-                most = BATCH * parallel::processors();
             }
             Ok(())
         };
@@ -140,7 +142,31 @@ impl Request {
     }
 }
 
-/// How many profiles of a series are read at once per processor.
+/// The order in which inputs are read in batches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum BatchOrder {
+    FirstFirst,
+    LastFirst,
+}
+
+impl BatchOrder {
+    /// The numbers of the inputs in each batch, ascending.
+    fn batches(self, count: usize) -> impl Iterator<Item = Vec<usize>> {
+        let mut done = 0;
+        iter::from_fn(move || {
+            let size = if done == 0 { 1 } else { BATCH * parallel::processors() };
+            let (start, end) = (done, (done + size).min(count));
+            done = end;
+            let batch: Vec<usize> = match self {
+                BatchOrder::FirstFirst => (start..end).collect(),
+                BatchOrder::LastFirst => (count - end..count - start).collect(),
+            };
+            (!batch.is_empty()).then_some(batch)
+        })
+    }
+}
+
+/// How many profiles are read at once per processor.
 const BATCH: usize = 4;
 
 impl SkippedInputs {
@@ -341,6 +367,13 @@ impl Reader<'_> {
     ) -> Result<(Profile, bool), LoadError> {
         let Request { format, latency, observer, .. } = self.request;
         let path = &self.paths[number];
+        if let Some(profile) = read_tables(path, needs)? {
+            if *latency {
+                let why = "a dataset adds up recordings, and which of their threads ran at once is lost";
+                return Err(LoadError::NoLatency(why.to_string()));
+            }
+            return Ok((profile, false));
+        }
         let reader = path.origin.open()?;
         let start = Instant::now();
         let watched = Watched { input: reader, observer: observer.clone() };
@@ -370,6 +403,21 @@ impl Reader<'_> {
             return Ok((profile, true));
         }
         Ok((self.scripts.apply(profile), false))
+    }
+}
+
+/// Reads a dataset, or the result of a query that names stacks by their ids in the dataset beside it; `None` for any other
+/// input.
+fn read_tables(path: &InputPath, needs: &LoadOptions) -> Result<Option<Profile>, LoadError> {
+    let Origin::File(file) = &path.origin else { return Ok(None) };
+    if path.is_dataset {
+        return dataset::read(file, needs).map(Some);
+    }
+    let beside = file.parent().map(|folder| if folder == Path::new("") { Path::new(".") } else { folder });
+    let is_result = file.extension().is_some_and(|extension| extension == "parquet");
+    match beside.filter(|folder| is_result && dataset::is_dataset(folder)) {
+        Some(folder) => dataset::read_result(file, folder, needs.clone()),
+        None => Ok(None),
     }
 }
 

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 
 use crate::filter::{FilterError, Filtered, Filters};
 use crate::load::metrics::{MetricKey, check_metrics, metrics_wanted, refuse_too_large};
+use crate::load::read::BatchOrder;
 use crate::load::together::skipped_text;
 use crate::load::{Error, Request};
 use crate::parallel;
@@ -90,7 +91,7 @@ impl Request {
     /// the names of the last input, which is read first.
     pub fn series(&self, options: &SeriesOptions) -> Result<LoadedSeries, SeriesError> {
         let mut loading = Loading::new(self, options);
-        let skipped = self.read_backwards(|batch| loading.take(batch))?;
+        let skipped = self.read_in_batches(BatchOrder::LastFirst, |batch| loading.take(batch))?;
         let mut loaded = loading.finish()?;
         loaded.messages.extend(skipped_text(&skipped).map(Message::warning));
         Ok(loaded)

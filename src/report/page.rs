@@ -53,8 +53,45 @@ pub struct Page {
     pub sources: Vec<SourceFunction>,
     /// The exact numbers of a profile that records calls; its stacks are then approximated.
     pub calls: Option<PageCalls>,
+    /// When the samples were taken, if that is known and wanted.
+    pub times: Option<PageTimes>,
     /// The flat view of such a profile, for what the page cannot count itself: how often functions are called.
     pub top: Option<Box<Top>>,
+}
+
+/// When samples were taken, sorted by row, then by time.
+#[derive(Clone, Debug, Default, Serialize)]
+#[non_exhaustive]
+pub struct PageTimes {
+    /// The length of a step in nanoseconds. Times are whole steps, rounded down: a range that begins and ends at steps has
+    /// the samples that `--from` and `--to` keep.
+    pub step_ns: i64,
+    /// Where the first step begins, in nanoseconds from the start of the recording.
+    pub from_ns: i64,
+    /// The number of steps.
+    pub steps: u32,
+    /// The start of the recording in nanoseconds since 1970, if known.
+    pub start_ns: Option<i64>,
+    /// The threads, the heaviest first.
+    pub rows: Vec<PageTimeRow>,
+    /// The step of each sample.
+    pub time: Vec<u32>,
+    /// The stack of each sample, as an index of [`Page::ends`].
+    pub stack: Vec<u32>,
+    /// For each metric, the value of every sample.
+    pub values: Vec<Vec<i64>>,
+    /// For each metric, how many nanoseconds a value of 1 lasts; 0 if its values are no times.
+    pub lasts: Vec<f64>,
+}
+
+/// A thread, and the number of its samples.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct PageTimeRow {
+    /// Its unique name.
+    pub name: Name,
+    /// The number of its samples.
+    pub samples: u32,
 }
 
 /// What a profile of calls says about functions and calls.

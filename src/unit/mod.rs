@@ -26,7 +26,7 @@ pub use number::{fixed, group_thousands, mean, plural, rate, share, signed_share
 pub use quantity::{Quantity, QuantityError};
 pub(crate) use ratio::{about, percentage, plain_ratio, points, probability, ratio, significance, times};
 pub use scale::{IncompatibleUnits, Scale, Step, duration, human, human_short, moment};
-pub use timestamp::{TimestampError, parse_rfc3339, timestamp_minutes, timestamp_seconds};
+pub use timestamp::{TimestampError, date, parse_rfc3339, timestamp_minutes, timestamp_seconds};
 
 /// A kind of unit: values can be converted within a family, but not across families.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

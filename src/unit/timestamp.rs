@@ -15,6 +15,11 @@ pub fn timestamp_seconds(nanoseconds: i64) -> String {
     format!("{date} {:02}:{:02}:{:02} UTC", seconds / 3600, seconds / 60 % 60, seconds % 60)
 }
 
+/// Formats the day of a time, in UTC: `2024-02-26`.
+pub fn date(nanoseconds: i64) -> String {
+    split(nanoseconds).0
+}
+
 /// The date, and the second within that day.
 fn split(nanoseconds: i64) -> (String, i64) {
     let (year, month, day) = civil(nanoseconds.div_euclid(DAY));

@@ -4,13 +4,14 @@
 use hashbrown::HashMap;
 
 use crate::pattern::{FrameNames, PAGE_SETS, Pattern, Patterns};
-use crate::profile::{Column, FrameId, LabelSetId, Profile, StackId};
+use crate::profile::{Column, FrameId, LabelSetId, Profile, Samples, StackId};
 use crate::report::{ColorGroup, Name, Page, PageMetric, PageName, PagePlace};
 use crate::tree::{By, Subject};
 use crate::view::facets::{Facets, facets};
 use crate::view::flame::packages;
 use crate::view::groups::{Owned, first_frames, groups};
 use crate::view::page_calls::{self, CallPaths, PageStacks, SMALL};
+use crate::view::timeline::page_times;
 use crate::view::{
     BaseSide, Scope, TopOptions, approximate, metric_name, recording, stack_order, top_with_calls,
 };
@@ -26,6 +27,8 @@ pub struct PageOptions {
     pub own: Option<Patterns>,
     /// Whether the page can count lines, which its tab of source lines does.
     pub lines: bool,
+    /// Whether the page can show when samples were taken, if the profile was loaded with times.
+    pub times: bool,
 }
 
 /// The page of a profile: all of its metrics, or both sides of a comparison.
@@ -58,6 +61,7 @@ pub fn page(profile: &Profile, options: &PageOptions) -> Page {
     let sides = [Some(shown.clone()), old.map(|old| vec![old])];
     let sides: Vec<Vec<usize>> = sides.into_iter().flatten().collect();
     let Facets { choices, left_out, set_of, sets: label_sets } = facets(profile);
+    let mut times = None;
     let (stacks, mut columns) = match &paths {
         Some(paths) => {
             let frame_of = first_frames(&subject);
@@ -65,7 +69,24 @@ pub fn page(profile: &Profile, options: &PageOptions) -> Page {
             let small = places.iter().position(|place| &*place.function == SMALL).unwrap_or(0);
             paths.stacks(place, small as u32)
         }
-        None => PageTable::of(profile, &sides, &place_of, &set_of).sorted(metrics.len()),
+        None => {
+            let table = PageTable::of(profile, &sides, &place_of, &set_of);
+            let (stacks, values, rows) = table.sorted(metrics.len());
+            let is_cut = header.filters.iter().any(|filter| is_range(filter));
+            if options.times && old.is_none() && !is_cut {
+                let stack_of = |sample: usize, negative: bool| {
+                    let Samples { stack, labels, .. } = &*profile.samples;
+                    let has_value = |&metric: &usize| {
+                        let value = profile.samples.values[metric][sample];
+                        value != 0 && (value < 0) == negative
+                    };
+                    let row = (stack[sample], set_of[labels[sample]], negative);
+                    shown.iter().any(has_value).then(|| rows.get(&row).copied()).flatten()
+                };
+                times = page_times(profile, &shown, &stack_of);
+            }
+            (stacks, values)
+        }
     };
     let PageStacks { frames, ends, labels } = stacks;
     let old = columns.split_off(metrics.len());
@@ -101,8 +122,14 @@ pub fn page(profile: &Profile, options: &PageOptions) -> Page {
         ratios,
         sources: Vec::new(),
         calls,
+        times,
         top,
     }
+}
+
+/// Whether a filter keeps a range of time. The page would add another one, and a command takes only one.
+fn is_range(filter: &str) -> bool {
+    ["--from", "--to"].iter().any(|option| filter.split([' ', '=']).next() == Some(option))
 }
 
 /// The factors that the page can multiply the old side by: the one that was asked for, and those that need no statistics.
@@ -275,9 +302,14 @@ struct PageRow {
     /// The set of labels.
     labels: u32,
     side: usize,
+    /// The stack in the profile.
+    stack: StackId,
     /// The start of its values.
     values: usize,
 }
+
+/// The numbers of the page's stacks by those of the profile, their labels, and whether their values are negative.
+type PageRows = HashMap<(StackId, u32, bool), u32>;
 
 impl PageTable {
     /// `sides` holds the metrics of each side.
@@ -326,13 +358,13 @@ impl PageTable {
                 self.frames.extend(profile.stacks.frames(*stack).iter().map(|&frame| place_of[frame]));
             }
             let end = self.frames.len();
-            self.rows.push(PageRow { start, end, negative, labels: *labels, side, values });
+            self.rows.push(PageRow { start, end, negative, labels: *labels, side, stack: *stack, values });
         }
     }
 
-    /// The distinct stacks in order, and their values: one column per metric for the first side, then for the second
-    /// side.
-    fn sorted(mut self, metrics: usize) -> (PageStacks, Vec<Vec<i64>>) {
+    /// The distinct stacks in order, their values, which are one column per metric for the first side, then for the second
+    /// side, and their numbers.
+    fn sorted(mut self, metrics: usize) -> (PageStacks, Vec<Vec<i64>>, PageRows) {
         let all = &self.frames;
         let key = |row: &PageRow| (&all[row.start..row.end], row.negative, row.labels);
         let rest = |row: &PageRow| (row.negative, row.labels);
@@ -340,6 +372,7 @@ impl PageTable {
         let PageStacks { mut frames, mut ends, mut labels } = PageStacks::default();
         let mut values = vec![Vec::new(); self.sides * metrics];
         let mut last = None;
+        let mut numbers = PageRows::new();
         for row in &self.rows {
             if last != Some(key(row)) {
                 last = Some(key(row));
@@ -350,13 +383,14 @@ impl PageTable {
                     column.push(0);
                 }
             }
+            numbers.insert((row.stack, row.labels, row.negative), ends.len() as u32 - 1);
             for metric in 0..metrics {
                 if let Some(sum) = values[row.side * metrics + metric].last_mut() {
                     *sum += self.values[row.values + metric];
                 }
             }
         }
-        (PageStacks { frames, ends, labels }, values)
+        (PageStacks { frames, ends, labels }, values, numbers)
     }
 }
 

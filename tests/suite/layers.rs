@@ -17,7 +17,7 @@ const LAYERS: &[(&str, &[&[&str]])] = &[
             &["unit", "name", "report", "stats", "kind", "parallel"],
             &["pattern", "profile", "binary", "source", "sourcemap"],
             &["format", "transform"],
-            &["tree"],
+            &["tree", "dataset"],
             &["filter", "findings", "lint"],
             &["view", "output"],
             &["load"],

@@ -102,14 +102,15 @@ const TRIALS: &[Trial] = &[
     shared("--normalize", "--normalize per=100,130 --show-stacks Place --base old.pb.gz new.pb.gz"),
 ];
 
-/// Options that do not draw a picture, draw one of time, which `charts` covers, or add source lines to a page, which `page_tabs`
-/// covers.
+/// Options that do not draw a picture, draw one of time, which `charts` covers, or add to a page what `page_tabs` and `page_times`
+/// cover.
 const WITHOUT_PICTURE: &[&str] = &[
     "--help",
     "--version",
     "--time",
     "--heatmap",
     "--embed-source",
+    "--embed-times",
     "--source-path",
     "--trim-path",
     "--debuginfod",

@@ -1,5 +1,7 @@
 //! `prof convert`.
 
+mod dataset;
+
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
@@ -30,7 +32,8 @@ use crate::tree::By;
   prof convert -o cpu.folded cpu.pb.gz                          for the flame graph scripts
   prof convert -o default.pgo monday.pb.gz tuesday.pb.gz        several combined, for go build -pgo
   prof convert -o small.pb.gz --show-from order cpu.pb.gz       only the handler and its callees
-  prof convert -o - --output-format speedscope cpu.pb.gz        to standard output"
+  prof convert -o - --output-format speedscope cpu.pb.gz        to standard output
+  prof convert -o fleet/ --to parquet profiles/                 a dataset for DuckDB or Spark; see prof sql"
 )]
 pub(crate) struct ConvertCommand {
     #[command(flatten)]
@@ -53,7 +56,11 @@ pub(crate) struct ConvertCommand {
 impl ConvertCommand {
     pub(crate) fn run(mut self) -> Result<()> {
         let out = self.out()?;
-        let (writer, packed) = self.writer(&out)?;
+        let named = self.named_format();
+        if dataset::is_wanted(named.as_deref(), &out) {
+            return self.export(named.as_deref(), &out);
+        }
+        let (writer, packed) = writer_of(named, &out)?;
         let target = Target::new(Some(&out));
         // If the format can store which frames to drop, keep both these frames and that information. An
         // unfiltered conversion should change nothing.
@@ -111,35 +118,36 @@ impl ConvertCommand {
         })
     }
 
-    /// The format to write, and whether to compress it.
-    fn writer(&mut self, out: &Path) -> Result<(&'static Writer, bool)> {
-        // `--to` is also the end of a time range: anything that is not a time is a format.
-        let named = self.output_format.take().or_else(|| {
+    /// The format that is named. `--to` is also the end of a time range: anything that is not a time is a format.
+    fn named_format(&mut self) -> Option<String> {
+        self.output_format.take().or_else(|| {
             let is_format = self.filters.to.as_deref().is_some_and(|to| TimePoint::parse(to).is_err());
             if is_format { self.filters.to.take() } else { None }
-        });
-        let file = Some(&*out.to_string_lossy()).filter(|out| *out != "-").map(str::to_string);
-        if let Some(name) = named {
-            return format_of(&name, file.as_deref());
-        }
-        let writer = file.as_deref().and_then(writer_for).ok_or_else(|| {
-            let extension = out.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
-            let message = match (&file, format::named(&extension)) {
-                (None, _) => {
-                    "convert: cannot tell the format: standard output has no file extension".to_string()
-                }
-                (Some(file), Some(read)) => {
-                    format!("{file}: prof reads {} but does not write it", read.title)
-                }
-                (Some(file), None) => format!("{file}: cannot tell the format from the file extension"),
-            };
-            hinted(
-                message,
-                format!("name the format with --output-format, or use another extension; {}", known()),
-            )
-        })?;
-        Ok((writer, writer.is_packed(file.as_deref())))
+        })
     }
+}
+
+/// The format to write, and whether to compress it.
+fn writer_of(named: Option<String>, out: &Path) -> Result<(&'static Writer, bool)> {
+    let file = Some(&*out.to_string_lossy()).filter(|out| *out != "-").map(str::to_string);
+    if let Some(name) = named {
+        return format_of(&name, file.as_deref());
+    }
+    let writer = file.as_deref().and_then(writer_for).ok_or_else(|| {
+        let extension = out.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+        let message = match (&file, format::named(&extension)) {
+            (None, _) => "convert: cannot tell the format: standard output has no file extension".to_string(),
+            (Some(file), Some(read)) => {
+                format!("{file}: prof reads {} but does not write it", read.title)
+            }
+            (Some(file), None) => format!("{file}: cannot tell the format from the file extension"),
+        };
+        hinted(
+            message,
+            format!("name the format with --output-format, or use another extension; {}", known()),
+        )
+    })?;
+    Ok((writer, writer.is_packed(file.as_deref())))
 }
 
 /// Parses the format for `--to`: a name (`collapsed`) or a file extension (`folded`, `.pb.gz`).

@@ -148,14 +148,7 @@ impl FlameCommand {
             let hint = "omit --width, or write an .svg";
             return Err(hinted("flame --width: a page is as wide as the browser window", hint));
         }
-        if self.code.embed.embed_source && !is_page {
-            let hint = "write an .html, or see prof source";
-            return Err(hinted("flame --embed-source: a picture has no source lines", hint));
-        }
-        if self.code.embed.embed_source && !matches!(self.node.by(), By::Function | By::Name) {
-            let hint = "omit --by, or omit --embed-source";
-            return Err(hinted("flame --embed-source shows lines by function", hint));
-        }
+        let times = self.embedded(is_page)?;
         let own = self.own()?;
         let is_classic = self.is_classic(is_page)?;
         let direction = if self.drawing.bottom_up { Direction::BottomUp } else { Direction::TopDown };
@@ -175,7 +168,7 @@ impl FlameCommand {
             focus_part,
             by: self.node.by(),
             // A page filters by labels.
-            needs: LoadOptions { labels: is_page, ..LoadOptions::LEAST },
+            needs: LoadOptions { labels: is_page, times, ..LoadOptions::LEAST },
             ..Show::of_functions(&self.stacks, &self.highlight, &output, Requirement::Paths)
         };
         let shows_verdicts = is_page || (color_by == ColorBy::Delta && !is_classic);
@@ -184,7 +177,7 @@ impl FlameCommand {
             let title = self.title.clone().unwrap_or_default();
             if is_page {
                 let lines = self.code.embed.embed_source;
-                let options = PageOptions { scope: scope.clone(), title, own: own.clone(), lines };
+                let options = PageOptions { scope: scope.clone(), title, own: own.clone(), lines, times };
                 let mut page = page(profile, &options);
                 if self.code.embed.embed_source {
                     page.sources = embedded(profile, scope, &self.code.embed.paths.sources());
@@ -225,7 +218,16 @@ impl FlameCommand {
                         Vec::new()
                     };
                     page.comparison = compared.map(Box::new);
-                    html(&page, &HtmlOptions { icicle, by_weight, direction, color_by, focus, unit }, out)
+                    let options = HtmlOptions {
+                        icicle,
+                        by_weight,
+                        direction,
+                        color_by,
+                        focus,
+                        embeds_times: self.code.embed.embed_times,
+                        unit,
+                    };
+                    html(&page, &options, out)
                 }
                 _ => Ok(()),
             };
@@ -259,6 +261,45 @@ impl FlameCommand {
             let options = FlameOptions { order, direction, pixels, own, ..FlameOptions::new(scope) };
             Ok(flame(profile, &options).into())
         })
+    }
+
+    /// Checks what is to be embedded in a page, and returns whether times are.
+    fn embedded(&self, is_page: bool) -> Result<bool> {
+        let EmbedArgs { embed_source, embed_times, .. } = self.code.embed;
+        let lines_by = matches!(self.node.by(), By::Function | By::Name);
+        let refused = [
+            (
+                embed_source && !is_page,
+                "--embed-source: a picture has no source lines",
+                "write an .html, or see prof source",
+            ),
+            (
+                embed_source && !lines_by,
+                "--embed-source shows lines by function",
+                "omit --by, or omit --embed-source",
+            ),
+            (
+                embed_times && !is_page,
+                "--embed-times: only a page has a timeline",
+                "write an .html, or see prof timeline",
+            ),
+            (
+                embed_times && self.stacks.base.is_given(),
+                "--embed-times: the page of a comparison has no timeline",
+                "omit --base, or omit --embed-times",
+            ),
+        ];
+        match refused.iter().find(|(is_refused, ..)| *is_refused) {
+            Some((_, why, hint)) => Err(hinted(format!("flame {why}"), *hint)),
+            None => Ok(is_page && (embed_times || self.may_have_times())),
+        }
+    }
+
+    /// Whether a page has a timeline without being asked for it. Several profiles were not recorded at the same time, and
+    /// some formats say either when a function was running, or on which line.
+    fn may_have_times(&self) -> bool {
+        let shows_lines = self.code.embed.embed_source || !matches!(self.node.by(), By::Function | By::Name);
+        self.stacks.input.profiles.len() < 2 && !self.stacks.base.is_given() && !shows_lines
     }
 
     /// The patterns of own code.

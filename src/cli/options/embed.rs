@@ -29,7 +29,7 @@ impl SourcePathArgs {
     }
 }
 
-/// Options for the source lines of a page.
+/// Options for what a page contains besides stacks.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = None)]
 #[command(mut_arg("source_path", |option| option.requires("embed_source")))]
@@ -42,4 +42,9 @@ pub(crate) struct EmbedArgs {
     pub(crate) embed_source: bool,
     #[command(flatten)]
     pub(crate) paths: SourcePathArgs,
+    /// Put the time of every sample into a page, however many there are
+    ///
+    /// By default, a page has them, and with them its timeline, if they take at most a fifth of it.
+    #[arg(long)]
+    pub(crate) embed_times: bool,
 }

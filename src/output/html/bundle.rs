@@ -6,7 +6,7 @@
 const START: &str = include_str!("start.js");
 
 /// The modules: name and source, each after those that it imports.
-const MODULES: [(&str, &str); 24] = [
+const MODULES: [(&str, &str); 26] = [
     ("start", START),
     ("dom", include_str!("dom.js")),
     ("format", include_str!("format.js")),
@@ -14,6 +14,7 @@ const MODULES: [(&str, &str); 24] = [
     ("labels", include_str!("labels.js")),
     ("paths", include_str!("paths.js")),
     ("data", include_str!("data.js")),
+    ("times", include_str!("times.js")),
     ("count", include_str!("count.js")),
     ("grow", include_str!("grow.js")),
     ("sequences", include_str!("sequences.js")),
@@ -28,6 +29,7 @@ const MODULES: [(&str, &str); 24] = [
     ("calltree", include_str!("calltree.js")),
     ("hot", include_str!("hot.js")),
     ("source", include_str!("source.js")),
+    ("timeline", include_str!("timeline.js")),
     ("filterbar", include_str!("filterbar.js")),
     ("opening", include_str!("opening.js")),
     ("page", include_str!("page.js")),
@@ -38,9 +40,13 @@ pub(super) fn start() -> String {
     stripped(START)
 }
 
+/// The modules that only a page with times needs.
+const OF_TIMES: [&str; 2] = ["times", "timeline"];
+
 /// All other modules as one script.
-pub(super) fn script() -> String {
-    let modules = MODULES.iter().filter(|(name, _)| *name != "start");
+pub(super) fn script(has_times: bool) -> String {
+    let is_needed = |name: &str| name != "start" && (has_times || !OF_TIMES.contains(&name));
+    let modules = MODULES.iter().filter(|(name, _)| is_needed(name));
     "\"use strict\";\n".to_string() + &modules.map(|(_, source)| stripped(source)).collect::<String>()
 }
 

@@ -5,7 +5,7 @@ import { Nodes, Paths } from "./paths.js";
 import { inflate } from "./start.js";
 
 /** Reads variable-length integers: seven bits per byte, the lowest first. */
-class Varints {
+export class Varints {
   constructor(bytes, at) {
     this.bytes = bytes;
     this.at = at;
@@ -175,7 +175,7 @@ export function pathsOf(shared, further, places, nameOf, names) {
   return new Paths(new Nodes(places, parent, nameOf, names), leaf);
 }
 
-function readColumn(length, big, varints) {
+export function readColumn(length, big, varints) {
   const column = big ? new BigInt64Array(length) : new Float64Array(length);
   for (let i = 0; i < length; i++) column[i] = big ? varints.bigSigned() : varints.signed();
   return column;

@@ -2,7 +2,8 @@
 
 import { button, element, fill, make } from "./dom.js";
 import { visible } from "./format.js";
-import { labelText, parseLabel } from "./labels.js";
+import { LABEL_KINDS, labelText, parseLabel } from "./labels.js";
+import { TIME_KINDS } from "./paths.js";
 
 const FACETS_SHOWN = 3;
 const VALUES_SHOWN = 4;
@@ -21,6 +22,8 @@ const VERBS = [
   ["label", "label", "key=value, key=~regex, or key"],
   ["without label", "hide-label", "drop samples with a label"],
   ["thread", "thread", "keep the threads that match"],
+  ["from", "from", "samples taken at a time or later, such as 1.5s"],
+  ["to", "to", "samples taken before a time"],
 ];
 
 /** A filter in words. */
@@ -43,7 +46,7 @@ export class FilterBar {
     this.options = [];
     this.active = 0;
     const { data } = model;
-    this.verbs = VERBS.filter(([, kind]) => data.facets.length || !["label", "hide-label", "thread"].includes(kind));
+    this.verbs = VERBS.filter(([, kind]) => (Object.hasOwn(TIME_KINDS, kind) ? data.times : data.facets.length || !Object.hasOwn(LABEL_KINDS, kind)));
     this.listen();
   }
 
@@ -192,14 +195,16 @@ export class FilterBar {
   suggest() {
     const { kind, rest } = this.parse(element("add-filter").value.trimStart());
     const isLabel = kind === "label" || kind === "hide-label";
+    const isTime = Object.hasOwn(TIME_KINDS, kind ?? "");
     const options = [];
     if (kind === null) {
       for (const [verb, , what] of this.verbs) if (verb.startsWith(rest)) options.push({ text: verb, what, isVerb: true });
       if (rest) options.push(...this.values(rest, "label").slice(0, 4), ...this.names(rest, "show-stacks"));
     } else if (isLabel) options.push(...this.values(rest, kind));
+    else if (isTime) options.push(...(rest ? [{ text: rest, what: "since the start", filter: { kind, text: rest, exact: false } }] : []));
     else if (kind === "thread") options.push(...this.threads(rest));
     else options.push(...this.names(rest, kind));
-    if (rest && !isLabel) options.push({ text: rest, what: kind === "thread" ? "threads that match" : "as a pattern", filter: { kind: kind ?? "show-stacks", text: rest, exact: false } });
+    if (rest && !isLabel && !isTime) options.push({ text: rest, what: kind === "thread" ? "threads that match" : "as a pattern", filter: { kind: kind ?? "show-stacks", text: rest, exact: false } });
     this.options = options.slice(0, kind === null && !rest ? this.verbs.length : SUGGESTIONS);
     this.active = 0;
     this.draw();

@@ -41,7 +41,7 @@ export function initialState(data) {
 
 /** The tabs that a profile has. Sequences need stacks, and source lines were looked for when the page was written. */
 export function tabsOf(data) {
-  return ["graph", ...(data.calls ? [] : ["hot"]), "tree", ...(data.compared ? ["compare"] : []), ...(data.sources.length ? ["source"] : [])];
+  return ["graph", ...(data.calls ? [] : ["hot"]), "tree", ...(data.compared ? ["compare"] : []), ...(data.sources.length ? ["source"] : []), ...(data.times ? ["timeline"] : [])];
 }
 
 /** The state as a fragment, without the settings that have their initial value. */

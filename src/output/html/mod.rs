@@ -8,6 +8,7 @@ mod bundle;
 mod causes;
 mod fallback;
 mod pack;
+mod times;
 
 use std::io::Write;
 
@@ -35,6 +36,8 @@ pub struct HtmlOptions {
     pub color_by: ColorBy,
     /// Patterns of the functions in focus, combined with "or". Empty for the whole graph.
     pub focus: Vec<String>,
+    /// Whether the page has the times of its samples even if they make it much larger.
+    pub embeds_times: bool,
     /// The requested unit, or `None` for a unit that fits. Metrics of another kind of unit ignore it.
     pub unit: Option<Unit>,
 }
@@ -48,6 +51,7 @@ impl Default for HtmlOptions {
             color_by: ColorBy::default(),
             focus: Vec::new(),
             unit: None,
+            embeds_times: false,
         }
     }
 }
@@ -62,9 +66,12 @@ const STYLE: &str = include_str!("page.css");
 /// Writes the page. Fails where the unit asked for is none of the first metric's kind.
 pub fn html(page: &Page, options: &HtmlOptions, out: &mut dyn Write) -> Result<(), Error> {
     let data = pack::pack(page, options)?;
+    let times = times::times(page)?;
+    let left_out = if options.embeds_times || times::fits(&times, &data) { 0 } else { times.len() };
     let scale = pack::scale(page, options, page.default_metric)?;
     let title = clean(&page.title);
-    let (start, script) = (bundle::start(), bundle::script());
+    let has_times = left_out == 0 && !times.is_empty();
+    let (start, script) = (bundle::start(), bundle::script(has_times));
     for piece in PAGE.split_inclusive(['{', '}']) {
         match piece {
             "title}" => write!(out, "{}", escape(&*title))?,
@@ -77,6 +84,9 @@ pub fn html(page: &Page, options: &HtmlOptions, out: &mut dyn Write) -> Result<(
             "start-hash}" => out.write_all(hash(&start).as_bytes())?,
             "script}" => out.write_all(pack::deflated(script.as_bytes())?.as_bytes())?,
             "script-hash}" => out.write_all(hash(&script).as_bytes())?,
+            "times}" if has_times => out.write_all(times.as_bytes())?,
+            "times}" => {}
+            "times-left-out}" => write!(out, "{left_out}")?,
             "data}" => out.write_all(data.as_bytes())?,
             text => out.write_all(text.trim_end_matches('{').as_bytes())?,
         }

@@ -56,8 +56,17 @@ export class Model {
     this.values = isOld ? metric.old : metric.values;
     this.whole = this.wholeOf(isOld);
     this.paths?.forget();
-    const before = beforeLabels(data, state.filters);
-    this.paths = labelled(data, before, state.filters);
+    const all = beforeLabels(data, state.filters);
+    /** The paths of all times. */
+    this.untimed = labelled(data, all, state.filters);
+    const range = data.times?.range(state.filters);
+    let before = all;
+    if (range) {
+      const { values, has } = data.times.within(state.metric, range);
+      this.values = values;
+      before = all.where((_, stack) => has[stack]);
+    }
+    this.paths = range ? labelled(data, before, state.filters) : this.untimed;
     this.facets = data.facets.length ? facetShares(data, state.filters, countSets(data, before, this.values, metric.zero), metric.zero) : [];
     const flat = (values, old) => {
       const { self, total, shown, noStack } = countFlat(data, this.paths, values, metric.zero);

@@ -522,7 +522,7 @@ fn stacks(page: &Page) -> Vec<u8> {
     [shared, further, frames].concat()
 }
 
-fn values(column: &[i64]) -> Vec<u8> {
+pub(super) fn values(column: &[i64]) -> Vec<u8> {
     let mut out = Vec::with_capacity(column.len() * 2);
     for &value in column {
         varint(&mut out, (value.cast_unsigned() << 1) ^ (value >> 63).cast_unsigned());
@@ -530,7 +530,7 @@ fn values(column: &[i64]) -> Vec<u8> {
     out
 }
 
-fn varint(out: &mut Vec<u8>, mut value: u64) {
+pub(super) fn varint(out: &mut Vec<u8>, mut value: u64) {
     while value >= 0x80 {
         out.push(value as u8 | 0x80);
         value >>= 7;

@@ -11,13 +11,15 @@ import { whyUnknownLabel } from "./labels.js";
 import { fromFragment, initialState, isStep, tabsOf, toFragment } from "./link.js";
 import { Model } from "./model.js";
 import { opening } from "./opening.js";
-import { KINDS } from "./paths.js";
+import { KINDS, TIME_KINDS } from "./paths.js";
 import { exactPattern, searchPattern, whyUnsupported } from "./pattern.js";
 import { Picture, chain, idsOf } from "./picture.js";
 import { SourceView } from "./source.js";
 import { explain } from "./start.js";
 import { FunctionTable } from "./table.js";
 import { Theme } from "./theme.js";
+import { TimelineView } from "./timeline.js";
+import { loadTimes } from "./times.js";
 
 const ACTIONS = ["focus", "show-from", "show-stacks", "hide-stacks", "hide-frames", "highlight"];
 const TABLE_PLACES = ["below", "beside", "off"];
@@ -40,6 +42,7 @@ const HELP = [
   ["y", "copy the name of the selected function"],
   ["/, n, N", "search; next and previous match, the widest first"],
   ["1 to 6", "open a tab"],
+  ["Drag in Timeline", "count only a range of time; arrow keys move it, Shift its end, Alt its start"],
   ["+", "add a filter"],
   ["t", "table below the graph, beside it, or off"],
   ["d", "dark or light"],
@@ -69,6 +72,13 @@ class Page {
     this.tree = new CallTree(this.model, this.picture, act);
     this.hot = new HotView(this.model, this.picture, act);
     this.source = new SourceView(this.model, act);
+    // The script of a page without times lacks this part.
+    this.timeline = data.times && new TimelineView(this.model, this.picture, this.theme, {
+      range: (range) => this.setRange(range),
+      pin: (id) => this.pin(id),
+      tip: (lines, event) => this.showLines(lines, event),
+      ruler: this.graph.ruler,
+    });
     this.filterBar = new FilterBar(this.model, {
       add: (kind, text, exact = false) => this.addFilter(kind, text, exact),
       remove: (filter) => this.removeFilter(filter),
@@ -120,15 +130,34 @@ class Page {
   /** Why the page cannot apply a filter as the command line would, or an empty text if it can. */
   whyRefused({ kind, text, exact }) {
     if (exact) return "";
+    if (Object.hasOwn(TIME_KINDS, kind)) return !this.data.times ? "this page does not say when its samples were taken" : this.data.times.stepOf(text) === null ? "expected a time since the start, such as 1.5s" : "";
     return kind === "label" || kind === "hide-label" ? whyUnknownLabel(this.data, text) : whyUnsupported(text);
   }
 
   addFilter(kind, text, exact) {
     const why = this.whyRefused({ kind, text, exact });
     if (why) return this.toast(`${visible(text)}: ${why}`);
+    if (Object.hasOwn(TIME_KINDS, kind)) return this.addTime(kind, text);
     const others = this.state.filters.filter((filter) => filter.kind !== kind || filter.text !== text || filter.exact !== exact);
     const single = kind === "focus" ? others.filter((filter) => filter.kind !== "focus") : others;
     this.change({ filters: [...single, { kind, text, exact }], ...(kind === "focus" ? { inverted: false, tab: this.graphTab } : {}) });
+  }
+
+  /** Counts only the samples from a time on, or before one. Times are those at which a step begins. */
+  addTime(kind, text) {
+    const { times } = this.data;
+    const [from, to] = times.range(this.state.filters) ?? [0, times.steps];
+    const step = times.stepOf(text);
+    this.setRange(kind === "from" ? [step, Math.max(to, step + 1)] : [Math.min(from, step), step]);
+  }
+
+  /** Counts only a range of time, given in steps, or all times. */
+  setRange(range) {
+    const { times } = this.data;
+    const others = this.state.filters.filter(({ kind }) => !Object.hasOwn(TIME_KINDS, kind));
+    const edge = (kind, step) => ({ kind, text: times.text(step), exact: false });
+    const edges = range ? [...(range[0] > 0 ? [edge("from", range[0])] : []), ...(range[1] < times.steps ? [edge("to", range[1])] : [])] : [];
+    this.change({ filters: [...others, ...edges] }, true);
   }
 
   removeFilter(filter) {
@@ -163,6 +192,7 @@ class Page {
   restore() {
     const { state } = this;
     if (this.picture.chosenGroup >= 0) return this.markGroup(this.picture.chosenGroup);
+    if (state.tab === "timeline" && state.filters.some(({ kind }) => Object.hasOwn(TIME_KINDS, kind))) return this.setRange(null);
     if (state.zoom.length) return this.change({});
     const filters = this.withoutFocus();
     if (filters.length < state.filters.length) return this.change({ filters });
@@ -187,6 +217,7 @@ class Page {
     this.model.once("edge-table", [this.model.edges, this.model.zoomedEdges, isDark], () => this.table.showEdges());
     if (tab === "tree") this.model.once("tree", [flat, found, this.state.inverted, isDark], () => this.tree.show());
     if (tab === "hot") this.model.once("hot", [flat, isDark], () => this.hot.show());
+    if (tab === "timeline") this.timeline.show();
     if (tab === "source") this.model.once("source", [flat, pin], () => this.source.show());
     this.showGraph();
     this.table.mark(pin);
@@ -255,6 +286,7 @@ class Page {
     element("title").textContent = data.title;
     data.metrics.forEach((metric, number) => element("metric").append(make("option", metric.name, { value: number })));
     for (const [kind, name] of Object.entries(KINDS)) {
+      if (Object.hasOwn(TIME_KINDS, kind)) continue;
       const label = kind === "highlight" ? "keep highlighted" : name.toLowerCase();
       element("apply").append(make("option", label, { value: kind }));
     }
@@ -361,6 +393,7 @@ class Page {
       ["tree", "Call tree", () => this.change({ tab: "tree" }, true)],
       ["compare", "Compare", () => this.change({ tab: "compare", side: "new" }, true)],
       ["source", "Source", () => this.change({ tab: "source" }, true)],
+      ["timeline", "Timeline", () => this.change({ tab: "timeline" }, true)],
     ];
     const tabs = all.filter(([key]) => key === "callers" || known.includes(key));
     const control = ([key, name, act], index) => {
@@ -378,8 +411,9 @@ class Page {
       bar.scrollLeft = open.offsetLeft - bar.offsetLeft - 40;
     });
     this.openTab = (index) => tabs[index]?.[2]();
-    for (const [id, tab] of [["tree-side", "tree"], ["hot", "hot"], ["source", "source"]]) element(id).hidden = current !== tab;
-    element("graph-side").hidden = ["tree", "hot", "source"].includes(current);
+    const others = [["tree-side", "tree"], ["hot", "hot"], ["source", "source"], ["timeline", "timeline"]];
+    for (const [id, tab] of others) element(id).hidden = current !== tab;
+    element("graph-side").hidden = others.some(([, tab]) => tab === current);
     element("compare-bar").hidden = current !== "compare";
     // Sequences and source lines name their functions themselves.
     for (const id of ["table-side", "legend"]) element(id).hidden = current === "hot" || current === "source";
@@ -739,11 +773,16 @@ class Page {
   }
 
   showTip(hit, event) {
+    this.showLines(hit && this.picture.describe(hit), event);
+  }
+
+  /** Shows lines of text at the pointer, or nothing. */
+  showLines(lines, event) {
     const tip = element("tip");
     clearTimeout(this.tipTimer);
-    if (!hit) return this.hideTip();
+    if (!lines) return this.hideTip();
     const show = () => {
-      tip.replaceChildren(...this.picture.describe(hit).map((line) => make("div", line.length > 400 ? `${line.slice(0, 400)}…` : line)));
+      tip.replaceChildren(...lines.map((line) => make("div", line.length > 400 ? `${line.slice(0, 400)}…` : line)));
       tip.hidden = false;
       tip.style.left = `${Math.max(0, Math.min(event.clientX + 12, innerWidth - tip.offsetWidth - 8))}px`;
       // Below the pointer by more than a row, so that the label of the block stays readable.
@@ -921,9 +960,13 @@ function isRoot({ layer, node }) {
 // `page` is global so that it can be used in the console: page.state, page.model.table().
 let page;
 load(element("data").textContent)
-  .then((data) => {
+  .then(async (data) => {
     // It is as large as all the rest.
     element("data").textContent = "";
+    const times = element("times").textContent;
+    data.times = times ? await loadTimes(times, data.metrics, data.stacks) : null;
+    element("times").textContent = "";
+    data.timesLeftOut = Number(element("times").dataset.leftOut);
     page = new Page(data);
     globalThis.page = page;
     document.documentElement.dataset.ready = "1";

@@ -8,8 +8,11 @@
 import { LABEL_KINDS, hasLabelFilter, keptSets } from "./labels.js";
 import { matching } from "./pattern.js";
 
+export const TIME_KINDS = { from: "From", to: "To" };
+
 export const KINDS = {
   ...LABEL_KINDS,
+  ...TIME_KINDS,
   "show-stacks": "Show stacks",
   "hide-stacks": "Hide stacks",
   "hide-frames": "Hide frames",

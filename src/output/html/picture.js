@@ -302,6 +302,7 @@ export class Picture {
     const runs = trees.reduce((sum, tree) => sum + tree.runs.size, 0);
     if (runs) notes.push(`${runs} run${runs === 1 ? "" : "s"} of library calls folded; click one to open it`);
     if (trees.some((tree) => tree.inlined.includes(1))) notes.push("italic: inlined");
+    if (data.timesLeftOut) notes.push(`no timeline: it would take ${Math.round(data.timesLeftOut / 1000).toLocaleString("en-US")} kB; write the page with --embed-times`);
     return [...notes, ...data.warnings.map((warning) => `warning: ${warning}`)];
   }
 }

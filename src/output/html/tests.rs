@@ -13,9 +13,9 @@ fn written(title: &str) -> String {
 #[test]
 fn no_name_appears_in_the_markup() {
     let page = written("</title><script>{data}");
-    // The data, the style, the script, and the script that unpacks them.
-    assert_eq!(page.matches("<script").count(), 4);
-    assert_eq!(page.matches("</script>").count(), 4);
+    // The data, the times, the style, the script, and the script that unpacks them.
+    assert_eq!(page.matches("<script").count(), 5);
+    assert_eq!(page.matches("</script>").count(), 5);
     assert!(page.contains("<title>&lt;/title&gt;&lt;script&gt;{data}</title>"));
     let (_, data) = page.split_once("id=\"data\">").unwrap();
     let (data, _) = data.split_once('<').unwrap();

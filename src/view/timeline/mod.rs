@@ -10,6 +10,7 @@
 
 pub(super) mod axis;
 pub(super) mod moments;
+mod page;
 mod phases;
 pub(super) mod rows;
 
@@ -32,6 +33,7 @@ use crate::view::timeline::axis::{Moment, spread};
 use crate::view::timeline::moments::Moments;
 use crate::view::timeline::rows::RowKeys;
 
+pub(in crate::view) use page::page_times;
 pub use rows::TimelineRows;
 
 /// Options for `timeline`.

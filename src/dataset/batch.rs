@@ -1,0 +1,450 @@
+//! The profiles and samples of a part that is exported.
+
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, BTreeSet, HashMap, btree_map};
+use std::io::Write;
+
+use parquet::data_type::ByteArray;
+
+use crate::dataset::ids::{Collision, Hasher, WideId};
+use crate::dataset::schema;
+use crate::dataset::symbols::{Known, ROWS_IN_GROUP, SymbolIds, SymbolRows};
+use crate::format::parquet::file::{Cells, TableFile};
+use crate::name::base_name;
+use crate::profile::{Id, Label, LabelValue, Meta, Profile};
+use crate::transform::RecordingSpan;
+use crate::unit::date;
+
+/// The labels of a sample, sorted by key, each key once.
+type Labels = Vec<(String, String)>;
+
+/// The profiles of a part that is being collected.
+#[derive(Default)]
+pub(super) struct Batch {
+    profiles: Vec<ProfileRow>,
+    pub(super) symbols: SymbolRows,
+    /// The distinct sets of labels, and their numbers.
+    label_sets: Vec<Labels>,
+    number_of: HashMap<Labels, u32>,
+    /// The keys of labels with numbers.
+    numeric: BTreeSet<String>,
+    /// The number of samples.
+    rows: usize,
+}
+
+/// A profile, and its samples.
+struct ProfileRow {
+    id: u64,
+    source: String,
+    meta: Meta,
+    program: String,
+    build_id: String,
+    metrics: Vec<MetricRows>,
+    labels: Labels,
+}
+
+/// The samples of a profile that have a value of a metric.
+struct MetricRows {
+    name: String,
+    unit: String,
+    divisor: u64,
+    rows: Vec<Row>,
+}
+
+/// A sample.
+#[derive(Clone, Copy)]
+struct Row {
+    time: Option<i64>,
+    stack: u64,
+    /// The number of its set of labels: in the profile first, then in the part.
+    labels: u32,
+    value: i64,
+}
+
+/// The partition of a file of samples.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Partition {
+    /// The day on which the profile was recorded, if that is known.
+    pub(super) date: Option<String>,
+    pub(super) metric: String,
+}
+
+impl Batch {
+    pub(super) fn is_empty(&self) -> bool {
+        self.profiles.is_empty()
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.profiles.len()
+    }
+
+    /// Whether the part is large enough to be written.
+    pub(super) fn is_full(&self) -> bool {
+        self.rows >= MOST_ROWS || self.symbols.frames_of_stacks >= MOST_FRAMES
+    }
+
+    /// Adds a profile, unless `is_known` says that it was exported already. Returns whether it is new.
+    pub(super) fn add(
+        &mut self,
+        source: &str,
+        profile: &Profile,
+        known: &mut Known,
+        is_known: impl FnOnce(u64) -> bool,
+    ) -> Result<bool, Collision> {
+        let ids = SymbolIds::of(profile, known)?;
+        let labels = ProfileLabels::of(profile);
+        let metrics = metric_rows(profile, &ids, &labels);
+        let main = profile.symbols.mappings.iter().nth(1).copied().unwrap_or_default();
+        let mut row = ProfileRow {
+            id: 0,
+            source: source.to_string(),
+            meta: profile.meta.clone(),
+            program: base_name(profile.symbols.strings.get(main.file)).to_string(),
+            build_id: profile.symbols.strings.get(main.build_id).to_string(),
+            labels: labels.common(&metrics),
+            metrics,
+        };
+        let id = row.hash(&labels);
+        known.profiles.check(id)?;
+        if is_known(id.id) {
+            return Ok(false);
+        }
+        row.id = id.id;
+        self.symbols.add(profile, &ids);
+        self.numeric.extend(labels.numeric);
+        let numbers: Vec<u32> = labels.sets.into_iter().map(|set| self.label_set(set)).collect();
+        for row in row.metrics.iter_mut().flat_map(|metric| &mut metric.rows) {
+            row.labels = numbers[row.labels as usize];
+        }
+        self.rows += row.metrics.iter().map(|metric| metric.rows.len()).sum::<usize>();
+        self.profiles.push(row);
+        Ok(true)
+    }
+
+    /// The number of a set of labels.
+    fn label_set(&mut self, labels: Labels) -> u32 {
+        let next = self.label_sets.len() as u32;
+        match self.number_of.entry(labels) {
+            Entry::Occupied(entry) => *entry.get(),
+            Entry::Vacant(entry) => {
+                self.label_sets.push(entry.key().clone());
+                *entry.insert(next)
+            }
+        }
+    }
+
+    /// Sorts the profiles, and returns the id of the part: the hash of those of its profiles.
+    pub(super) fn seal(&mut self) -> u64 {
+        self.profiles.sort_by_key(|profile| (profile.meta.time_ns, profile.id));
+        let mut hasher = Hasher::new("part");
+        hasher.number(self.profiles.len() as u64);
+        hasher.numbers(self.profiles.iter().map(|profile| profile.id));
+        hasher.finish().id
+    }
+
+    /// The partitions with samples.
+    pub(super) fn partitions(&self) -> BTreeSet<Partition> {
+        let of_profile = |profile: &ProfileRow| {
+            let metrics = profile.metrics.iter().filter(|metric| !metric.rows.is_empty());
+            let date = profile.date();
+            metrics
+                .map(|metric| Partition { date: date.clone(), metric: metric.name.clone() })
+                .collect::<Vec<_>>()
+        };
+        self.profiles.iter().flat_map(of_profile).collect()
+    }
+
+    /// Writes the samples of a partition.
+    pub(super) fn write_samples(
+        &self,
+        part: u64,
+        partition: &Partition,
+        out: &mut (dyn Write + Send),
+    ) -> parquet::errors::Result<()> {
+        let mut notes = schema::notes("samples");
+        let numeric: Vec<&String> = self.numeric.iter().collect();
+        notes.push((schema::NUMBERS_KEY, serde_json::json!(numeric).to_string()));
+        let mut file = TableFile::new(out, schema::SAMPLES, &notes)?;
+        let profiles = self.profiles.iter().filter(|profile| profile.date() == partition.date);
+        let rows = profiles.flat_map(|profile| {
+            let metrics = profile.metrics.iter().filter(|metric| metric.name == partition.metric);
+            metrics.flat_map(move |metric| metric.rows.iter().map(move |row| (profile, metric, row)))
+        });
+        let mut rows = rows.peekable();
+        while rows.peek().is_some() {
+            self.write_group(&mut file, part, rows.by_ref().take(ROWS_IN_GROUP))?;
+        }
+        file.finish()
+    }
+
+    fn write_group<'b, W: Write + Send>(
+        &'b self,
+        file: &mut TableFile<W>,
+        part: u64,
+        rows: impl Iterator<Item = (&'b ProfileRow, &'b MetricRows, &'b Row)>,
+    ) -> parquet::errors::Result<()> {
+        let (mut profiles, mut stacks, mut values, mut times) = (vec![], vec![], vec![], vec![]);
+        let (mut metrics, mut units, mut divisors) = (vec![], vec![], vec![]);
+        let mut sets = Vec::new();
+        // Clones of a text share it.
+        let mut texts: HashMap<*const MetricRows, [ByteArray; 2]> = HashMap::new();
+        for (profile, metric, row) in rows {
+            profiles.push(profile.id as i64);
+            stacks.push(row.stack as i64);
+            values.push(row.value);
+            times.push(row.time);
+            sets.push(row.labels);
+            let make = || [ByteArray::from(&*metric.name), ByteArray::from(&*metric.unit)];
+            let [name, unit] = texts.entry(std::ptr::from_ref(metric)).or_insert_with(make);
+            metrics.push(name.clone());
+            units.push(unit.clone());
+            divisors.push(metric.divisor as i64);
+        }
+        let parts = vec![part as i64; profiles.len()];
+        let (ends, keys, label_values) = self.maps(&sets);
+        file.group(&[
+            Cells::Longs(&profiles),
+            Cells::Longs(&parts),
+            Cells::Longs(&stacks),
+            Cells::Texts(&metrics),
+            Cells::Texts(&units),
+            Cells::Longs(&divisors),
+            Cells::Longs(&values),
+            Cells::OptionalLongs(&times),
+            Cells::TextMaps(&ends, &keys, &label_values),
+        ])
+    }
+
+    /// Sets of labels as maps.
+    fn maps(&self, sets: &[u32]) -> (Vec<usize>, Vec<ByteArray>, Vec<ByteArray>) {
+        let mut made: HashMap<u32, Vec<(ByteArray, ByteArray)>> = HashMap::new();
+        let (mut ends, mut keys, mut values) = (vec![], vec![], vec![]);
+        for &set in sets {
+            let labels = made.entry(set).or_insert_with(|| {
+                let labels = self.label_sets[set as usize].iter();
+                labels.map(|(key, value)| (ByteArray::from(&**key), ByteArray::from(&**value))).collect()
+            });
+            for (key, value) in labels {
+                keys.push(key.clone());
+                values.push(value.clone());
+            }
+            ends.push(keys.len());
+        }
+        (ends, keys, values)
+    }
+
+    /// Writes the table of profiles.
+    pub(super) fn write_profiles(
+        &self,
+        part: u64,
+        out: &mut (dyn Write + Send),
+    ) -> parquet::errors::Result<()> {
+        let rows = &self.profiles;
+        let longs = |of: fn(&ProfileRow) -> i64| -> Vec<i64> { rows.iter().map(of).collect() };
+        let optional =
+            |of: fn(&ProfileRow) -> Option<i64>| -> Vec<Option<i64>> { rows.iter().map(of).collect() };
+        let texts = |of: fn(&ProfileRow) -> &str| -> Vec<ByteArray> {
+            rows.iter().map(|row| ByteArray::from(of(row))).collect()
+        };
+        let some = |of: fn(&ProfileRow) -> &str| -> Vec<Option<ByteArray>> {
+            let text = |row| Some(of(row)).filter(|text| !text.is_empty()).map(ByteArray::from);
+            rows.iter().map(text).collect()
+        };
+        let of_metrics = |of: fn(&MetricRows) -> ByteArray| -> Vec<ByteArray> {
+            rows.iter().flat_map(|row| row.metrics.iter().map(of)).collect()
+        };
+        let divisors: Vec<i64> =
+            rows.iter().flat_map(|row| row.metrics.iter().map(|metric| metric.divisor as i64)).collect();
+        let metric_ends = ends(rows.iter().map(|row| row.metrics.len()));
+        let label_ends = ends(rows.iter().map(|row| row.labels.len()));
+        let labels = || rows.iter().flat_map(|row| &row.labels);
+        let keys: Vec<ByteArray> = labels().map(|(key, _)| ByteArray::from(&**key)).collect();
+        let values: Vec<ByteArray> = labels().map(|(_, value)| ByteArray::from(&**value)).collect();
+        let mut file = TableFile::new(out, schema::PROFILES, &schema::notes("profiles"))?;
+        file.group(&[
+            Cells::Longs(&longs(|row| row.id as i64)),
+            Cells::Longs(&vec![part as i64; rows.len()]),
+            Cells::Texts(&texts(|row| &row.source)),
+            Cells::Texts(&texts(|row| row.meta.format)),
+            Cells::OptionalTexts(&some(|row| &row.program)),
+            Cells::OptionalTexts(&some(|row| &row.build_id)),
+            Cells::OptionalLongs(&optional(|row| row.meta.time_ns)),
+            Cells::OptionalLongs(&optional(|row| row.meta.duration_ns)),
+            Cells::OptionalLongs(&optional(|row| Some(row.meta.period.as_ref()?.value))),
+            Cells::OptionalTexts(&some(|row| row.meta.period.as_ref().map_or("", |period| &period.name))),
+            Cells::OptionalTexts(&some(|row| row.meta.period.as_ref().map_or("", |period| &period.unit))),
+            Cells::OptionalLongs(&optional(|row| row.meta.processors)),
+            Cells::Longs(&longs(|row| row.meta.rows as i64)),
+            Cells::TextLists(&metric_ends, &of_metrics(|metric| ByteArray::from(&*metric.name))),
+            Cells::TextLists(&metric_ends, &of_metrics(|metric| ByteArray::from(&*metric.unit))),
+            Cells::LongLists(&metric_ends, &divisors),
+            Cells::Texts(&texts(|row| {
+                row.metrics.get(row.meta.default_metric).map_or("", |metric| &metric.name)
+            })),
+            Cells::TextMaps(&label_ends, &keys, &values),
+        ])?;
+        file.finish()
+    }
+}
+
+/// The number of samples with which a part is written: several row groups.
+const MOST_ROWS: usize = 1 << 20;
+
+/// The number of frames and functions of distinct stacks with which a part is written.
+const MOST_FRAMES: usize = 4 << 20;
+
+impl ProfileRow {
+    fn date(&self) -> Option<String> {
+        self.meta.time_ns.map(date)
+    }
+
+    /// The id: the hash of what was measured, wherever it was stored.
+    fn hash(&self, labels: &ProfileLabels) -> WideId {
+        let mut hasher = Hasher::new("profile");
+        hasher.text(&self.program);
+        hasher.text(&self.build_id);
+        for number in [self.meta.time_ns, self.meta.duration_ns] {
+            hasher.optional(number);
+        }
+        hasher.number(self.metrics.len() as u64);
+        for metric in &self.metrics {
+            hasher.text(&metric.name);
+            hasher.text(&metric.unit);
+            hasher.number(metric.divisor);
+            hasher.number(metric.rows.len() as u64);
+            hasher.numbers(metric.rows.iter().flat_map(|row| {
+                let (is_timed, time) = (u64::from(row.time.is_some()), row.time.unwrap_or(0) as u64);
+                [is_timed, time, row.stack, labels.hashes[row.labels as usize], row.value as u64]
+            }));
+        }
+        hasher.finish()
+    }
+}
+
+/// The sets of labels of a profile, as texts.
+struct ProfileLabels {
+    sets: Vec<Labels>,
+    hashes: Vec<u64>,
+    /// The keys of labels with numbers.
+    numeric: BTreeSet<String>,
+}
+
+impl ProfileLabels {
+    fn of(profile: &Profile) -> Self {
+        let mut numeric = BTreeSet::new();
+        let sets: Vec<Labels> = profile
+            .label_sets
+            .ids()
+            .map(|set| label_texts(profile, profile.label_sets.labels(set), &mut numeric))
+            .collect();
+        ProfileLabels { hashes: sets.iter().map(hash_of_labels).collect(), sets, numeric }
+    }
+
+    /// The labels that all samples have.
+    fn common(&self, metrics: &[MetricRows]) -> Labels {
+        let sets: BTreeSet<u32> =
+            metrics.iter().flat_map(|metric| metric.rows.iter().map(|row| row.labels)).collect();
+        let mut sets = sets.into_iter().map(|set| &self.sets[set as usize]);
+        let mut common = sets.next().cloned().unwrap_or_default();
+        sets.for_each(|set| common.retain(|label| set.contains(label)));
+        common
+    }
+}
+
+/// Labels as texts. A map has each key once, so several values of one key are joined.
+fn label_texts(profile: &Profile, labels: &[Label], numeric: &mut BTreeSet<String>) -> Labels {
+    let strings = &profile.symbols.strings;
+    let mut texts: BTreeMap<&str, String> = BTreeMap::new();
+    for label in labels {
+        let key = strings.get(label.key);
+        let value = match label.value {
+            LabelValue::Text(text) => strings.get(text).to_string(),
+            LabelValue::Number(number, unit) => {
+                if !numeric.contains(key) {
+                    numeric.insert(key.to_string());
+                }
+                match strings.get(unit) {
+                    "" => number.to_string(),
+                    unit => format!("{number} {unit}"),
+                }
+            }
+        };
+        match texts.entry(key) {
+            btree_map::Entry::Vacant(entry) => drop(entry.insert(value)),
+            btree_map::Entry::Occupied(mut entry) => entry.get_mut().push_str(&format!(", {value}")),
+        }
+    }
+    texts.into_iter().map(|(key, value)| (key.to_string(), value)).collect()
+}
+
+/// The samples of each metric, sorted by time and stack.
+fn metric_rows(profile: &Profile, ids: &SymbolIds, labels: &ProfileLabels) -> Vec<MetricRows> {
+    let times = sample_times(profile);
+    let samples = &profile.samples;
+    let of_metric = |(number, name): (usize, String)| {
+        let metric = &profile.meta.metrics[number];
+        let values = samples.values[number].iter().enumerate().filter(|(_, value)| **value != 0);
+        let mut rows: Vec<Row> = values
+            .map(|(row, &value)| Row {
+                time: times.as_ref().and_then(|times| times[row]),
+                stack: ids.stacks[samples.stack[row]],
+                labels: samples.labels[row].index() as u32,
+                value,
+            })
+            .collect();
+        // The numbers of labels depend on the order of the samples; their hashes do not.
+        rows.sort_unstable_by_key(|row| (row.time, row.stack, labels.hashes[row.labels as usize], row.value));
+        MetricRows { name, unit: metric.unit.clone(), divisor: metric.divisor, rows }
+    };
+    distinct_names(&profile.meta).into_iter().enumerate().map(of_metric).collect()
+}
+
+/// Where lists of these lengths end in all their items.
+fn ends(lengths: impl Iterator<Item = usize>) -> Vec<usize> {
+    let mut end = 0;
+    lengths
+        .map(|length| {
+            end += length;
+            end
+        })
+        .collect()
+}
+
+/// The names of the metrics. Engines know metrics by name, so the second of one name gets a number: `count#2`.
+fn distinct_names(meta: &Meta) -> Vec<String> {
+    let mut seen: HashMap<&str, usize> = HashMap::new();
+    let name = |metric: &crate::profile::Metric, times: usize| match times {
+        1 => metric.name.clone(),
+        times => format!("{}#{times}", metric.name),
+    };
+    let mut names = Vec::new();
+    for metric in &meta.metrics {
+        let times = seen.entry(&metric.name).or_default();
+        *times += 1;
+        names.push(name(metric, *times));
+    }
+    names
+}
+
+fn hash_of_labels(labels: &Labels) -> u64 {
+    let mut hasher = Hasher::new("labels");
+    hasher.number(labels.len() as u64);
+    for (key, value) in labels {
+        hasher.text(key);
+        hasher.text(value);
+    }
+    hasher.finish().id
+}
+
+/// When each sample was taken, since 1970 if the profile says when it began; `None` if samples have no times.
+fn sample_times(profile: &Profile) -> Option<Vec<Option<i64>>> {
+    profile.samples.time.as_ref()?;
+    let span = RecordingSpan::of(profile).ok()?;
+    // Some formats count from the start of the recording.
+    let shift = match profile.meta.time_ns {
+        Some(start) if !span.is_dated => start.saturating_sub(span.start),
+        _ => 0,
+    };
+    let time = |row| profile.samples.time_of(row).map(|time| time.saturating_add(shift));
+    Some((0..profile.samples.len()).map(time).collect())
+}

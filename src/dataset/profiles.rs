@@ -1,0 +1,175 @@
+//! The table of profiles that is read.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use crate::dataset::files::{files_of, open};
+use crate::dataset::schema;
+use crate::format::LoadError;
+use crate::format::parquet::column::Texts;
+use crate::format::parquet::table::{ROWS, Table};
+use crate::profile::{Budget, Period, Reservation};
+
+/// A profile of a dataset.
+#[derive(Clone, Debug)]
+pub(super) struct ReadProfile {
+    pub(super) id: u64,
+    pub(super) part: u64,
+    pub(super) program: String,
+    pub(super) time: Option<i64>,
+    pub(super) duration: Option<i64>,
+    pub(super) period: Option<Period>,
+    pub(super) processors: Option<i64>,
+    pub(super) samples: u64,
+    pub(super) metrics: Vec<ReadMetric>,
+    pub(super) default_metric: String,
+}
+
+/// A metric of a profile.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct ReadMetric {
+    pub(super) name: String,
+    pub(super) unit: String,
+    pub(super) divisor: u64,
+}
+
+/// The profiles of a dataset, each once.
+pub(super) struct Profiles {
+    /// In the order of their times.
+    pub(super) rows: Vec<ReadProfile>,
+    /// The part and the number of each profile.
+    by_id: HashMap<u64, (u64, u32)>,
+    /// How many further copies there are.
+    pub(super) copies: usize,
+    #[expect(dead_code, reason = "it is there to be dropped")]
+    memory: Reservation,
+}
+
+impl Profiles {
+    /// The number of a profile, if its samples of this part count.
+    pub(super) fn number(&self, id: u64, part: u64) -> Option<usize> {
+        self.by_id.get(&id).filter(|(chosen, _)| *chosen == part).map(|&(_, number)| number as usize)
+    }
+
+    /// Whether a profile is there, in whatever part.
+    pub(super) fn has(&self, id: u64) -> bool {
+        self.by_id.contains_key(&id)
+    }
+
+    /// Reads the table. Of copies of a profile, the one in the smallest part counts.
+    pub(super) fn read(dataset: &Path, budget: &Budget) -> Result<Profiles, LoadError> {
+        let mut rows = Vec::new();
+        let mut memory = budget.reservation();
+        for file in files_of(dataset, "profiles")? {
+            let table = open(&file, budget)?;
+            schema::check(&table, "profiles")?;
+            for group in 0..table.groups() {
+                read_group(&table, group, &mut rows)?;
+                memory.set((rows.len() * ROW) as u64)?;
+            }
+        }
+        rows.sort_by_key(|row| (row.id, row.part));
+        let count = rows.len();
+        rows.dedup_by_key(|row| row.id);
+        let copies = count - rows.len();
+        rows.sort_by_key(|row| (row.time.unwrap_or(i64::MAX), row.id));
+        let by_id =
+            rows.iter().enumerate().map(|(number, row)| (row.id, (row.part, number as u32))).collect();
+        Ok(Profiles { rows, by_id, copies, memory })
+    }
+}
+
+/// The approximate memory of a row.
+const ROW: usize = 400;
+
+/// The ids of the profiles of a dataset; none if it has none yet.
+pub(super) fn exported(dataset: &Path) -> Result<std::collections::HashSet<u64>, LoadError> {
+    let mut ids = std::collections::HashSet::new();
+    if !dataset.join("profiles").is_dir() {
+        return Ok(ids);
+    }
+    for file in files_of(dataset, "profiles")? {
+        let table = open(&file, &Budget::UNLIMITED)?;
+        schema::check(&table, "profiles")?;
+        for group in 0..table.groups() {
+            let mut column = table.ints(group, "profile_id")?;
+            while column.read(ROWS).map_err(|what| table.column_error("profile_id", what))? > 0 {
+                ids.extend(column.cells.items.iter().flatten().map(|&id| id as u64));
+            }
+        }
+    }
+    Ok(ids)
+}
+
+fn read_group(table: &Table, group: usize, rows: &mut Vec<ReadProfile>) -> Result<(), LoadError> {
+    const INTS: [&str; 7] = ["profile_id", "part", "time", "duration_ns", "period", "processors", "samples"];
+    const TEXTS: [&str; 6] =
+        ["program", "period_metric", "period_unit", "metrics", "units", "default_metric"];
+    let mut ints = INTS.iter().map(|name| table.ints(group, name)).collect::<Result<Vec<_>, _>>()?;
+    let mut texts = TEXTS.iter().map(|name| table.texts(group, name)).collect::<Result<Vec<_>, _>>()?;
+    let mut divisors = table.ints(group, "divisors")?;
+    loop {
+        let mut counts = Vec::new();
+        for (column, name) in ints.iter_mut().zip(INTS).chain([(&mut divisors, "divisors")]) {
+            counts.push(column.read(ROWS).map_err(|what| table.column_error(name, what))?);
+        }
+        for (column, name) in texts.iter_mut().zip(TEXTS) {
+            counts.push(column.read(ROWS).map_err(|what| table.column_error(name, what))?);
+        }
+        let count = counts[0];
+        if counts.iter().any(|&other| other != count) {
+            return Err(table.error("the columns have different numbers of rows"));
+        }
+        if count == 0 {
+            return Ok(());
+        }
+        for row in 0..count {
+            let int = |number: usize| ints[number].cells.get(row).copied();
+            let text = |number: usize| texts[number].text(row).into_owned();
+            let names = list(&texts[3], row);
+            let units = list(&texts[4], row);
+            let of_metrics = divisors.cells.row(row);
+            if names.len() != units.len() || names.len() != of_metrics.len() {
+                return Err(table.error("a profile has other numbers of metrics, units and divisors"));
+            }
+            let metrics = names.into_iter().zip(units).zip(of_metrics).map(|((name, unit), divisor)| {
+                let divisor = divisor
+                    .and_then(|divisor| u64::try_from(divisor).ok())
+                    .filter(|&divisor| is_divisor(divisor));
+                divisor.map(|divisor| ReadMetric { name, unit, divisor })
+            });
+            let metrics: Option<Vec<ReadMetric>> = metrics.collect();
+            let metrics = metrics
+                .ok_or_else(|| table.column_error("divisors", "holds other numbers than powers of ten"))?;
+            rows.push(ReadProfile {
+                id: int(0).unwrap_or(0) as u64,
+                part: int(1).unwrap_or(0) as u64,
+                program: text(0),
+                time: int(2),
+                duration: int(3),
+                period: int(4).filter(|&value| value != 0).map(|value| Period {
+                    name: text(1),
+                    unit: text(2),
+                    value,
+                }),
+                processors: int(5),
+                samples: int(6).and_then(|samples| u64::try_from(samples).ok()).unwrap_or(0),
+                metrics,
+                default_metric: text(5),
+            });
+        }
+    }
+}
+
+/// Values are divided by powers of ten only.
+pub(super) fn is_divisor(divisor: u64) -> bool {
+    (0..=18).any(|power| 10_u64.pow(power) == divisor)
+}
+
+/// The texts of a row of a column of lists.
+fn list(texts: &Texts, row: usize) -> Vec<String> {
+    let texts = texts.cells.row(row).iter();
+    texts
+        .map(|text| text.as_ref().map_or(String::new(), |text| String::from_utf8_lossy(text.data()).into()))
+        .collect()
+}

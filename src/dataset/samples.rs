@@ -1,0 +1,353 @@
+//! The tables of frames, stacks and samples that are read.
+
+use std::path::Path;
+
+use hashbrown::{HashMap, HashSet};
+
+use crate::dataset::files::{files_of, open};
+use crate::dataset::profiles::is_divisor;
+use crate::dataset::schema;
+use crate::format::LoadError;
+use crate::format::parquet::column::{Ints, Texts};
+use crate::format::parquet::result::StackIds;
+use crate::format::parquet::table::{ROWS, Table};
+use crate::profile::{
+    Addresses, Budget, Frame, FrameId, Function, Label, LabelSetId, LabelValue, Mapping, ProfileBuilder,
+    Reservation, StackId,
+};
+
+/// The stacks of a dataset, in a profile that is being built.
+pub(super) struct Stacks {
+    by_id: HashMap<u64, StackId>,
+    #[expect(dead_code, reason = "it is there to be dropped")]
+    memory: Reservation,
+}
+
+/// The memory of an entry of a table of ids.
+const ENTRY: usize = 32;
+
+impl Stacks {
+    /// Adds the frames and stacks of a dataset to a profile.
+    pub(super) fn read(
+        dataset: &Path,
+        builder: &mut ProfileBuilder,
+        budget: &Budget,
+    ) -> Result<Stacks, LoadError> {
+        let (mut frames, mut by_id) = (HashMap::new(), HashMap::new());
+        let mut memory = budget.reservation();
+        for file in files_of(dataset, "frames")? {
+            let table = open(&file, budget)?;
+            schema::check(&table, "frames")?;
+            for group in 0..table.groups() {
+                read_frames(&table, group, builder, &mut frames)?;
+                memory.set((frames.len() * ENTRY) as u64)?;
+            }
+        }
+        for file in files_of(dataset, "stacks")? {
+            let table = open(&file, budget)?;
+            schema::check(&table, "stacks")?;
+            for group in 0..table.groups() {
+                read_stacks(&table, group, builder, &frames, &mut by_id)?;
+                memory.set(((frames.len() + by_id.len()) * ENTRY) as u64)?;
+            }
+        }
+        Ok(Stacks { by_id, memory })
+    }
+
+    pub(super) fn get(&self, id: u64) -> Option<StackId> {
+        self.by_id.get(&id).copied()
+    }
+}
+
+impl StackIds for Stacks {
+    fn find(&mut self, _: &mut ProfileBuilder, id: u64) -> Result<Option<StackId>, LoadError> {
+        Ok(self.get(id))
+    }
+}
+
+/// Reads the next rows of columns; 0 at the end.
+fn next(
+    table: &Table,
+    ints: &mut [(&str, &mut Ints)],
+    texts: &mut [(&str, &mut Texts)],
+) -> Result<usize, LoadError> {
+    let mut rows = None;
+    let mut agree = |count: usize| match rows.replace(count) {
+        Some(other) if other != count => Err(table.error("the columns have different numbers of rows")),
+        _ => Ok(()),
+    };
+    for (name, column) in ints {
+        agree(column.read(ROWS).map_err(|what| table.column_error(name, what))?)?;
+    }
+    for (name, column) in texts {
+        agree(column.read(ROWS).map_err(|what| table.column_error(name, what))?)?;
+    }
+    Ok(rows.unwrap_or(0))
+}
+
+fn read_frames(
+    table: &Table,
+    group: usize,
+    builder: &mut ProfileBuilder,
+    frames: &mut HashMap<u64, FrameId>,
+) -> Result<(), LoadError> {
+    let ints = |column| table.ints(group, column);
+    let texts = |column| table.texts(group, column);
+    let (mut ids, mut lines) = (ints("frame_id")?, ints("line")?);
+    let (mut start_lines, mut start_columns) = (ints("start_line")?, ints("start_column")?);
+    let (mut addresses, mut inlined) = (ints("address")?, ints("inlined")?);
+    let (mut functions, mut system_names) = (texts("function")?, texts("system_name")?);
+    let (mut files, mut mappings) = (texts("file")?, texts("mapping")?);
+    let (mut build_ids, mut addresses_of) = (texts("build_id")?, texts("address_of")?);
+    loop {
+        let rows = next(
+            table,
+            &mut [
+                ("frame_id", &mut ids),
+                ("line", &mut lines),
+                ("start_line", &mut start_lines),
+                ("start_column", &mut start_columns),
+                ("address", &mut addresses),
+                ("inlined", &mut inlined),
+            ],
+            &mut [
+                ("function", &mut functions),
+                ("system_name", &mut system_names),
+                ("file", &mut files),
+                ("mapping", &mut mappings),
+                ("build_id", &mut build_ids),
+                ("address_of", &mut addresses_of),
+            ],
+        )?;
+        if rows == 0 {
+            return Ok(());
+        }
+        for row in 0..rows {
+            let number = |column: &Ints| {
+                column.cells.get(row).and_then(|&number| u32::try_from(number).ok()).unwrap_or(0)
+            };
+            let name = system_names.text(row);
+            let function = Function {
+                name: builder.string(&name),
+                file: builder.string(&files.text(row)),
+                line: number(&start_lines),
+                column: number(&start_columns),
+                by_place: functions.text(row) != name,
+            };
+            let addresses_in = match &*addresses_of.text(row) {
+                "file" => Addresses::File,
+                "image" => Addresses::Image,
+                _ => Addresses::Memory,
+            };
+            let mapping = Mapping {
+                file: builder.string(&mappings.text(row)),
+                build_id: builder.string(&build_ids.text(row)),
+                addresses: addresses_in,
+                ..Mapping::default()
+            };
+            let has_mapping =
+                mapping.file != Mapping::default().file || mapping.build_id != Mapping::default().build_id;
+            let mapping =
+                if has_mapping || addresses_in != Addresses::Memory { mapping } else { Mapping::default() };
+            let frame = Frame {
+                function: builder.function(function),
+                line: number(&lines),
+                address: addresses.cells.get(row).copied().unwrap_or(0) as u64,
+                mapping: builder.mapping(mapping),
+                inlined: inlined.cells.get(row) == Some(&1),
+            };
+            let frame = builder.frame(frame);
+            let id = ids.cells.get(row).copied().unwrap_or(0) as u64;
+            if *frames.entry(id).or_insert(frame) != frame {
+                return Err(different(table, "frames", id));
+            }
+        }
+    }
+}
+
+/// An id stands for two things: the files do not belong together, or were changed.
+fn different(table: &Table, what: &str, id: u64) -> LoadError {
+    table.error(format!("two different {what} have the id {id}"))
+}
+
+fn read_stacks(
+    table: &Table,
+    group: usize,
+    builder: &mut ProfileBuilder,
+    frames: &HashMap<u64, FrameId>,
+    stacks: &mut HashMap<u64, StackId>,
+) -> Result<(), LoadError> {
+    let (mut ids, mut lists) = (table.ints(group, "stack_id")?, table.ints(group, "frame_ids")?);
+    let mut of_stack = Vec::new();
+    loop {
+        let rows = next(table, &mut [("stack_id", &mut ids), ("frame_ids", &mut lists)], &mut [])?;
+        if rows == 0 {
+            return Ok(());
+        }
+        for row in 0..rows {
+            of_stack.clear();
+            for frame in lists.cells.row(row) {
+                let id = frame.unwrap_or(0) as u64;
+                let frame = frames.get(&id).ok_or_else(|| {
+                    table.error(format!(
+                        "the frame {id} is missing from frames/: copy all files of the dataset"
+                    ))
+                })?;
+                of_stack.push(*frame);
+            }
+            let stack = builder.stack(&of_stack);
+            let id = ids.cells.get(row).copied().unwrap_or(0) as u64;
+            if *stacks.entry(id).or_insert(stack) != stack {
+                return Err(different(table, "stacks", id));
+            }
+        }
+    }
+}
+
+/// A sample that is read.
+pub(super) struct ReadSample<'t> {
+    pub(super) profile: u64,
+    pub(super) part: u64,
+    pub(super) stack: u64,
+    pub(super) metric: &'t str,
+    pub(super) unit: &'t str,
+    pub(super) divisor: u64,
+    pub(super) value: i64,
+    pub(super) time: Option<i64>,
+    pub(super) labels: LabelSetId,
+}
+
+/// What is read of samples.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Wanted {
+    pub(super) labels: bool,
+    /// Only labels with sizes.
+    pub(super) sizes: bool,
+    pub(super) times: bool,
+}
+
+/// Reads the samples of a row group, and hands each to `take`.
+pub(super) fn read_samples(
+    table: &Table,
+    group: usize,
+    wanted: Wanted,
+    builder: &mut ProfileBuilder,
+    take: &mut dyn FnMut(&mut ProfileBuilder, &ReadSample) -> Result<(), LoadError>,
+) -> Result<(), LoadError> {
+    let ints = |column| table.ints(group, column);
+    let (mut profiles, mut parts, mut stacks) = (ints("profile_id")?, ints("part")?, ints("stack_id")?);
+    let (mut values, mut divisors) = (ints("value")?, ints("divisor")?);
+    let mut times = wanted.times.then(|| ints("time")).transpose()?;
+    let mut metrics = Repeated::open(table, group, "metric")?;
+    let mut units = Repeated::open(table, group, "unit")?;
+    let mut labels =
+        if wanted.labels || wanted.sizes { Some(LabelColumn::open(table, group, wanted)?) } else { None };
+    loop {
+        let mut columns = vec![
+            ("profile_id", &mut profiles),
+            ("part", &mut parts),
+            ("stack_id", &mut stacks),
+            ("value", &mut values),
+            ("divisor", &mut divisors),
+        ];
+        columns.extend(times.as_mut().map(|times| ("time", times)));
+        let mut texts: Vec<(&str, &mut Texts)> = Vec::new();
+        texts.extend(metrics.column.as_mut().map(|column| ("metric", column)));
+        texts.extend(units.column.as_mut().map(|column| ("unit", column)));
+        if let Some(labels) = &mut labels {
+            texts.extend(labels.columns.iter_mut().map(|column| ("labels", column)));
+        }
+        let rows = next(table, &mut columns, &mut texts)?;
+        if rows == 0 {
+            return Ok(());
+        }
+        for row in 0..rows {
+            let int = |column: &Ints| column.cells.get(row).copied().unwrap_or(0);
+            let divisor = u64::try_from(int(&divisors)).ok().filter(|&divisor| is_divisor(divisor));
+            let divisor = divisor
+                .ok_or_else(|| table.column_error("divisor", "holds other numbers than powers of ten"))?;
+            let labels = labels.as_mut().map_or(LabelSetId::default(), |labels| labels.set(builder, row));
+            metrics.fetch(row);
+            units.fetch(row);
+            let sample = ReadSample {
+                profile: int(&profiles) as u64,
+                part: int(&parts) as u64,
+                stack: int(&stacks) as u64,
+                metric: &metrics.text,
+                unit: &units.text,
+                divisor,
+                value: int(&values),
+                time: times.as_ref().and_then(|times| times.cells.get(row).copied()),
+                labels,
+            };
+            take(builder, &sample)?;
+        }
+    }
+}
+
+/// A column whose texts hardly change from row to row.
+struct Repeated {
+    /// The column; `None` if all its texts are the same.
+    column: Option<Texts>,
+    text: String,
+}
+
+impl Repeated {
+    fn open(table: &Table, group: usize, column: &str) -> Result<Self, LoadError> {
+        Ok(match table.only_text(group, column) {
+            Some(text) => Repeated { column: None, text },
+            None => Repeated { column: Some(table.texts(group, column)?), text: String::new() },
+        })
+    }
+
+    fn fetch(&mut self, row: usize) {
+        let Some(column) = &self.column else { return };
+        let text = column.text(row);
+        if *text != self.text {
+            self.text = text.into_owned();
+        }
+    }
+}
+
+/// The labels of samples.
+struct LabelColumn {
+    columns: [Texts; 2],
+    /// The keys of labels with numbers.
+    numeric: HashSet<String>,
+    only_sizes: bool,
+}
+
+impl LabelColumn {
+    fn open(table: &Table, group: usize, wanted: Wanted) -> Result<Self, LoadError> {
+        let columns = table.maps(group, "labels")?;
+        let numeric: Option<Vec<String>> =
+            table.note(schema::NUMBERS_KEY).and_then(|list| serde_json::from_str(list).ok());
+        let numeric = numeric.unwrap_or_default().into_iter().collect();
+        Ok(LabelColumn { columns, numeric, only_sizes: !wanted.labels })
+    }
+
+    fn set(&self, builder: &mut ProfileBuilder, row: usize) -> LabelSetId {
+        let [keys, values] = &self.columns;
+        let mut labels = Vec::new();
+        for (key, value) in keys.cells.row(row).iter().zip(values.cells.row(row)) {
+            let text = |text: &Option<parquet::data_type::ByteArray>| {
+                text.as_ref().map_or(String::new(), |text| String::from_utf8_lossy(text.data()).into_owned())
+            };
+            let (key, value) = (text(key), text(value));
+            let number = if self.numeric.contains(&key) { number(&value) } else { None };
+            let value = match number {
+                Some((number, unit)) => LabelValue::Number(number, builder.string(unit)),
+                None if self.only_sizes => continue,
+                None => LabelValue::Text(builder.string(&value)),
+            };
+            labels.push(Label { key: builder.string(&key), value });
+        }
+        builder.label_set(&mut labels)
+    }
+}
+
+/// A number and its unit, which may be empty: `4096 bytes`.
+fn number(text: &str) -> Option<(i64, &str)> {
+    let (number, unit) = text.split_once(' ').unwrap_or((text, ""));
+    Some((number.parse().ok()?, unit))
+}

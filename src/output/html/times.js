@@ -1,0 +1,216 @@
+// When samples were taken: ranges of time, the values of their stacks, and the activity of each thread.
+
+import { Varints, readColumn } from "./data.js";
+import { inflate } from "./start.js";
+import { visible } from "./format.js";
+
+/** Fewer spans of the same length may be no samples. */
+const FEW_SAMPLES_OF_ROW = 20;
+
+/** Activity is kept in at most this many bins per thread. */
+const BINS = 1 << 15;
+
+const UNITS = { ns: 1, us: 1e3, "µs": 1e3, "μs": 1e3, ms: 1e6, s: 1e9, m: 6e10, min: 6e10, h: 3.6e12 };
+
+/** A length of time as the command line takes it: `1.25s`, or null for another text. */
+export function parseTime(text) {
+  const [, number, unit] = /^\s*([0-9]+(?:\.[0-9]*)?|\.[0-9]+)\s*(ns|us|µs|μs|ms|s|m|min|h)\s*$/.exec(text) ?? [];
+  return number === undefined ? null : Number(number) * UNITS[unit];
+}
+
+/** Nanoseconds as the command line takes them, exactly. */
+export function writeTime(ns) {
+  const [suffix, by] = ns >= 1e9 || ns === 0 ? ["s", 9] : ns >= 1e6 ? ["ms", 6] : ns >= 1e3 ? ["us", 3] : ["ns", 0];
+  const digits = String(Math.round(ns)).padStart(by + 1, "0");
+  const rest = digits.slice(digits.length - by).replace(/0+$/, "");
+  return `${digits.slice(0, digits.length - by)}${by && rest ? `.${rest}` : ""}${suffix}`;
+}
+
+/** Reads the times that times.rs packs. */
+export async function loadTimes(text, metrics, stacks) {
+  const bytes = await inflate(text);
+  const length = new DataView(bytes.buffer).getUint32(0, true);
+  const head = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + length)));
+  const varints = new Varints(bytes, 4 + length);
+  const count = head.rows.reduce((sum, [, samples]) => sum + samples, 0);
+  const time = varints.column(count);
+  let at = 0;
+  const rows = head.rows.map(([name, samples]) => {
+    for (let i = at + 1; i < at + samples; i++) time[i] += time[i - 1];
+    const row = { name: visible(name), lo: at, hi: at + samples };
+    at = row.hi;
+    return row;
+  });
+  const stack = varints.column(count);
+  const values = metrics.map(({ big }) => readColumn(count, big, varints));
+  return new Times({ ...head, rows, time, stack, values, stacks });
+}
+
+export class Times {
+  constructor({ step, from, steps, rows, time, stack, values, lasts, stacks }) {
+    /** The length of a step, and where the first one begins, in nanoseconds from the start of the recording. */
+    this.step = step;
+    this.from = from;
+    this.steps = steps;
+    /** The threads, each with its range of samples, which are sorted by time. */
+    this.rows = rows;
+    /** The step, the stack and, for each metric, the value of each sample. */
+    this.time = time;
+    this.stack = stack;
+    this.values = values;
+    /** For each metric, how many nanoseconds a value of 1 lasts; 0 if its values are no times. */
+    this.lasts = lasts;
+    this.stacks = stacks;
+    /** @type {Map<any, any>} */
+    this.known = new Map();
+  }
+
+  /** The moment at which a step begins, in nanoseconds from the start of the recording. */
+  at(step) {
+    return this.from + step * this.step;
+  }
+  text(step) {
+    return writeTime(this.at(step));
+  }
+
+  /** The step nearest to a time as it is typed, or null for another text. */
+  stepOf(text) {
+    const ns = parseTime(text);
+    return ns === null ? null : Math.max(0, Math.min(this.steps, Math.round((ns - this.from) / this.step)));
+  }
+
+  /** The range of time that filters leave, or null if they leave all. */
+  range(filters) {
+    const of = (kind) => filters.filter((filter) => filter.kind === kind).map((filter) => this.stepOf(filter.text)).filter((step) => step !== null);
+    const [from, to] = [of("from"), of("to")];
+    return from.length || to.length ? [Math.max(0, ...from), Math.min(this.steps, ...to)] : null;
+  }
+
+  /** The first sample of a row at a step or later. */
+  find({ lo, hi }, step) {
+    const { time } = this;
+    while (lo < hi) {
+      const middle = (lo + hi) >>> 1;
+      if (time[middle] < step) lo = middle + 1;
+      else hi = middle;
+    }
+    return lo;
+  }
+
+  /** For each stack, its value in a range of time and whether it has samples there. */
+  within(metric, [from, to]) {
+    const column = this.values[metric];
+    /** @type {any} */
+    const values = column instanceof BigInt64Array ? new BigInt64Array(this.stacks) : new Float64Array(this.stacks);
+    const has = new Uint8Array(this.stacks);
+    for (const row of this.rows) {
+      const end = this.find(row, to);
+      for (let sample = this.find(row, from); sample < end; sample++) {
+        values[this.stack[sample]] += column[sample];
+        has[this.stack[sample]] = 1;
+      }
+    }
+    return { values, has };
+  }
+
+  /** How many steps a sample lasts; 0 for a moment. */
+  length(metric, sample) {
+    return (Math.abs(Number(this.values[metric][sample])) * this.lasts[metric]) / this.step;
+  }
+
+  /** The number of steps in a bin of activity. */
+  get stepsPerBin() {
+    return Math.max(1, Math.ceil(this.steps / BINS));
+  }
+
+  /** For each row, the value before each bin; the difference of two is what was spent between them. Only kept stacks count. */
+  activity(metric, leaf) {
+    const per = this.stepsPerBin;
+    const bins = Math.ceil(this.steps / per) + 1;
+    return this.rows.map((row) => {
+      // What each bin has by itself, and how much more than the one before it has of samples that last longer.
+      const [own, slope] = [new Float64Array(bins + 1), new Float64Array(bins + 1)];
+      for (let sample = row.lo; sample < row.hi; sample++) {
+        if (leaf[this.stack[sample]] < 0) continue;
+        const value = Math.abs(Number(this.values[metric][sample]));
+        const start = this.time[sample] / per;
+        const end = Math.min(start + this.length(metric, sample) / per, bins);
+        const [first, last] = [Math.floor(start), Math.min(Math.ceil(end) - 1, bins - 1)];
+        if (last <= first) {
+          own[first] += value;
+          continue;
+        }
+        const rate = value / (end - start);
+        own[first] += rate * (first + 1 - start);
+        own[last] += rate * (end - last);
+        slope[first + 1] += rate;
+        slope[last] -= rate;
+      }
+      const before = new Float64Array(bins + 1);
+      for (let bin = 0, rate = 0; bin < bins; bin++) {
+        rate += slope[bin];
+        before[bin + 1] = before[bin] + own[bin] + rate;
+      }
+      return before;
+    });
+  }
+
+  /** The usual distance between samples of a row, in steps: the median of some. */
+  period(row) {
+    if (!this.known.has(row)) {
+      const gaps = [];
+      const by = Math.max(1, Math.floor((row.hi - row.lo) / 1000));
+      for (let sample = row.lo + 1; sample < row.hi; sample += by) gaps.push(this.time[sample] - this.time[sample - 1]);
+      gaps.sort((a, b) => a - b);
+      this.known.set(row, Math.max(gaps[gaps.length >> 1] ?? 1, 0.5));
+    }
+    return this.known.get(row);
+  }
+
+  /**
+   * The heaviest stack of a row in each of some columns, as its leaf, or -1. `from` is the step at which the first column
+   * begins, `per` the number of steps of a column. A span lasts as long as its value says. A sample, whose value is that of
+   * all others, lasts until the next one, but not longer than three times the usual distance.
+   */
+  columns(row, metric, leaf, from, per, count) {
+    const found = new Int32Array(count).fill(-1);
+    const most = new Float64Array(count);
+    const usual = 3 * this.period(row);
+    const longest = this.longest(row, metric);
+    const isSpan = longest > 0;
+    const end = this.find(row, from + count * per);
+    for (let sample = this.find(row, from - Math.max(longest, usual)); sample < end; sample++) {
+      const node = leaf[this.stack[sample]];
+      const value = Math.abs(Number(this.values[metric][sample]));
+      if (node < 0 || value === 0) continue;
+      const start = this.time[sample];
+      const next = sample + 1 < row.hi ? this.time[sample + 1] - start : usual;
+      const lasts = isSpan ? this.length(metric, sample) : Math.min(next, usual);
+      const first = Math.max(0, Math.floor((start - from) / per));
+      const last = Math.min(count - 1, Math.max(first, Math.ceil((start + lasts - from) / per) - 1));
+      if (start + lasts < from) continue;
+      for (let column = first; column <= last; column++) {
+        if (value <= most[column]) continue;
+        most[column] = value;
+        found[column] = node;
+      }
+    }
+    return found;
+  }
+
+  /** The longest span of a row, in steps; 0 if its values are no times, or all the same, which is how samples are weighted. */
+  longest(row, metric) {
+    const key = `${metric} ${row.lo}`;
+    if (!this.known.has(key)) {
+      let [shortest, longest] = [Infinity, 0];
+      for (let sample = row.lo; sample < row.hi; sample++) {
+        const length = this.length(metric, sample);
+        if (length > 0) shortest = Math.min(shortest, length);
+        longest = Math.max(longest, length);
+      }
+      const isSampled = shortest === longest && row.hi - row.lo > FEW_SAMPLES_OF_ROW;
+      this.known.set(key, isSampled ? 0 : longest);
+    }
+    return this.known.get(key);
+  }
+}

@@ -1,0 +1,66 @@
+//! Packs when samples were taken, apart from the data: a page may be written without it.
+//!
+//! ```text
+//! length of the JSON (u32, little endian), JSON
+//! for each sample: steps since the previous sample of its row        (varint)
+//! for each sample: its stack                                         (varint)
+//! for each metric: the value of each sample                          (zigzag varint)
+//! ```
+
+use std::io;
+
+use serde::Serialize;
+
+use crate::name::clean;
+use crate::output::html::pack::{deflated, values, varint};
+use crate::report::Page;
+
+/// Times take at most this part of a page, unless they are asked for.
+const PART: usize = 5;
+
+/// About what the fixed part of a page takes: the script, the style and the still picture.
+const FIXED: usize = 80_000;
+
+#[derive(Serialize)]
+struct TimesHead {
+    /// Nanoseconds.
+    step: i64,
+    from: i64,
+    start: Option<i64>,
+    steps: u32,
+    /// Name and number of samples.
+    rows: Vec<(String, u32)>,
+    lasts: Vec<f64>,
+}
+
+/// The times as text; empty if they are not known.
+pub(super) fn times(page: &Page) -> io::Result<String> {
+    let Some(times) = &page.times else { return Ok(String::new()) };
+    let head = serde_json::to_vec(&TimesHead {
+        step: times.step_ns,
+        from: times.from_ns,
+        start: times.start_ns,
+        steps: times.steps,
+        rows: times.rows.iter().map(|row| (clean(&row.name).into_owned(), row.samples)).collect(),
+        lasts: times.lasts.clone(),
+    })?;
+    let mut bytes = (head.len() as u32).to_le_bytes().to_vec();
+    bytes.extend(head);
+    let mut sample = 0;
+    for row in &times.rows {
+        let mut before = 0;
+        for &step in &times.time[sample..sample + row.samples as usize] {
+            varint(&mut bytes, (step - before).into());
+            before = step;
+        }
+        sample += row.samples as usize;
+    }
+    times.stack.iter().for_each(|&stack| varint(&mut bytes, stack.into()));
+    times.values.iter().for_each(|column| bytes.extend(values(column)));
+    deflated(&bytes)
+}
+
+/// Whether times are a small part of the page.
+pub(super) fn fits(times: &str, data: &str) -> bool {
+    times.len() * (PART - 1) <= data.len() + FIXED
+}

@@ -91,6 +91,7 @@ const TRIALS: &[Trial] = &[
     shared("--no-inlines", "--no-inlines cpu.pb.gz"),
     shared("--fold", "--fold cpu.pb.gz"),
     shared("--collapse-recursion", "--collapse-recursion node.cpuprofile"),
+    shared("--what-if", "--what-if Place=0.5 cpu.pb.gz"),
     shared("--rename", "--rename Place=Put cpu.pb.gz"),
     shared("--anonymize", "--anonymize cpu.pb.gz"),
     shared("--salt", "--anonymize --salt x cpu.pb.gz"),

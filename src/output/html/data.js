@@ -175,9 +175,15 @@ export function pathsOf(shared, further, places, nameOf, names) {
   return new Paths(new Nodes(places, parent, nameOf, names), leaf);
 }
 
+/** Values, in an array that is as small as their sums allow. */
 export function readColumn(length, big, varints) {
-  const column = big ? new BigInt64Array(length) : new Float64Array(length);
-  for (let i = 0; i < length; i++) column[i] = big ? varints.bigSigned() : varints.signed();
-  return column;
+  if (big) return BigInt64Array.from({ length }, () => varints.bigSigned());
+  const column = new Float64Array(length);
+  let sum = 0;
+  for (let i = 0; i < length; i++) {
+    column[i] = varints.signed();
+    sum += Math.abs(column[i]);
+  }
+  return sum < 2 ** 31 ? new Int32Array(column) : column;
 }
 

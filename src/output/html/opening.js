@@ -59,7 +59,9 @@ export function opening(model) {
     if (share(flat.self[first]) < HEAVY) facts.push([`spread wide: no function has more than ${percent(flat.self[first])} itself`]);
     const half = ids((id) => share(flat.total[id]) >= 0.5 && data.groups[data.facts.group[id]].tier === "own");
     const inner = half.sort((a, b) => Number(absolute(flat.total[a])) - Number(absolute(flat.total[b])) || b - a)[0];
-    if (inner !== undefined && inner !== first) facts.push([`${percent(flat.total[inner])}${start()} in `, { id: inner }, " and what it calls"]);
+    // That all stacks of a filter pass through what it asks for is no news either.
+    const isNews = inner !== undefined && inner !== first && !(model.isFiltered && share(flat.total[inner]) > ALL);
+    if (isNews) facts.push([`${percent(flat.total[inner])}${start()} in `, { id: inner }, " and what it calls"]);
   }
   const few = metric.samples;
   if (few && few < FEW_SAMPLES && !model.isFiltered) facts.unshift([`Only ${few} samples: shares may be off by ±${Math.ceil(70 / Math.sqrt(few))} percentage points`]);

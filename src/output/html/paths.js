@@ -123,7 +123,7 @@ export class Paths {
     const { nodes, leaf } = this;
     const { parent, length } = nodes;
     /** @type {any} */
-    const below = sums(length, zero);
+    const below = values instanceof Int32Array ? new Int32Array(length) : sums(length, zero);
     for (let stack = 0; stack < leaf.length; stack++) if (leaf[stack] >= 0) below[leaf[stack]] += values[stack];
     for (let node = length - 1; node > 0; node--) below[parent[node]] += below[node];
     this.known.set(values, below);

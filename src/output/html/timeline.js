@@ -255,8 +255,12 @@ export class TimelineView {
     context.fillStyle = theme.fixed.faint;
     const [from, to] = this.view;
     const count = Math.max(1, Math.floor(this.width));
-    const leaves = times.columns(row, model.state.metric, model.untimed.leaf, from, (to - from) / count, count);
-    const { calls, common } = callBlocks(leaves, model.untimed.nodes);
+    // While a range is dragged, the calls stay as they are.
+    model.once("calls", [row, this.activity, from, to, count], () => {
+      const leaves = times.columns(row, model.state.metric, model.untimed.leaf, from, (to - from) / count, count);
+      this.seen = callBlocks(leaves, model.untimed.nodes);
+    });
+    const { calls, common } = this.seen;
     this.calls = calls;
     const above = common.map((id) => picture.label(id).texts.at(-1));
     const below = above.length > 2 ? `${above[0]} \u2192 ${above.length - 2} more \u2192 ${above.at(-1)}` : above.join(" \u2192 ");

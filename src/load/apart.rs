@@ -2,8 +2,8 @@
 
 use crate::load::metrics::{MetricKey, check_metrics, metrics_wanted, note_of_default, refuse_too_large};
 use crate::load::pair::read_both;
-use crate::load::read::Kept;
-use crate::load::together::skipped_text;
+use crate::load::read::{Kept, ReadInputs};
+use crate::load::together::{Unmerged, skipped_text};
 use crate::load::{Error, Request};
 use crate::profile::{LoadOptions, Meta, Profile};
 use crate::report::Selection;
@@ -61,13 +61,31 @@ pub fn builds(requests: &[&Request]) -> Result<Vec<Side>, Error> {
     let Some(first) = requests.first() else { return Ok(Vec::new()) };
     let lists: Vec<&[String]> = requests.iter().map(|request| &request.inputs[..]).collect();
     first.fetch(&lists)?;
-    let mut read = match requests {
+    let read = match requests {
         [old, new] => {
             let (old, new) = read_both(old, new, read_side)?;
             vec![old, new?]
         }
         _ => requests.iter().map(|request| read_side(request)).collect::<Result<Vec<_>, Error>>()?,
     };
+    comparable(requests, read)
+}
+
+/// The sides of inputs that were read with [`Request::read_runs_with_base`] and will also be combined. Their requests come with
+/// them.
+pub fn sides_of_runs(old: (&Request, &Unmerged), new: (&Request, &Unmerged)) -> Result<Sides, Error> {
+    let read = [old, new].map(|(request, Unmerged(read))| ReadSide::new(request, read.clone()));
+    let [old_read, new_read] = read;
+    let mut both = comparable(&[old.0, new.0], vec![old_read?, new_read?])?.into_iter();
+    match (both.next(), both.next()) {
+        (Some(old), Some(new)) => Ok(Sides { old, new, share_a_file: false }),
+        _ => Err(Error::OneSide(old.0.names().join(", "))),
+    }
+}
+
+/// Finds the metric in all profiles of several builds.
+fn comparable(requests: &[&Request], mut read: Vec<ReadSide>) -> Result<Vec<Side>, Error> {
+    let Some(first) = requests.first() else { return Ok(Vec::new()) };
     let all = read.iter().flat_map(|side| &side.profiles);
     let named: Vec<(&str, &Meta)> = all.map(|(name, profile)| (name.as_str(), &profile.meta)).collect();
     let metas: Vec<&Meta> = named.iter().map(|(_, meta)| *meta).collect();
@@ -113,16 +131,23 @@ fn read_side(side: &Request) -> Result<ReadSide, Error> {
     let sampling = side.combine.sampling;
     let needs = LoadOptions { sizes: true, ..side.needs.clone() };
     let read = Request { needs, ..side.clone() }.read(Kept::Each, |count| sampling.order(count))?;
-    let mut profiles = Vec::new();
-    for ((name, _), part) in read.metas.into_iter().zip(read.parts) {
-        profiles.push((name, part?));
+    ReadSide::new(side, read)
+}
+
+impl ReadSide {
+    fn new(side: &Request, read: ReadInputs) -> Result<Self, Error> {
+        let sampling = side.combine.sampling;
+        let mut profiles = Vec::new();
+        for ((name, _), part) in read.metas.into_iter().zip(read.parts) {
+            profiles.push((name, part?));
+        }
+        let metric_of = |profile: &Profile| side.first_metric(&profile.meta);
+        let metrics = profiles.iter().filter_map(|(_, profile)| Some((profile, metric_of(profile)?)));
+        let unresolved = side.symbols.warning(metrics);
+        profiles[0].1.meta.warnings.extend(skipped_text(&read.skipped));
+        let chosen = sampling.describe(profiles.len(), read.found);
+        Ok(ReadSide { profiles, chosen, unresolved })
     }
-    let metric_of = |profile: &Profile| side.first_metric(&profile.meta);
-    let metrics = profiles.iter().filter_map(|(_, profile)| Some((profile, metric_of(profile)?)));
-    let unresolved = side.symbols.warning(metrics);
-    profiles[0].1.meta.warnings.extend(skipped_text(&read.skipped));
-    let chosen = sampling.describe(profiles.len(), read.found);
-    Ok(ReadSide { profiles, chosen, unresolved })
 }
 
 impl Request {

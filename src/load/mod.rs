@@ -31,7 +31,7 @@ mod together;
 
 use std::sync::Arc;
 
-pub use apart::{Side, SideInput, Sides, builds, one_side, sides};
+pub use apart::{Side, SideInput, Sides, builds, one_side, sides, sides_of_runs};
 pub use cache::Cache;
 pub use code::{CodeError, code};
 pub use combine::{Combine, Merge, Sampling};

@@ -18,7 +18,7 @@ use crate::source::Origin;
 use crate::transform::{MergeError, Sum, by_latency, compact, drop_frames};
 
 /// The inputs that were read, with names for their addresses and without the frames that they drop.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct ReadInputs {
     /// The metadata of each input, with its path.
     pub(super) metas: Vec<(String, Meta)>,
@@ -31,7 +31,7 @@ pub(super) struct ReadInputs {
 }
 
 /// Inputs that could not be read.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct SkippedInputs {
     /// How many there are.
     pub(super) count: usize,

@@ -7,7 +7,7 @@ use crate::load::metrics::{
 use crate::load::pair::read_both;
 use crate::load::read::{Kept, ReadInputs, SkippedInputs};
 use crate::load::{Error, Request, shown};
-use crate::profile::{Meta, Metric, Profile};
+use crate::profile::{LoadOptions, Meta, Metric, Profile};
 use crate::report::{Combined, InfoInput};
 use crate::transform::note_idle;
 use crate::view::BaseSide;
@@ -32,7 +32,7 @@ pub struct Loaded {
 }
 
 /// Inputs that were read, but not combined yet.
-pub struct Unmerged(ReadInputs);
+pub struct Unmerged(pub(super) ReadInputs);
 
 impl Request {
     /// Loads the inputs, looks up names for their addresses, combines them, and finds the metrics to show.
@@ -42,7 +42,10 @@ impl Request {
 
     /// Reads the inputs, and looks up names for their addresses.
     pub fn read_inputs(&self) -> Result<Unmerged, Error> {
-        let kept = if self.combine.chooses() { Kept::Each } else { Kept::Sum };
+        self.read_kept(if self.combine.chooses() { Kept::Each } else { Kept::Sum })
+    }
+
+    fn read_kept(&self, kept: Kept) -> Result<Unmerged, Error> {
         self.read(kept, |count| self.combine.order(count)).map(Unmerged)
     }
 
@@ -50,6 +53,16 @@ impl Request {
     /// this side, the old one is not needed.
     pub fn read_with_base(&self, old: &Request) -> Result<(Unmerged, Result<Unmerged, Error>), Error> {
         read_both(self, old, Request::read_inputs)
+    }
+
+    /// [`Request::read_with_base`], but all inputs stay apart, so that they can be compared as well as combined. The
+    /// statistics of heaps need the sizes of allocations.
+    pub fn read_runs_with_base(&self, old: &Request) -> Result<(Unmerged, Result<Unmerged, Error>), Error> {
+        let read = |request: &Request| {
+            let needs = LoadOptions { sizes: true, ..request.needs.clone() };
+            Request { needs, ..request.clone() }.read_kept(Kept::Each)
+        };
+        read_both(self, old, read)
     }
 
     /// Combines inputs that were read, and finds the metrics to show.

@@ -590,3 +590,29 @@ fn folder() -> TempDir {
     fs::write(folder.path().join("broken.pb.gz"), b"\x1f\x8b\x08 no profile").unwrap();
     folder
 }
+
+/// Standard input can only be read once, and the runs of both sides are added up as well as compared.
+#[test]
+fn a_pipe_is_compared_with_the_old_side_like_a_file() {
+    let folder = TempDir::new().unwrap();
+    let program = |hash: i64| {
+        let others = (1..=8).map(|number| format!("main;other{number} {}\n", 2000 + 100 * number));
+        others.collect::<String>() + &format!("main;run;hash {hash}\n")
+    };
+    fs::write(folder.path().join("old.folded"), program(1000)).unwrap();
+    fs::write(folder.path().join("new.folded"), program(2800)).unwrap();
+    let colours = |new: &str| {
+        let arguments =
+            ["flame", "-o", "-", "--color-by", "delta", "--title", "change", "--base", "old.folded", new];
+        let input = fs::File::open(folder.path().join("new.folded")).unwrap();
+        let out = prof(folder.path(), &arguments).stdin(input).output().unwrap();
+        assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
+        let picture = String::from_utf8(out.stdout).unwrap();
+        let fill = Regex::new("fill=\"#[0-9a-f]{6}\"").unwrap();
+        fill.find_iter(&picture).map(|found| found.as_str().to_string()).collect::<Vec<_>>()
+    };
+    let found = colours("new.folded");
+    // `main` only calls what changed: the comparison says so.
+    assert!(found.len() > 8, "{found:?}");
+    assert_eq!(colours("-"), found);
+}

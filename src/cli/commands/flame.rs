@@ -27,10 +27,10 @@ use crate::cli::terminal::failure::{hinted, unwritten};
 use crate::filter::FocusPart;
 use crate::output::{self, CLASSIC_PIXELS, ColorBy, HtmlOptions, SvgOptions, classic, html, svg};
 use crate::pattern::Patterns;
-use crate::profile::LoadOptions;
+use crate::profile::{LoadOptions, Profile};
 use crate::report::{Direction, Header, Report};
 use crate::tree::By;
-use crate::view::{FlameOptions, PageOptions, SiblingOrder, flame, page};
+use crate::view::{FlameOptions, PageOptions, Scope, SiblingOrder, flame, page};
 
 /// Flame graph: a picture (OUT.svg) or a page to explore (OUT.html)
 ///
@@ -172,8 +172,7 @@ impl FlameCommand {
             ..Show::of_functions(&self.stacks, &self.highlight, &output, Requirement::Paths)
         };
         let shows_verdicts = is_page || (color_by == ColorBy::Delta && !is_classic);
-        let compared = if shows_verdicts { comparison(&show) } else { None };
-        let report = show.report(|profile, scope, _| {
+        let view = |profile: &Profile, scope: Scope, _: Option<usize>| {
             let title = self.title.clone().unwrap_or_default();
             if is_page {
                 let lines = self.code.embed.embed_source;
@@ -197,7 +196,11 @@ impl FlameCommand {
                 ..FlameOptions::new(scope)
             };
             Ok(flame(profile, &options).into())
-        })?;
+        };
+        let (report, compared) = match shows_verdicts {
+            true => show.report_and_compare(comparison, view)?,
+            false => (show.report(view)?, None),
+        };
         let mut clock = Clock::new(self.stacks.input.verbose);
         output.target.write(|out| {
             let drawn = match report {

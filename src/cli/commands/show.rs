@@ -16,7 +16,7 @@ use crate::cli::terminal::clock::Clock;
 use crate::cli::terminal::failure::{hinted, unwritten};
 use crate::cli::terminal::pager;
 use crate::filter::{Filters, FocusPart};
-use crate::load::{Error, Loaded, Prepared};
+use crate::load::{Error, Loaded, Prepared, Sides, sides_of_runs};
 use crate::output;
 use crate::profile::{LoadOptions, Meta, Profile};
 use crate::report::{Message, MessageKind, Report};
@@ -73,17 +73,39 @@ impl<'a> Show<'a> {
         let filters = self.filters();
         let loaded = match self.keep {
             Some(keep) => self.kept(keep, &filters)?,
-            None => self.load(&filters)?,
+            None => self.load(&filters, None)?,
         };
+        self.report_of(loaded, &filters, view)
+    }
+
+    /// [`Show::report`], and what `compare` makes of the runs of both sides, if there are two.
+    pub(crate) fn report_and_compare<T>(
+        self,
+        compare: impl FnOnce(&Self, Sides) -> Option<T>,
+        view: impl Fn(&Profile, Scope, Option<usize>) -> Result<Report>,
+    ) -> Result<(Report, Option<T>)> {
+        let filters = self.filters();
+        let mut sides = None;
+        let loaded = self.load(&filters, Some(&mut sides))?;
+        let compared = sides.and_then(|sides| compare(&self, sides));
+        Ok((self.report_of(loaded, &filters, view)?, compared))
+    }
+
+    fn report_of(
+        self,
+        loaded: Loaded,
+        filters: &Filters,
+        view: impl Fn(&Profile, Scope, Option<usize>) -> Result<Report>,
+    ) -> Result<Report> {
         let input = &self.stacks.input;
         let mut clock = Clock::new(input.verbose);
-        let mut prepared = loaded.filtered(&filters, self.by).map_err(explain)?;
+        let mut prepared = loaded.filtered(filters, self.by).map_err(explain)?;
         say(about(&prepared), input);
         if let Some(keep) = self.keep {
             keep.note(prepared.notes.iter().map(Message::note));
         }
         clock.step("filter");
-        self.highlight.apply(&prepared.profile, &filters, &mut prepared.scope)?;
+        self.highlight.apply(&prepared.profile, filters, &mut prepared.scope)?;
         let Output { format, lines, style, .. } = self.output;
         let make = |fitting: Option<usize>| {
             let rows = self.limit.and_then(|limit| limit.rows(*format, fitting));
@@ -109,8 +131,9 @@ impl<'a> Show<'a> {
         self.stacks.filters.filters_with(&self.stacks.what_if).focused(self.focus_part)
     }
 
-    /// Loads the profile, and the old side if there is one.
-    fn load(&self, filters: &Filters) -> Result<Loaded> {
+    /// Loads the profile, and the old side if there is one. If asked for `sides`, sets them to the runs of both, which are
+    /// read only once.
+    fn load(&self, filters: &Filters, sides: Option<&mut Option<Sides>>) -> Result<Loaded> {
         let StackArgs { input, many, filters: filter_args, base, .. } = self.stacks;
         self.output.check(&[input.files()?, base.files()].concat())?;
         let needs = self.needs(filters);
@@ -122,8 +145,17 @@ impl<'a> Show<'a> {
         }
         // Servers record both sides at the same time.
         let fetched = request.fetch(&[&request.inputs, &base.base]);
-        let read = fetched.and_then(|()| request.read_with_base(&base.request(&request)));
+        let old_request = base.request(&request);
+        // Runs that are chosen by their weight are no random sample, so they cannot be tested.
+        let sides = sides.filter(|_| !request.combine.chooses());
+        let read = fetched.and_then(|()| match &sides {
+            Some(_) => request.read_runs_with_base(&old_request),
+            None => request.read_with_base(&old_request),
+        });
         let (new, old) = read.map_err(|error| explain_load(error, &request))?;
+        if let (Some(sides), Ok(old)) = (sides, &old) {
+            *sides = sides_of_runs((&old_request, old), (&request, &new)).ok();
+        }
         let loaded = request.merge(new).map_err(|error| explain_load(error, &request))?;
         self.check(&loaded)?;
         if let Some(keep) = self.keep {
@@ -138,7 +170,7 @@ impl<'a> Show<'a> {
     /// The profile, loaded now or earlier.
     fn kept(&self, keep: &Keep, filters: &Filters) -> Result<Loaded> {
         let depends_on_metric = self.stacks.base.is_given() || self.stacks.many.combine().chooses();
-        let loaded = keep.get(self.key(filters, depends_on_metric)?, || self.load(filters))?;
+        let loaded = keep.get(self.key(filters, depends_on_metric)?, || self.load(filters, None))?;
         if depends_on_metric {
             self.check(&loaded)?;
             return Ok(loaded);

@@ -175,8 +175,11 @@ fn new_code_that_calls_a_library_is_a_new_call_path() {
     );
 }
 
-/// A profile of V8: functions that `main` calls, each with the line where it begins and its ticks by line.
-fn v8(functions: &[(&str, i64, &[(i64, i64)])]) -> String {
+/// A function with the line where it begins and its ticks by line.
+type V8Function<'a> = (&'a str, i64, &'a [(i64, i64)]);
+
+/// A profile of V8: functions that `main` calls.
+fn v8(functions: &[V8Function<'_>]) -> String {
     let frame = |name: &str, line: i64| json!({"functionName": name, "scriptId": "1", "url": "file:///srv/page.js", "lineNumber": line - 1, "columnNumber": 0});
     let mut samples = Vec::new();
     let mut nodes = vec![json!({"id": 1, "callFrame": frame("main", 90), "hitCount": 0, "children": []})];
@@ -242,9 +245,9 @@ fn a_new_call_that_was_compiled_into_its_caller_is_a_new_call_path() {
 /// Three samples of `perf script` for each of the given stacks, leaf first: functions and their addresses.
 fn perf(stacks: &[(&[(&str, u64)], i64)]) -> String {
     let sample = |stack: &[(&str, u64)]| {
-        let frames: String =
-            stack.iter().map(|(name, address)| format!("\t{address:x} {name}+0x4 (/srv/app)\n")).collect();
-        format!("app 7 1.000000: 2500000 cpu-clock:\n{frames}\n")
+        let frame = |(name, address): &(&str, u64)| format!("\t{address:x} {name}+0x4 (/srv/app)\n");
+        let frames: Vec<String> = stack.iter().map(frame).collect();
+        format!("app 7 1.000000: 2500000 cpu-clock:\n{}\n", frames.concat())
     };
     stacks.iter().map(|(stack, count)| sample(stack).repeat(*count as usize)).collect()
 }

@@ -197,10 +197,7 @@ impl FlameCommand {
             };
             Ok(flame(profile, &options).into())
         };
-        let (report, compared) = match shows_verdicts {
-            true => show.report_and_compare(comparison, view)?,
-            false => (show.report(view)?, None),
-        };
+        let (report, compared) = show.report_and_compare(shows_verdicts, comparison, view)?;
         let mut clock = Clock::new(self.stacks.input.verbose);
         output.target.write(|out| {
             let drawn = match report {

@@ -70,23 +70,22 @@ impl<'a> Show<'a> {
         self,
         view: impl Fn(&Profile, Scope, Option<usize>) -> Result<Report>,
     ) -> Result<Report> {
-        let filters = self.filters();
-        let loaded = match self.keep {
-            Some(keep) => self.kept(keep, &filters)?,
-            None => self.load(&filters, None)?,
-        };
-        self.report_of(loaded, &filters, view)
+        Ok(self.report_and_compare::<()>(false, |_, _| None, view)?.0)
     }
 
-    /// [`Show::report`], and what `compare` makes of the runs of both sides, if there are two.
+    /// [`Show::report`], and what `compare` makes of the runs of both sides, if there are two and it is asked for.
     pub(crate) fn report_and_compare<T>(
         self,
+        is_asked: bool,
         compare: impl FnOnce(&Self, Sides) -> Option<T>,
         view: impl Fn(&Profile, Scope, Option<usize>) -> Result<Report>,
     ) -> Result<(Report, Option<T>)> {
         let filters = self.filters();
         let mut sides = None;
-        let loaded = self.load(&filters, Some(&mut sides))?;
+        let loaded = match self.keep {
+            Some(keep) => self.kept(keep, &filters)?,
+            None => self.load(&filters, is_asked.then_some(&mut sides))?,
+        };
         let compared = sides.and_then(|sides| compare(&self, sides));
         Ok((self.report_of(loaded, &filters, view)?, compared))
     }

@@ -75,7 +75,7 @@ pub static KINDS: &[Kind] = &[
         unit: "nanoseconds",
         metrics: &["off_cpu", "off-cpu", "offcpu"],
         companion: None,
-        languages: &["eBPF Go", "eBPF Python"],
+        languages: &["Rust", "C", "C++", "eBPF Go", "eBPF Python"],
         measures: "Time that threads waited off the CPU.",
         when: "Use it to find what blocks threads: locks, disks, sockets, sleeps.",
         width: "waited for a long time, including callees",
@@ -523,6 +523,7 @@ pub static KINDS: &[Kind] = &[
 ///
 /// assert_eq!(of_metric("CPU").unwrap().name, "cpu");
 /// assert_eq!(of_metric("cpu_core/cycles/P").unwrap().name, "cpu", "a Linux perf event");
+/// assert_eq!(of_metric("cpu-clock/freq=499/").unwrap().name, "cpu");
 /// assert_eq!(of_metric("bananas"), None);
 /// ```
 pub fn of_metric(metric: &str) -> Option<&'static Kind> {
@@ -543,6 +544,8 @@ fn place_of(metric: &str) -> Option<(&'static Kind, usize)> {
 fn event(metric: &str) -> &str {
     let mut parts = metric.split('/');
     let event = match (parts.next(), parts.next(), parts.next()) {
+        // `cpu-clock/freq=499/`
+        (Some(event), Some(terms), Some(_)) if terms.contains('=') => event,
         (Some(_), Some(event), Some(_)) => event,
         _ => metric,
     };

@@ -26,6 +26,9 @@ pub enum LoadError {
     /// Samples cannot be weighed by the number of running threads.
     #[error("no latency: {0}")]
     NoLatency(String),
+    /// There is no sum of the times on processors and waiting.
+    #[error("no wall time: {0}")]
+    NoWall(String),
 }
 
 /// A malformed input.

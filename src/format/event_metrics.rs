@@ -1,5 +1,6 @@
 //! Metrics of perf events: a sample count, and one metric per event.
 
+use crate::format::off_cpu::OFF_CPU;
 use crate::profile::ProfileBuilder;
 
 /// The events of a profile, whose metrics follow the metric `samples`.
@@ -26,7 +27,16 @@ impl EventMetrics {
         builder.metric(&String::from_utf8_lossy(name), unit)
     }
 
-    /// The first event that measures time, else the first event, else `samples`.
+    /// The index of the metric of waiting, which is computed from the scheduler's events; declares it at its first use.
+    pub(super) fn of_waits(&mut self, builder: &mut ProfileBuilder) -> usize {
+        if let Some(index) = self.names.iter().position(|known| **known == *OFF_CPU.as_bytes()) {
+            return index + 1;
+        }
+        self.names.push(OFF_CPU.as_bytes().into());
+        builder.metric(OFF_CPU, "nanoseconds")
+    }
+
+    /// The first event that measures time, else waiting, else the first event, else `samples`.
     pub(super) fn default_metric(&self) -> usize {
         let is_time = |name: &[u8]| {
             [b"cycles".as_slice(), b"cpu-clock", b"task-clock"]
@@ -34,6 +44,8 @@ impl EventMetrics {
                 .any(|event| memchr::memmem::find(name, event).is_some())
         };
         let first = usize::from(!self.names.is_empty());
-        self.names.iter().position(|name| is_time(name)).map_or(first, |index| index + 1)
+        let place = |is: &dyn Fn(&[u8]) -> bool| self.names.iter().position(|name| is(name));
+        let found = place(&is_time).or_else(|| place(&|name| name == OFF_CPU.as_bytes()));
+        found.map_or(first, |index| index + 1)
     }
 }

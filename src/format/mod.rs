@@ -42,6 +42,7 @@ mod massif;
 mod memray_csv;
 mod nettrace;
 mod nytprof;
+mod off_cpu;
 mod oprofile;
 mod otlp;
 pub(crate) mod parquet;

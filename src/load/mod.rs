@@ -69,6 +69,8 @@ pub struct Request {
     /// Whether to divide the values of each sample by the number of threads that were running when it was taken. The input has
     /// to say when, and on which threads, its samples were taken.
     pub latency: bool,
+    /// Whether to add the metric `wall`, the time on processors and waiting, and show it by default.
+    pub wall: bool,
     /// Where to look up names that the profiles lack.
     pub symbols: Symbols,
     /// The metrics to show, by name, by profile type or by number; none for the default of the profiles.
@@ -93,6 +95,7 @@ impl Request {
             skip_broken: false,
             all_frames: false,
             latency: false,
+            wall: false,
             symbols: Symbols::default(),
             metrics: Vec::new(),
             combine: Combine::default(),

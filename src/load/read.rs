@@ -15,7 +15,7 @@ use crate::load::{Error, Observer, Request};
 use crate::parallel;
 use crate::profile::{LoadOptions, Meta, Profile, SharedTables};
 use crate::source::Origin;
-use crate::transform::{MergeError, Sum, by_latency, compact, drop_frames};
+use crate::transform::{MergeError, Sum, by_latency, compact, drop_frames, with_wall};
 
 /// The inputs that were read, with names for their addresses and without the frames that they drop.
 #[derive(Clone, Default)]
@@ -344,10 +344,10 @@ impl Reader<'_> {
         inflate: Inflate,
         shared: Option<&SharedTables>,
     ) -> Result<(Profile, bool), LoadError> {
-        let Request { needs, format, latency, cache, .. } = self.request;
+        let Request { needs, format, latency, wall, cache, .. } = self.request;
         match (cache, &self.paths[number].origin) {
-            // What --latency divides depends on times, which only some loads keep.
-            (Some(cache), Origin::File(path)) if shared.is_none() && !latency => {
+            // Loads with other metrics, or other values, are not the same.
+            (Some(cache), Origin::File(path)) if shared.is_none() && !latency && !wall => {
                 let load = |needs: LoadOptions| {
                     self.load_input(number, inflate, None, &needs).map(|loaded| loaded.0)
                 };
@@ -365,7 +365,7 @@ impl Reader<'_> {
         shared: Option<&SharedTables>,
         needs: &LoadOptions,
     ) -> Result<(Profile, bool), LoadError> {
-        let Request { format, latency, observer, .. } = self.request;
+        let Request { format, latency, wall, observer, .. } = self.request;
         let path = &self.paths[number];
         if let Some(profile) = read_tables(path, needs)? {
             if *latency {
@@ -391,6 +391,9 @@ impl Reader<'_> {
         }
         let of_samples = LoadOptions { labels: *latency, times: *latency, ..LoadOptions::LEAST };
         let mut profile = format::load(&mut source, needs.clone().or(of_samples), *format)?;
+        if *wall {
+            profile = with_wall(&profile).map_err(|error| LoadError::NoWall(error.to_string()))?;
+        }
         if *latency {
             // Before anything is filtered or added: neither changes how many threads of this recording were running.
             let weighed = by_latency(&profile, needs);

@@ -34,6 +34,7 @@ mod symbolize;
 mod times;
 mod trim;
 mod unresolved;
+mod wall;
 mod what_if;
 
 pub use adjacent::{collapse, collapse_recursion};
@@ -66,4 +67,5 @@ pub use symbolize::{CodePlaces, address_in_file, symbolize, unnamed_addresses};
 pub use times::{RecordingSpan, TimeError, TimePoint, show_times};
 pub use trim::{end_before, prune_from, show_from};
 pub use unresolved::{Unresolved, UnresolvedBinary, unresolved};
+pub use wall::{NoWaits, with_wall};
 pub use what_if::{Factor, split_recorded, what_if};

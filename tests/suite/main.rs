@@ -90,6 +90,7 @@ mod trend;
 mod ui;
 mod unread;
 mod unwinding;
+mod waiting;
 mod what_if;
 mod widths;
 mod writing;

@@ -37,6 +37,7 @@ const TRIALS: &[Trial] = &[
     shared("--metric", "-m samples cpu.pb.gz"),
     shared("--input-format", "--input-format pprof cpu.pb.gz"),
     shared("--latency", "--latency threads.jfr"),
+    shared("--wall", "--wall threads.jfr"),
     shared("--skip-broken", "--skip-broken cpu.pb.gz broken.pb.gz"),
     shared("--max-memory", "--max-memory 1g cpu.pb.gz"),
     shared("--threads", "--threads 1 cpu.pb.gz"),

@@ -51,6 +51,7 @@ impl InputArgs {
             skip_broken: self.skip_broken,
             all_frames,
             latency: self.latency,
+            wall: self.wall,
             symbols: Symbols {
                 debuginfod: self.network.debuginfod(self.symbols.debuginfod(), limit),
                 ..self.symbols.symbols()
@@ -122,6 +123,10 @@ pub(crate) fn explain(error: Error, request: &Request) -> anyhow::Error {
             let otherwise = || format!("tried {}; use --input-format to choose one", known.join(", "));
             hinted(message, hint.unwrap_or_else(otherwise))
         }
+        Error::Input { error: LoadError::NoWall(_), .. } => hinted(
+            message,
+            "--wall needs events of waiting: a JFR recording, or perf record -c 1 -e sched:sched_switch -e sched:sched_waking -e cpu-clock/freq=499/ -g",
+        ),
         Error::Input { error: LoadError::NoLatency(_), .. } => {
             let formats = TIMED_FORMATS.iter().filter(|format| format.has_threads).map(|format| format.title);
             let formats = formats.collect::<Vec<_>>().join(", ");

@@ -82,6 +82,9 @@ pub(crate) struct InputArgs {
     /// Show what delays the end rather than what uses CPUs: each sample counts 1 ÷ the number of threads running at that moment
     #[arg(long)]
     pub(crate) latency: bool,
+    /// Show the time on CPUs and waiting (locks, sleeps, sockets, files, the scheduler) as one metric, wall
+    #[arg(long)]
+    pub(crate) wall: bool,
     /// Read the input as FORMAT instead of detecting its format
     #[arg(long, value_name = "FORMAT", add = ArgValueCompleter::new(completion::formats))]
     pub(crate) input_format: Option<String>,
@@ -113,6 +116,7 @@ impl InputArgs {
             self.metrics.iter().flat_map(|metric| ["-m".to_string(), metric.clone()]).collect();
         let format = self.input_format.iter();
         words.extend(format.flat_map(|format| ["--input-format".to_string(), format.clone()]));
+        words.extend(self.wall.then(|| "--wall".to_string()));
         words.extend(self.latency.then(|| "--latency".to_string()));
         words.extend(self.skip_broken.then(|| "--skip-broken".to_string()));
         words.extend(self.symbols.repeated());

@@ -17,6 +17,7 @@ use crate::format::event_metrics::EventMetrics;
 use crate::format::fields::Fields;
 use crate::format::jit::{self, JitNames};
 use crate::format::labels::label_set;
+use crate::format::off_cpu::{OffCpu, SchedulerEvent};
 use crate::format::perf_data::build_ids::BuildIds;
 use crate::format::perf_data::header::FileHeader;
 use crate::format::perf_data::maps::{Map, Space, Spaces};
@@ -76,6 +77,13 @@ fn kernel_start(record: &Record<'_>) -> Option<u64> {
     [b"_text".as_slice(), b"_stext"].contains(&symbol).then_some(address)
 }
 
+/// A process and one of its threads.
+#[derive(Clone, Copy, Debug)]
+struct PerfThread {
+    pid: Option<u32>,
+    tid: Option<u32>,
+}
+
 struct PerfDataReader<'a> {
     header: &'a FileHeader<'a>,
     builder: ProfileBuilder,
@@ -102,6 +110,7 @@ struct PerfDataReader<'a> {
     counters: HashMap<u64, u64>,
     first_time: Option<i64>,
     last_time: i64,
+    off_cpu: OffCpu<PerfThread>,
     /// Records that are shorter than their kind.
     broken: u64,
 }
@@ -153,6 +162,7 @@ impl<'a> PerfDataReader<'a> {
             counters: HashMap::new(),
             first_time: None,
             last_time: 0,
+            off_cpu: OffCpu::default(),
             broken: 0,
         }
     }
@@ -164,8 +174,62 @@ impl<'a> PerfDataReader<'a> {
             record::FORK => self.fork(record),
             record::KSYMBOL => self.kernel_symbol(record),
             record::SAMPLE => self.sample(record),
+            record::SWITCH | record::SWITCH_CPU_WIDE => self.switch(record),
             _ => Some(()),
         }
+    }
+
+    /// Reads when a thread gets a processor.
+    fn switch(&mut self, record: &Record<'a>) -> Option<()> {
+        const IS_OUT: u16 = 1 << 13;
+        if record.misc & IS_OUT == 0
+            && record.time > 0
+            && let Some(tid) = record::thread_of(self.header, record)
+        {
+            self.runs(tid.into(), record.time, true);
+        }
+        Some(())
+    }
+
+    /// Tells that a thread gets a processor, or was seen running, and counts the time that it waited.
+    fn runs(&mut self, tid: i64, now: u64, is_exact: bool) {
+        let now = i64::try_from(now).unwrap_or(i64::MAX);
+        let Some(wait) = self.off_cpu.run(tid, now, is_exact) else { return };
+        let metric = self.metrics.of_waits(&mut self.builder);
+        let labels = self.labels(wait.thread, wait.waker.as_deref());
+        self.values.clear();
+        self.values.resize(self.metrics.len(), 0);
+        self.values[metric] = wait.length;
+        let time = self.first_time.map(|first| wait.since.saturating_sub(first));
+        self.builder.sample(wait.stack, labels, time, &self.values);
+    }
+
+    /// What an event says about threads. Returns when its thread leaves its processor, if it does.
+    fn schedule(&mut self, event: &[u8], sample: &PerfSample<'a>) -> Option<u64> {
+        let (tid, now) = (i64::from(sample.tid?), sample.time?);
+        if !self.header.simpleperf.is_it {
+            self.off_cpu.event(event, sample.period);
+        }
+        // simpleperf computes waits itself.
+        let raw = sample.raw.filter(|_| SchedulerEvent::concerns(event) && !self.header.simpleperf.is_it);
+        let number = |at: u64| raw.and_then(|raw| raw.part(at, 4).u32()).map(i64::from);
+        // The layout of both events has been the same since Linux 2.6.32.
+        let scheduled = SchedulerEvent::of_numbers(event, number(56), number(24));
+        self.runs(tid, now, false);
+        match scheduled {
+            SchedulerEvent::Switch { next } => {
+                self.runs(next, now, true);
+                return Some(now);
+            }
+            SchedulerEvent::Wake { woken } => {
+                let name = sample.tid.and_then(|tid| self.names.get(&tid));
+                let name = name.map_or("", |&name| self.builder.text(name)).to_string();
+                let now = i64::try_from(now).unwrap_or(i64::MAX);
+                self.off_cpu.wake(woken, now, || format!("{name} {tid}").trim_start().to_string());
+            }
+            SchedulerEvent::Other => {}
+        }
+        None
     }
 
     fn map(&mut self, record: &Record<'a>) -> Option<()> {
@@ -255,10 +319,12 @@ impl<'a> PerfDataReader<'a> {
         let event = &self.header.events[record.event];
         let sample = record::sample(event, record.body)?;
         let metric = self.metrics.of(&mut self.builder, event.name.as_bytes(), true);
+        let leaves = self.schedule(event.name.as_bytes(), &sample);
         self.frames(&sample, cpu_mode(record.misc), event.branches);
         self.stack.reverse();
         let stack = self.builder.stack(&self.stack);
-        let labels = self.labels(&sample);
+        let thread = PerfThread { pid: sample.pid, tid: sample.tid };
+        let labels = self.labels(thread, None);
         self.values.clear();
         self.values.resize(self.metrics.len(), 0);
         self.values[0] = 1;
@@ -275,6 +341,9 @@ impl<'a> PerfDataReader<'a> {
             time.saturating_sub(*self.first_time.get_or_insert(time))
         });
         self.builder.sample(stack, labels, time, &self.values);
+        if let (Some(since), Some(tid)) = (leaves, sample.tid) {
+            self.off_cpu.leave(tid.into(), thread, stack, i64::try_from(since).unwrap_or(i64::MAX));
+        }
         Some(())
     }
 
@@ -425,13 +494,13 @@ impl<'a> PerfDataReader<'a> {
         self.stack.push(frame);
     }
 
-    fn labels(&mut self, sample: &PerfSample<'a>) -> LabelSetId {
+    fn labels(&mut self, thread: PerfThread, waker: Option<&str>) -> LabelSetId {
         let builder = &mut self.builder;
         if !builder.options().labels {
             builder.skipped_labels();
             return LabelSetId::default();
         }
-        let name = match sample.tid {
+        let name = match thread.tid {
             Some(tid) => match self.names.get(&tid) {
                 Some(&name) => name,
                 None if tid == 0 => builder.string("swapper"),
@@ -439,13 +508,13 @@ impl<'a> PerfDataReader<'a> {
             },
             None => builder.string(""),
         };
-        let key = (sample.pid, sample.tid, name);
-        if let Some(&known) = self.label_sets.get(&key) {
+        let key = (thread.pid, thread.tid, name);
+        if let (Some(&known), None) = (self.label_sets.get(&key), waker) {
             return known;
         }
         let is_named = !builder.text(name).is_empty();
         let set = label_set(builder, |labels| {
-            for (key, number) in [("tid", sample.tid), ("process", sample.pid)] {
+            for (key, number) in [("tid", thread.tid), ("process", thread.pid)] {
                 if let Some(number) = number {
                     labels.number(key, i64::from(number as i32));
                 }
@@ -453,8 +522,11 @@ impl<'a> PerfDataReader<'a> {
             if is_named {
                 labels.interned_text("thread", name);
             }
+            labels.text_if_known("waker", waker.unwrap_or_default());
         });
-        self.label_sets.insert(key, set);
+        if waker.is_none() {
+            self.label_sets.insert(key, set);
+        }
         set
     }
 
@@ -482,6 +554,7 @@ impl<'a> PerfDataReader<'a> {
                 plural(self.broken, "record", "records")
             ));
         }
+        self.off_cpu.warning().into_iter().for_each(|warning| builder.warn(warning));
         let has = |field: u64| self.header.events.iter().any(|event| event.fields & field != 0);
         if has(record::BRANCHES) && !has(record::CALLCHAIN) {
             builder.warn(

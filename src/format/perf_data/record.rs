@@ -11,6 +11,9 @@ pub(super) const COMM: u32 = 3;
 pub(super) const FORK: u32 = 7;
 pub(super) const SAMPLE: u32 = 9;
 pub(super) const MMAP2: u32 = 10;
+/// A thread of the recorded program leaves or gets a processor.
+pub(super) const SWITCH: u32 = 14;
+pub(super) const SWITCH_CPU_WIDE: u32 = 15;
 pub(super) const KSYMBOL: u32 = 17;
 /// Types from here on are records of `perf` itself.
 const USER: u32 = 64;
@@ -68,6 +71,8 @@ pub(super) struct PerfSample<'a> {
     pub(super) counters: Vec<(u64, u64)>,
     /// Branches, most recent first: source, target and flags.
     pub(super) branches: Option<Fields<'a>>,
+    /// The fields of a tracepoint.
+    pub(super) raw: Option<Fields<'a>>,
     /// The thread's registers and stack, to be unwound.
     pub(super) dump: Option<Dump<'a>>,
 }
@@ -161,9 +166,25 @@ fn time_and_event(header: &FileHeader<'_>, raw: &RawRecord<'_>) -> (u64, usize) 
         return (0, 0);
     }
     // The trailing fields, all of 64 bits: thread, time, id, stream, processor, identifier.
-    let behind = [ID, STREAM_ID, CPU, IDENTIFIER].iter().filter(|&&field| event.fields & field != 0).count();
+    let behind = longs_after_time(event);
     let at = (event.fields & TIME != 0).then(|| raw.body.len().checked_sub(8 * (behind + 1))).flatten();
     (at.and_then(|at| raw.body.part(at as u64, 8).u64()).unwrap_or(0), 0)
+}
+
+/// The number of fields of 64 bits after the time, at the end of records.
+fn longs_after_time(event: &PerfEvent) -> usize {
+    [ID, STREAM_ID, CPU, IDENTIFIER].iter().filter(|&&field| event.fields & field != 0).count()
+}
+
+/// The thread of a record that is not a sample, if records end with it.
+pub(super) fn thread_of(header: &FileHeader<'_>, record: &Record<'_>) -> Option<u32> {
+    let event = &header.events[0];
+    if !event.has_id_in_all || event.fields & TID == 0 {
+        return None;
+    }
+    let after = longs_after_time(event) + usize::from(event.fields & TIME != 0);
+    let at = record.body.len().checked_sub(8 * (after + 1))?;
+    record.body.part(at as u64 + 4, 4).u32()
 }
 
 /// The event of a sample. If there are several, the sample's id determines it.
@@ -212,8 +233,8 @@ pub(super) fn sample<'a>(event: &PerfEvent, mut body: Fields<'a>) -> Option<Perf
         sample.callchain = Some(take_fields(&mut body, size)?);
     }
     if has(RAW) {
-        let size = body.u32()? as usize;
-        body.take(size)?;
+        let size = body.u32()?;
+        sample.raw = Some(take_fields(&mut body, size.into())?);
     }
     if has(BRANCHES) {
         let count = body.u64()?;

@@ -23,6 +23,8 @@ pub(super) struct SampleHeader<'a> {
     pub(super) event: Option<&'a [u8]>,
     /// The stack, if it is on the same line.
     pub(super) frame: Option<&'a [u8]>,
+    /// What follows the event: the fields of a tracepoint, or those of a record.
+    pub(super) fields: &'a [u8],
 }
 
 impl SampleHeader<'_> {
@@ -64,7 +66,16 @@ fn timed(line: &[u8], at: usize) -> Option<SampleHeader<'_>> {
     }
     let time = seconds(word.strip_suffix(b":")?)?;
     let comm = line[..at].trim_ascii_end();
-    let header = SampleHeader { comm, tid, pid, time: Some(time), period: None, event: None, frame: None };
+    let header = SampleHeader {
+        comm,
+        tid,
+        pid,
+        time: Some(time),
+        period: None,
+        event: None,
+        frame: None,
+        fields: b"",
+    };
     Some(rest(header, scan))
 }
 
@@ -78,7 +89,8 @@ fn untimed(line: &[u8], at: usize) -> Option<SampleHeader<'_>> {
         scan = after;
     }
     let comm = line[..at].trim_ascii_end();
-    let header = SampleHeader { comm, tid, pid, time: None, period: None, event: None, frame: None };
+    let header =
+        SampleHeader { comm, tid, pid, time: None, period: None, event: None, frame: None, fields: b"" };
     let header = rest(header, scan);
     header.event.is_some().then_some(header)
 }
@@ -97,9 +109,11 @@ fn rest<'a>(mut header: SampleHeader<'a>, mut scan: Scan<'a>) -> SampleHeader<'a
         scan = after;
     } else if word.starts_with(b"PERF_RECORD_") {
         header.event = Some(word);
+        scan = after;
     }
     // A tracepoint's name is followed by its fields, which are not a frame.
     let text = scan.0.trim_ascii();
+    header.fields = text;
     header.frame = frame::split(text).filter(|frame| frame.address != 0).map(|_| text);
     header
 }

@@ -14,6 +14,7 @@ mod header;
 use crate::format::event_metrics::EventMetrics;
 use crate::format::jit::{self, JitNames};
 use crate::format::labels::label_set;
+use crate::format::off_cpu::{OffCpu, SchedulerEvent};
 use crate::format::perf_script::frame::FrameCache;
 use crate::format::perf_script::header::SampleHeader;
 use crate::format::text::{BadLines, decimal};
@@ -82,8 +83,17 @@ struct PerfScriptReader {
     values: Vec<i64>,
     first_time: Option<i64>,
     last_time: i64,
+    off_cpu: OffCpu<ScriptThread>,
     good: u64,
     bad: BadLines,
+}
+
+/// What a header says about its thread.
+#[derive(Clone, Debug)]
+struct ScriptThread {
+    comm: Box<[u8]>,
+    tid: i64,
+    pid: Option<i64>,
 }
 
 /// A sample whose frames are being read.
@@ -96,6 +106,8 @@ struct Current {
     time: Option<i64>,
     /// The metric and value of the event.
     event: Option<(usize, i64)>,
+    /// The thread, if it leaves its processor.
+    leaves: Option<ScriptThread>,
 }
 
 impl PerfScriptReader {
@@ -112,6 +124,7 @@ impl PerfScriptReader {
             values: Vec::new(),
             first_time: None,
             last_time: 0,
+            off_cpu: OffCpu::default(),
             good: 0,
             bad: BadLines::default(),
         }
@@ -139,6 +152,8 @@ impl PerfScriptReader {
             self.good += 1;
             if !header.is_record() {
                 self.start_sample(&header);
+            } else if header.event == Some(b"PERF_RECORD_SWITCH") && header.fields.starts_with(b"IN") {
+                self.runs(header.tid, header.time, true);
             }
         } else if self.current.is_some() && (self.frame(line) || self.source_line(line)) {
             self.good += 1;
@@ -192,8 +207,45 @@ impl PerfScriptReader {
         true
     }
 
+    /// Tells that a thread gets a processor, or was seen running, and counts the time that it waited.
+    fn runs(&mut self, tid: i64, now: Option<i64>, is_exact: bool) {
+        let Some(wait) = now.and_then(|now| self.off_cpu.run(tid, now, is_exact)) else { return };
+        let metric = self.metrics.of_waits(&mut self.builder);
+        let ScriptThread { comm, tid, pid } = wait.thread;
+        let labels = self.labels(&comm, tid, pid, wait.waker.as_deref());
+        self.values.clear();
+        self.values.resize(self.metrics.len(), 0);
+        self.values[metric] = wait.length;
+        let time = self.first_time.map(|first| wait.since.saturating_sub(first));
+        self.builder.sample(wait.stack, labels, time, &self.values);
+    }
+
+    /// What the scheduler's events say about other threads. Returns whether the thread of the event leaves its processor.
+    fn schedule(&mut self, header: &SampleHeader<'_>) -> bool {
+        let event = header.event.unwrap_or_default();
+        self.off_cpu.event(event, header.period.map_or(1, i64::unsigned_abs));
+        self.runs(header.tid, header.time, false);
+        match SchedulerEvent::of_text(event, header.fields) {
+            SchedulerEvent::Switch { next } => {
+                self.runs(next, header.time, true);
+                return header.time.is_some();
+            }
+            SchedulerEvent::Wake { woken } => {
+                let waker = || format!("{} {}", String::from_utf8_lossy(header.comm), header.tid);
+                self.off_cpu.wake(woken, header.time.unwrap_or(0), waker);
+            }
+            SchedulerEvent::Other => {}
+        }
+        false
+    }
+
     fn start_sample(&mut self, header: &SampleHeader<'_>) {
-        let labels = self.labels(header);
+        let leaves = self.schedule(header).then(|| ScriptThread {
+            comm: header.comm.into(),
+            tid: header.tid,
+            pid: header.pid,
+        });
+        let labels = self.labels(header.comm, header.tid, header.pid, None);
         let event = header.event.map(|event| {
             let metric = self.metrics.of(&mut self.builder, event, header.period.is_some());
             (metric, header.period.unwrap_or(1))
@@ -206,19 +258,20 @@ impl PerfScriptReader {
         let time = header.time.zip(self.first_time).map(|(time, first)| time - first);
         let pid = u32::try_from(header.pid.unwrap_or(header.tid)).unwrap_or(u32::MAX);
         let clock_time = header.time.and_then(|time| u64::try_from(time).ok());
-        self.current = Some(Current { pid, clock_time, labels, time, event });
+        self.current = Some(Current { pid, clock_time, labels, time, event, leaves });
         if let Some(frame) = header.frame {
             self.frame(frame);
         }
     }
 
-    fn labels(&mut self, header: &SampleHeader<'_>) -> LabelSetId {
+    fn labels(&mut self, comm: &[u8], tid: i64, pid: Option<i64>, waker: Option<&str>) -> LabelSetId {
         label_set(&mut self.builder, |labels| {
-            labels.text("thread", &String::from_utf8_lossy(header.comm));
-            labels.number("tid", header.tid);
-            if let Some(pid) = header.pid {
+            labels.text("thread", &String::from_utf8_lossy(comm));
+            labels.number("tid", tid);
+            if let Some(pid) = pid {
                 labels.number("process", pid);
             }
+            labels.text_if_known("waker", waker.unwrap_or_default());
         })
     }
 
@@ -238,6 +291,9 @@ impl PerfScriptReader {
             self.builder.skipped_labels();
         }
         self.builder.sample(stack, current.labels, current.time, &self.values);
+        if let (Some(thread), Some(since)) = (current.leaves, current.clock_time) {
+            self.off_cpu.leave(thread.tid, thread, stack, i64::try_from(since).unwrap_or(i64::MAX));
+        }
     }
 
     fn finish(mut self) -> Result<Profile, ParseError> {
@@ -248,6 +304,7 @@ impl PerfScriptReader {
             self.builder.meta.duration_ns = Some(self.last_time.saturating_sub(first)).filter(|&ns| ns > 0);
         }
         self.frames.warn(&mut self.builder);
+        self.off_cpu.warning().into_iter().for_each(|warning| self.builder.warn(warning));
         finished(self.builder)
     }
 }
@@ -279,6 +336,35 @@ mod tests {
             " 1 200 0 {thread=pool 2 run tid=9}\n\
              main 1 0 3 {process=7 thread=words tid=8}\n\
              main;f 1 100 0 {process=7 thread=words tid=8}"
+        );
+    }
+
+    /// A waits for 40 ms until B wakes it and for 3 ms more until it runs; then for 10 ms until it is seen running.
+    #[test]
+    fn waits_are_from_leaving_a_processor_to_getting_one() {
+        let text = "a 5/6 [000] 1.000000: sched:sched_switch: prev_comm=a prev_pid=6 prev_prio=120 prev_state=S ==> next_comm=b next_pid=7 next_prio=120\n\
+                    \t10 schedule ([kernel.kallsyms])\n\t 20 lock (/bin/w)\n\n\
+                    b 5/7 [000] 1.040000: sched:sched_waking: comm=a pid=6 prio=120 target_cpu=000\n\t 20 unlock (/bin/w)\n\n\
+                    b 5/7 [000] 1.043000: sched:sched_switch: prev_comm=b prev_pid=7 prev_prio=120 prev_state=R ==> next_comm=a next_pid=6 next_prio=120\n\
+                    \t 20 work (/bin/w)\n\n\
+                    a 5/6 [000] 1.050000: 1000000 cpu-clock:\n\t 20 work (/bin/w)\n\n\
+                    a 5/6 [000] 1.060000: sched:sched_switch: a:6 [120] S ==> swapper/0:0 [120]\n\t 20 sleep (/bin/w)\n\n\
+                    a 5/6 [000] 1.070000: 1000000 cpu-clock:\n\t 20 work (/bin/w)\n\n\
+                    b 5/7 [000] 1.073000: PERF_RECORD_SWITCH OUT\nb 5/7 [000] 1.083000: PERF_RECORD_SWITCH IN\n";
+        let profile = load(text).unwrap();
+        let names: Vec<&str> = profile.meta.metrics.iter().map(|metric| &*metric.name).collect();
+        assert_eq!(names, ["samples", "sched:sched_switch", "sched:sched_waking", "off_cpu", "cpu-clock"]);
+        assert_eq!(profile.meta.default_metric, 4);
+        let waits = crate::transform::pick_metrics(&profile, &[3]);
+        let waits = to_notation(&waits);
+        let waits: Vec<&str> = waits.lines().filter(|line| !line.contains(" 0 {")).collect();
+        assert_eq!(
+            waits,
+            [
+                "lock;schedule 43000000 {process=5 thread=a tid=6 waker=b 7}",
+                "sleep 10000000 {process=5 thread=a tid=6}",
+                "work 40000000 {process=5 thread=b tid=7}",
+            ]
         );
     }
 

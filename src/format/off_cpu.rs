@@ -1,0 +1,194 @@
+//! The time that threads waited, from the scheduler's events.
+//!
+//! `sched:sched_switch` is recorded when a thread leaves a processor, with its stack. The wait ends when another such event, or a
+//! record of perf, says that the thread is back on a processor. Recordings of a single program often lack these; then it ended when
+//! the thread was woken (`sched:sched_waking`), or else before the thread's next sample.
+
+use hashbrown::HashMap;
+
+use crate::profile::StackId;
+
+/// The metric.
+pub(super) const OFF_CPU: &str = "off_cpu";
+
+/// Events that say that a thread can run again.
+const WAKEUPS: [&[u8]; 3] = [b"sched:sched_waking", b"sched:sched_wakeup", b"sched:sched_wakeup_new"];
+
+/// What an event says about threads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum SchedulerEvent {
+    /// The thread of the event leaves its processor, and another one, or none (0), follows.
+    Switch { next: i64 },
+    /// The thread of the event wakes another one.
+    Wake { woken: i64 },
+    /// Any other event: its thread is running.
+    Other,
+}
+
+impl SchedulerEvent {
+    /// Whether an event has fields that matter here.
+    pub(super) fn concerns(event: &[u8]) -> bool {
+        is_switch(event) || WAKEUPS.contains(&event)
+    }
+
+    /// An event as `perf script` prints it: `prev_comm=sh prev_pid=9 … ==> next_comm=… next_pid=7 …`, or in older versions
+    /// `sh:9 [120] S ==> app:7 [120]`.
+    pub(super) fn of_text(event: &[u8], fields: &[u8]) -> Self {
+        if is_switch(event) {
+            let next = memchr::memmem::find(fields, b"==>").map(|at| &fields[at + 3..]);
+            let next = next.and_then(|next| pid_in(next, b"next_pid="));
+            return next.map_or(SchedulerEvent::Other, |next| SchedulerEvent::Switch { next });
+        }
+        let woken = if WAKEUPS.contains(&event) { pid_in(fields, b" pid=") } else { None };
+        woken.map_or(SchedulerEvent::Other, |woken| SchedulerEvent::Wake { woken })
+    }
+
+    /// An event of which the two numbers are known: the thread that follows, and the one that is woken.
+    pub(super) fn of_numbers(event: &[u8], next: Option<i64>, woken: Option<i64>) -> Self {
+        match (next, woken) {
+            (Some(next), _) if is_switch(event) => SchedulerEvent::Switch { next },
+            (_, Some(woken)) if WAKEUPS.contains(&event) => SchedulerEvent::Wake { woken },
+            _ => SchedulerEvent::Other,
+        }
+    }
+}
+
+fn is_switch(event: &[u8]) -> bool {
+    event == b"sched:sched_switch"
+}
+
+/// The number after a key, or of `name:number [priority]`. The name of a thread may contain anything, so the last key counts.
+fn pid_in(fields: &[u8], key: &[u8]) -> Option<i64> {
+    let after = match memchr::memmem::rfind(fields, key) {
+        Some(at) => &fields[at + key.len()..],
+        None => {
+            let bracket = memchr::memmem::rfind(fields, b" [")?;
+            &fields[memchr::memrchr(b':', &fields[..bracket])? + 1..bracket]
+        }
+    };
+    let digits = after.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    std::str::from_utf8(&after[..digits]).ok()?.parse().ok()
+}
+
+/// A wait that is over.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Wait<T> {
+    /// What is known of the thread.
+    pub(super) thread: T,
+    /// The stack with which it left its processor.
+    pub(super) stack: StackId,
+    /// When it did, in nanoseconds.
+    pub(super) since: i64,
+    /// How long it waited, in nanoseconds; more than 0.
+    pub(super) length: i64,
+    /// The name of the thread that woke it, if that was recorded.
+    pub(super) waker: Option<String>,
+}
+
+/// The threads that are waiting.
+#[derive(Debug)]
+pub(super) struct OffCpu<T> {
+    waiting: HashMap<i64, Waiting<T>>,
+    /// Whether not every event was recorded.
+    lacks_events: bool,
+}
+
+#[derive(Debug)]
+struct Waiting<T> {
+    thread: T,
+    stack: StackId,
+    since: i64,
+    /// When it was woken first, and by whom.
+    woken: Option<(i64, String)>,
+}
+
+impl<T> Default for OffCpu<T> {
+    fn default() -> Self {
+        OffCpu { waiting: HashMap::new(), lacks_events: false }
+    }
+}
+
+impl<T> OffCpu<T> {
+    /// A thread leaves its processor.
+    pub(super) fn leave(&mut self, tid: i64, thread: T, stack: StackId, since: i64) {
+        // Thread 0 stands for idle processors.
+        if tid != 0 {
+            self.waiting.insert(tid, Waiting { thread, stack, since, woken: None });
+        }
+    }
+
+    /// An event stands for `period` events, of which only this one was recorded.
+    pub(super) fn event(&mut self, event: &[u8], period: u64) {
+        self.lacks_events |= period > 1 && SchedulerEvent::concerns(event);
+    }
+
+    /// What is wrong with the times of waiting.
+    pub(super) fn warning(&self) -> Option<String> {
+        self.lacks_events.then(|| {
+            "not every event of the scheduler was recorded, so the times of waiting (off_cpu) are wrong; record with `perf record -c 1 \
+             -e sched:sched_switch -e sched:sched_waking -e cpu-clock/freq=499/`"
+                .to_string()
+        })
+    }
+
+    /// A thread is woken.
+    pub(super) fn wake(&mut self, tid: i64, now: i64, waker: impl FnOnce() -> String) {
+        if let Some(waiting) = self.waiting.get_mut(&tid).filter(|waiting| waiting.woken.is_none()) {
+            waiting.woken = Some((now, waker()));
+        }
+    }
+
+    /// A thread gets a processor at `now`; or was seen running then, if this is not exact.
+    pub(super) fn run(&mut self, tid: i64, now: i64, is_exact: bool) -> Option<Wait<T>> {
+        let Waiting { thread, stack, since, woken } = self.waiting.remove(&tid)?;
+        let end = woken.as_ref().map(|(at, _)| *at).filter(|_| !is_exact).unwrap_or(now);
+        let length = end.saturating_sub(since);
+        let waker = woken.map(|(_, waker)| waker);
+        (length > 0).then_some(Wait { thread, stack, since, length, waker })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile::Id;
+
+    #[test]
+    fn both_forms_of_events_are_read() {
+        let switch = |text: &str| SchedulerEvent::of_text(b"sched:sched_switch", text.as_bytes());
+        let new = "prev_comm=a ==> next_pid=1 prev_pid=9 prev_prio=120 prev_state=S ==> next_comm=next_pid=5 next_pid=7 next_prio=120";
+        assert_eq!(switch(new), SchedulerEvent::Switch { next: 7 }, "a name may contain anything");
+        let new = "prev_comm=a b prev_pid=9 prev_prio=120 prev_state=R+ ==> next_comm=next_pid=5 next_pid=7 next_prio=120";
+        assert_eq!(switch(new), SchedulerEvent::Switch { next: 7 });
+        assert_eq!(switch("sh:9 [120] S ==> a:b:7 [120]"), SchedulerEvent::Switch { next: 7 });
+        assert_eq!(switch("truncated"), SchedulerEvent::Other);
+        let wake = |event: &str, text: &str| SchedulerEvent::of_text(event.as_bytes(), text.as_bytes());
+        let woken = SchedulerEvent::Wake { woken: 8 };
+        assert_eq!(wake("sched:sched_waking", "comm=x y pid=8 prio=120 target_cpu=001"), woken);
+        assert_eq!(wake("sched:sched_wakeup", "x:8 [120] success=1 CPU:001"), woken);
+        assert_eq!(wake("sched:sched_stat_wait", "comm=x pid=8"), SchedulerEvent::Other);
+    }
+
+    #[test]
+    fn waits_end_when_the_thread_is_back() {
+        let stack = StackId::new(3);
+        let mut off = OffCpu::default();
+        let waited = |wait: Option<Wait<&str>>| wait.map(|wait| (wait.since, wait.length, wait.waker));
+        off.leave(7, "a", stack, 100);
+        off.wake(7, 130, || "b 8".to_string());
+        off.wake(7, 135, || "c 9".to_string());
+        assert_eq!(waited(off.run(7, 140, true)), Some((100, 40, Some("b 8".to_string()))));
+        assert_eq!(off.run(7, 150, true), None);
+        // Seen running at 190, but woken at 160.
+        off.leave(7, "a", stack, 150);
+        off.wake(7, 160, || "b 8".to_string());
+        assert_eq!(waited(off.run(7, 190, false)), Some((150, 10, Some("b 8".to_string()))));
+        off.leave(7, "a", stack, 200);
+        assert_eq!(waited(off.run(7, 260, false)), Some((200, 60, None)));
+        // Times may run backwards, and processors may be idle.
+        off.leave(7, "a", stack, 300);
+        assert_eq!(off.run(7, 290, true), None);
+        off.leave(0, "idle", stack, 300);
+        assert_eq!(off.run(0, 400, true), None);
+    }
+}

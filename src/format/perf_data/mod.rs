@@ -174,13 +174,16 @@ impl<'a> PerfDataReader<'a> {
             record::FORK => self.fork(record),
             record::KSYMBOL => self.kernel_symbol(record),
             record::SAMPLE => self.sample(record),
-            record::SWITCH | record::SWITCH_CPU_WIDE => self.switch(record),
+            record::SWITCH | record::SWITCH_CPU_WIDE => {
+                self.switch(record);
+                Some(())
+            }
             _ => Some(()),
         }
     }
 
     /// Reads when a thread gets a processor.
-    fn switch(&mut self, record: &Record<'a>) -> Option<()> {
+    fn switch(&mut self, record: &Record<'a>) {
         const IS_OUT: u16 = 1 << 13;
         if record.misc & IS_OUT == 0
             && record.time > 0
@@ -188,7 +191,6 @@ impl<'a> PerfDataReader<'a> {
         {
             self.runs(tid.into(), record.time, true);
         }
-        Some(())
     }
 
     /// Tells that a thread gets a processor, or was seen running, and counts the time that it waited.

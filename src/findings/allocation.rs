@@ -1,6 +1,6 @@
 //! Allocating memory, and collecting it: both grow with what is allocated.
 
-use crate::findings::evidence::{Candidate, Samples, focus};
+use crate::findings::evidence::{ASKED_FOR, Candidate, Samples, focus};
 use crate::findings::taxes::{mostly, of_set};
 use crate::findings::{Cost, Rule};
 use crate::report::Sentence;
@@ -34,7 +34,8 @@ fn find(samples: &Samples<'_, '_>) -> Vec<Candidate> {
             Sentence::new(format!("memory: {allocating} to allocate it, {collecting} to collect garbage"))
         }
     };
-    let callers = of_set(samples, &allocating, &both);
+    let lead = if samples.sum(&collecting) > 0 { ALLOCATED } else { ASKED_FOR };
+    let callers = of_set(samples, lead, &allocating, &both);
     // The collector runs on threads of its own, so its stacks do not say who made the garbage.
     let hint = (samples.sum(&collecting) > 0).then(|| {
         Sentence::new(
@@ -43,6 +44,9 @@ fn find(samples: &Samples<'_, '_>) -> Vec<Candidate> {
     });
     vec![Candidate::new(groups, measured, focus("@memory"), says).detail(callers).detail(hint)]
 }
+
+/// The verb for those who allocate, where a finding includes the collector, which nobody calls.
+const ALLOCATED: [&str; 2] = ["allocated by", "allocated only by"];
 
 #[cfg(test)]
 mod tests {
@@ -58,7 +62,7 @@ mod tests {
         assert_eq!(
             drawn(&profile, Cost::Time),
             [
-                "allocation 60/60: memory: 40.0% to allocate it, 20.0% to collect garbage | asked for by split (30.0%), join (10.0%) | \
+                "allocation 60/60: memory: 40.0% to allocate it, 20.0% to collect garbage | allocated by split (30.0%), join (10.0%) | \
                  collecting grows with what is allocated: a profile of allocations says who allocates most",
                 "heavy-leaf 40/40: work does the work itself | called only by main",
                 "rest 0",

@@ -42,7 +42,7 @@ fn find(samples: &Samples<'_, '_>) -> Vec<Candidate> {
 }
 
 /// Whether a name stands for code without a name, or for no code at all.
-pub(super) fn is_nameless(name: &str) -> bool {
+pub fn is_nameless(name: &str) -> bool {
     name.is_empty()
         || name.starts_with('[')
         || name.starts_with('<') && name.ends_with("unknown>")

@@ -102,8 +102,27 @@ fn candidate(samples: &Samples<'_, '_>, key: KeyId, groups: Vec<usize>) -> Optio
         ": the cost is spread over {count} functions below it, none of which has more than {}",
         samples.share(largest)
     ));
-    let hint = Sentence::new("use prof tree with --focus to see what is below it");
+    let hint = heaviest_callee(samples, key, &groups).map_or_else(
+        || Sentence::new("prof tree with --focus shows what is below it"),
+        |(callee, value)| {
+            let share = format!(" ({}); prof tree with --focus shows all", samples.share(value));
+            Sentence::new("its heaviest callee is ").name(samples.name(callee)).text(share)
+        },
+    );
     Some(Candidate::new(groups, samples.total_of(key), focus(name), says).about(name).detail(Some(hint)))
+}
+
+/// The function that has the most of these samples directly below `key`, its innermost occurrence.
+fn heaviest_callee(samples: &Samples<'_, '_>, key: KeyId, groups: &[usize]) -> Option<(KeyId, i64)> {
+    let mut sums: HashMap<KeyId, i64> = HashMap::new();
+    for &group in groups {
+        let keys: Vec<KeyId> = samples.groups[group].frames.iter().map(|&frame| samples.key(frame)).collect();
+        let callee = keys.iter().rposition(|&other| other == key).and_then(|at| keys.get(at + 1));
+        if let Some(&callee) = callee {
+            *sums.entry(callee).or_default() += samples.groups[group].value;
+        }
+    }
+    sums.into_iter().max_by_key(|(callee, value)| (*value, std::cmp::Reverse(*callee)))
 }
 
 #[cfg(test)]
@@ -121,7 +140,7 @@ mod tests {
             drawn(&profile, Cost::Time)[1..],
             [
                 "light-parent 40/40: page: the cost is spread over 20 functions below it, none of which has more than 2.0% | \
-                 use prof tree with --focus to see what is below it",
+                 its heaviest callee is part0 (2.0%); prof tree with --focus shows all",
                 "rest 0",
             ]
         );

@@ -25,6 +25,7 @@ mod waiting;
 pub use ceiling::{accuracy, ceiling};
 pub use evidence::{Candidate, Cost, Measured, SampleGroup, Samples};
 pub use label_totals::RemarkRule;
+pub use library::is_nameless;
 pub use remark::remarks;
 
 use std::cmp::Reverse;

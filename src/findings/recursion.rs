@@ -79,7 +79,7 @@ mod tests {
             [
                 "recursion 30/30: walk calls itself, up to 4 deep",
                 "light-parent 10/40: walk: the cost is spread over 5 functions below it, none of which has more than 2.0% | \
-                 use prof tree with --focus to see what is below it",
+                 its heaviest callee is part0 (2.0%); prof tree with --focus shows all",
                 "rest 0",
             ]
         );

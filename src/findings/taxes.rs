@@ -69,7 +69,7 @@ fn candidate(
     set: &Column<FrameId, bool>,
     groups: Vec<usize>,
 ) -> Candidate {
-    let callers = of_set(samples, &groups, set);
+    let callers = of_set(samples, ASKED_FOR, &groups, set);
     let says = mostly(samples, Sentence::new(*what), &groups, set);
     let measured = samples.measure(|frame| set[frame]);
     Candidate::new(groups, measured, focus(name), says).detail(callers)
@@ -105,10 +105,11 @@ pub(super) fn mostly(
 /// Which functions of the program reach the set.
 pub(super) fn of_set(
     samples: &Samples<'_, '_>,
+    lead: [&str; 2],
     groups: &[usize],
     set: &Column<FrameId, bool>,
 ) -> Option<Sentence> {
-    samples.callers(ASKED_FOR, groups, |group| {
+    samples.callers(lead, groups, |group| {
         let first = samples.groups[group].frames.iter().position(|&frame| set[frame])?;
         samples.own_caller(group, first, None)
     })

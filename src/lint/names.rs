@@ -12,7 +12,14 @@ use crate::transform::{self, foldable, unresolved};
 
 pub(super) fn unnamed(recorded: &Recorded<'_>) -> Option<Finding> {
     let unnamed = unresolved(std::iter::once((recorded.profile, recorded.metric)));
-    by_share(recorded, unnamed.self_value, [1.0, 10.0, 50.0], |share| {
+    // Where callers have names, they can be judged by their totals.
+    let has_no_name = recorded.profile.symbols.unnamed_frames();
+    let is_dark = |stack| {
+        let frames = recorded.profile.stacks.frames(stack);
+        !frames.is_empty() && frames.iter().all(|&frame| has_no_name[frame])
+    };
+    let is_error = recorded.profile.calls.is_some() || recorded.percent(recorded.sum(is_dark)) >= 50.0;
+    by_share(recorded, unnamed.self_value, [1.0, 10.0, if is_error { 50.0 } else { NEVER }], |share| {
         let binaries: Vec<&str> = unnamed
             .binaries
             .iter()
@@ -146,6 +153,8 @@ mod tests {
             ["warning unnamed: 20.0% of the profile is in code without names, most of it in libc.so"]
         );
         assert!(drawn(&profile(60))[0].starts_with("error unnamed: 60.0%"));
+        let below_names = from_notation("main;work;!/lib/libc.so+0x10 60\nmain 40");
+        assert!(drawn(&below_names)[0].starts_with("warning unnamed: 60.0%"), "the callers have names");
         assert!(drawn(&profile(0)).is_empty());
     }
 

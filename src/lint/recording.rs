@@ -2,6 +2,7 @@
 
 use crate::lint::{Finding, Recorded};
 use crate::report::Severity;
+use crate::unit::plural;
 
 /// Recorders that see a thread only at a safepoint.
 const AT_SAFEPOINTS: &[&str] = &["hprof"];
@@ -24,19 +25,27 @@ pub(super) fn impossible(recorded: &Recorded<'_>) -> Option<Finding> {
 
 /// What the reader of the file found: samples that were lost, and records that are damaged.
 pub(super) fn reader(recorded: &Recorded<'_>) -> Option<Finding> {
-    let warnings = &recorded.profile.meta.warnings;
+    // What lacks names is a rule of its own.
+    let warnings = recorded.profile.meta.warnings.iter().filter(|text| !text.starts_with(UNRESOLVED));
+    let warnings: Vec<&String> = warnings.collect();
     let first = warnings.first()?;
-    let more = match warnings.len() {
-        1 => String::new(),
-        count => format!(" (and {} more warnings)", count - 1),
+    let (more, remedy) = match warnings.len() {
+        1 => (String::new(), "check how it was recorded, and whether the file is whole"),
+        count => {
+            let noun = plural(count as u64 - 1, "warning", "warnings");
+            (format!(" (and {} more {noun})", count - 1), "prof info lists all of them")
+        }
     };
     Some(Finding {
         level: Severity::Warning,
         says: format!("{first}{more}"),
-        remedy: "prof info lists all warnings about the file".to_string(),
+        remedy: remedy.to_string(),
         share: None,
     })
 }
+
+/// How a warning begins that is about addresses without names.
+const UNRESOLVED: &str = "functions without names have ";
 
 #[cfg(test)]
 mod tests {
@@ -55,7 +64,7 @@ mod tests {
             [
                 "hprof records threads only at safepoints: loops and small functions look cheaper than they are",
                 "no machine has 70 CPUs",
-                "3 samples were lost (and 1 more warnings)",
+                "3 samples were lost (and 1 more warning)",
             ]
         );
     }

@@ -77,7 +77,7 @@ pub(super) fn idle(recorded: &Recorded<'_>) -> Option<Finding> {
     (recorded.percent(value) >= IDLE as f64).then(|| Finding {
         level: Severity::Warning,
         says: format!(
-            "{} of the samples are waiting, although the metric is {}",
+            "{} of {} is waiting, in functions that do no work (@idle)",
             recorded.share(value),
             metric.name
         ),
@@ -99,7 +99,7 @@ mod tests {
         );
         assert!(drawn(&from_notation("main 500\nwork -20"))[0].starts_with("warning negative"));
         let idle = drawn(&from_notation("main;work 50\npool;runtime.gopark 50"));
-        assert_eq!(idle, ["warning idle: 50.0% of the samples are waiting, although the metric is samples"]);
+        assert_eq!(idle, ["warning idle: 50.0% of samples is waiting, in functions that do no work (@idle)"]);
         assert!(drawn(&from_notation("main;work 500")).is_empty());
     }
 

@@ -31,6 +31,9 @@ pub struct Findings {
     /// The options that every command with evidence repeats, ready for a shell.
     #[serde(skip)]
     pub common: String,
+    /// Whether a budget left only the first finding, without its details.
+    #[serde(skip)]
+    pub is_short: bool,
 }
 
 impl Findings {
@@ -42,6 +45,19 @@ impl Findings {
             shorter.header.elided += finding.value;
             shorter.header.elided_rows += 1;
         }
+        shorter
+    }
+
+    /// Only the first finding, and of that only what was found and the command that shows it.
+    #[must_use]
+    pub fn shortest(&self) -> Findings {
+        let mut shorter = self.first(1);
+        for finding in &mut shorter.findings {
+            finding.details.clear();
+            finding.ceiling = None;
+        }
+        shorter.remarks.clear();
+        shorter.is_short = true;
         shorter
     }
 }

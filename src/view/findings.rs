@@ -2,7 +2,9 @@
 
 use hashbrown::HashMap;
 
-use crate::findings::{Cost, Found, Measured, Samples, accuracy, ceiling, find, lone_frames, remarks};
+use crate::findings::{
+    Cost, Found, Measured, Samples, accuracy, ceiling, find, is_nameless, lone_frames, remarks,
+};
 use crate::kind::{Kind, of_metric};
 use crate::profile::Profile;
 use crate::report::{Evidence, Finding, Findings, Header, Problem, Remark, Rest, Sentence, Severity};
@@ -26,6 +28,7 @@ pub fn findings(profile: &Profile, scope: &Scope) -> Findings {
         recording_says: recording(profile, metric, scope.base.is_some()),
         saves: saves(profile, metric),
         common: String::new(),
+        is_short: false,
         header,
     };
     if report.verdict.is_some() {
@@ -200,8 +203,7 @@ fn rest(left: &Samples<'_, '_>, header: &Header) -> Rest {
     for group in left.left().map(|group| &left.groups[group]) {
         rest.value += group.value;
         let Some(&leaf) = group.frames.last() else { continue };
-        let name = subject.profile.symbols.frame_name(leaf);
-        if unnamed_frames[leaf] || name.starts_with('[') || name == "<unknown>" {
+        if unnamed_frames[leaf] || is_nameless(subject.profile.symbols.frame_name(leaf)) {
             rest.unnamed += group.value;
         } else {
             *functions.entry(subject.keys.of_frame(leaf)).or_default() += group.value;
@@ -219,7 +221,7 @@ fn spread(rest: &Rest, whole: i64) -> Sentence {
     let share = |value| crate::unit::share(value, whole);
     Sentence::new(if rest.unnamed * 2 > whole {
         format!(
-            "{} is in code without names, so nothing can be concluded; prof info says what the file lacks",
+            "{} is in code without names, so nothing can be concluded; prof lint says what would name it",
             share(rest.unnamed)
         )
     } else if rest.no_stack * 2 > whole {

@@ -20,6 +20,14 @@ pub fn unfit(profile: &Profile, metric: usize) -> Vec<String> {
     errors.map(|problem| format!("{} ({})", problem.says, problem.remedy)).collect()
 }
 
+/// The same for a comparison, whose test says itself whether there are enough samples.
+pub fn unfit_to_compare(profile: &Profile, metric: usize) -> Vec<String> {
+    let problems = found(profile, metric).into_iter();
+    let errors = problems.filter(|problem| problem.level == Severity::Error);
+    let errors = errors.filter(|problem| !["empty", "few-samples"].contains(&problem.rule));
+    errors.map(|problem| format!("{} ({})", problem.says, problem.remedy)).collect()
+}
+
 pub(super) fn found(profile: &Profile, metric: usize) -> Vec<Problem> {
     let shown = &profile.meta.metrics[metric];
     if shown.too_large {

@@ -47,7 +47,7 @@ pub use heatmap::{HeatmapOptions, heatmap};
 pub use hot::{HotOptions, hot};
 pub use info::{InfoSource, info};
 pub use labels::{LabelsOptions, labels};
-pub use lint::{lint, unfit};
+pub use lint::{lint, unfit, unfit_to_compare};
 pub use page::{PageOptions, page};
 pub use per_event::{companion, top_per_event, top_with_calls, tree_per_event, with_events};
 pub use sort::{Sort, SortKey, SortRow};
@@ -357,5 +357,7 @@ fn samples(profile: &Profile, metric: usize) -> Option<i64> {
         return (counts_all && !count.too_large && count.divisor == 1).then_some(count.total);
     }
     let period = meta.period_of(metric)?;
-    (period > 1 && shown.divisor == 1).then(|| shown.total / period)
+    let count = (period > 1 && shown.divisor == 1).then(|| shown.total / period)?;
+    // Some recorders write a wrong period: there are at least as many samples as rows.
+    (u64::try_from(count).is_ok_and(|count| count >= shown.rows)).then_some(count)
 }

@@ -51,6 +51,21 @@ fn other_commands_mention_them() {
 }
 
 #[test]
+fn a_comparison_warns_of_recordings_that_are_not_fit() {
+    let sides = ["diff", "--symbolize", "never", "sorting.pb.gz", "sorting.pb.gz"];
+    let output = prof(&fixture("symbols"), &sides).output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        said.contains("sorting.pb.gz: ") && said.contains("of the profile is in code without names"),
+        "{said}"
+    );
+    let sides = ["diff", "go-cpu-old.pb.gz", "go-cpu-new.pb.gz"];
+    let output = prof(&fixture("pprof"), &sides).output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(!said.contains("go-cpu-old.pb.gz: "), "{said}");
+}
+
+#[test]
 fn recorded_problems_are_found() {
     for (file, rule) in [
         ("symbols/sorting.pb.gz", "unnamed"),

@@ -70,6 +70,8 @@ mod page_scripts;
 mod page_tabs;
 mod page_times;
 mod pictures;
+#[cfg(feature = "mcp")]
+mod questions;
 mod readers;
 mod recipes;
 mod report;

@@ -41,7 +41,7 @@ use crate::source::is_url;
 use crate::stats::{Incomparable, TestOptions};
 use crate::transform::AlignError;
 use crate::tree::By;
-use crate::view::{DiffOptions, DiffSort, limit_by_side, limit_rows};
+use crate::view::{DiffOptions, DiffSort, limit_by_side, limit_rows, unfit_to_compare};
 
 /// What changed between two sides, and whether it is more than noise
 ///
@@ -274,6 +274,12 @@ impl DiffCommand {
                 let message = format!("--budget: {format} records calls between functions, not stacks");
                 return Err(hinted(message, "prof top -f json has the numbers to check"));
             }
+        }
+        for input in sides.all() {
+            let named = |text: String| format!("{}: {text}", input.name);
+            self.warn(
+                &unfit_to_compare(&input.profile, input.metric).into_iter().map(named).collect::<Vec<_>>(),
+            );
         }
         self.note(requirement.note(sides.all().map(|input| &input.profile), by).as_slice());
         Ok(())

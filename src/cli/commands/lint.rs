@@ -1,7 +1,7 @@
 //! `prof lint`.
 
 use anyhow::Result;
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use crate::cli::commands::outcome::{FAILED, Outcome};
 use crate::cli::commands::show::write_timed;
@@ -31,27 +31,9 @@ pub(crate) struct LintCommand {
     many: ManyArgs,
     #[command(flatten)]
     layout: LayoutArgs,
-    /// Exit with code 1 from this level on; LEVEL is note, warning or error
+    /// Exit with code 1 from LEVEL on: note, warning or error
     #[arg(long, value_name = "LEVEL", hide_possible_values = true)]
-    deny: Option<Level>,
-}
-
-/// Values of `--deny`.
-#[derive(ValueEnum, Clone, Copy, Debug)]
-enum Level {
-    Note,
-    Warning,
-    Error,
-}
-
-impl Level {
-    fn severity(self) -> Severity {
-        match self {
-            Level::Note => Severity::Note,
-            Level::Warning => Severity::Warning,
-            Level::Error => Severity::Error,
-        }
-    }
+    deny: Option<Severity>,
 }
 
 impl LintCommand {
@@ -70,7 +52,7 @@ impl LintCommand {
         note(&prepared.profile.meta.notes, &input);
         let found = lint(&prepared.profile, &prepared.scope);
         let worst = found.problems.iter().map(|problem| problem.level).max();
-        let is_denied = deny.is_some_and(|deny| worst >= Some(deny.severity()));
+        let is_denied = deny.is_some_and(|deny| worst >= Some(deny));
         let report: Report = prepared.report(found);
         clock.step("view");
         write_timed(&report, &output, &input)?;

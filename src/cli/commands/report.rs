@@ -34,10 +34,10 @@ pub(crate) struct ReportCommand {
     layout: LayoutArgs,
     #[command(flatten)]
     wording: WordingArgs,
-    /// Fit the report into N tokens of 4 characters; 0 for no limit [default: one screen; JSON and CSV: no limit]
+    /// Fit into N tokens of 4 characters; 0: no limit [default: one screen; JSON and CSV: no limit]
     #[arg(long, value_name = "N")]
     budget: Option<usize>,
-    /// Print how to work with prof, for programs and new colleagues: in which order to ask, what answers mean, and traps
+    /// Print one page on how to work with prof
     #[arg(long)]
     guide: bool,
 }
@@ -108,8 +108,11 @@ fn within_budget(report: Findings, budget: Option<usize>, output: &Output) -> Re
         return Ok(report.into());
     }
     let lines = output.lines.unwrap_or(LINES);
-    for count in (0..=report.findings.len()).rev() {
-        let shorter = Report::from(report.first(count));
+    let count = report.findings.len();
+    // The first finding is always there, in its shortest form if need be.
+    for shorter in (1..=count).rev().map(|count| report.first(count)).chain([report.shortest()]) {
+        let is_shortest = shorter.is_short;
+        let shorter = Report::from(shorter);
         let mut text = Vec::new();
         match output.format {
             OutputFormat::Json => output::json(&shorter, &mut text)?,
@@ -124,7 +127,7 @@ fn within_budget(report: Findings, budget: Option<usize>, output: &Output) -> Re
             Some(tokens) => text.chars().count() <= tokens.saturating_mul(TOKEN),
             None => text.lines().count() <= lines,
         };
-        if fits || count == 0 {
+        if fits || is_shortest {
             return Ok(shorter);
         }
     }

@@ -91,12 +91,24 @@ impl Words<'_> {
             .collect()
     }
 
-    /// How far shares may be off.
+    /// How far the shares that are shown may be off by chance. A share of 50 % is the least certain one, and what is known of
+    /// that gives the others.
     fn accuracy(&self) -> Option<String> {
-        let points = self.report.accuracy.filter(|points| *points >= 0.05)?;
-        Some(format!(
-            "with this many samples, shares are accurate to within {points:.1} points; smaller differences are noise"
-        ))
+        let of_half = self.report.accuracy.filter(|_| !self.report.is_short)?;
+        let points = |finding: &Finding| {
+            let share = finding.value as f64 / self.header().shown.max(1) as f64;
+            of_half * 2.0 * (share * (1.0 - share)).max(0.0).sqrt()
+        };
+        let (first, last) = (self.report.findings.first()?, self.report.findings.last()?);
+        if points(first).max(points(last)) < 0.05 {
+            return None;
+        }
+        let first_is = format!("the {} below by up to {:.1} points", self.share(first.value), points(first));
+        let last_is = match self.report.findings.len() {
+            1 => String::new(),
+            _ => format!(" and the {} by {:.1}", self.share(last.value), points(last)),
+        };
+        Some(format!("with this many samples, chance moves {first_is}{last_is} (95%)"))
     }
 
     fn finding(&self, number: usize, finding: &Finding) -> Vec<Note> {
@@ -199,11 +211,16 @@ impl Words<'_> {
         if !parts.is_empty() {
             lines.push(format!("not conclusive: {}", parts.join(", ")));
         }
-        let says: Vec<String> = self.report.recording_says.iter().map(|says| self.spelled(says)).collect();
+        let says = &self.report.recording_says;
+        let mut shown: Vec<String> = says.iter().take(PROBLEMS).map(|says| self.spelled(says)).collect();
+        let more = says.len() - shown.len();
+        if more > 0 {
+            shown.push(format!("{more} more {}", plural(more as u64, "problem", "problems")));
+        }
         lines.push(if says.is_empty() {
             "recording: no problems".to_string()
         } else {
-            format!("recording: {} (prof lint says what to do)", says.join("; "))
+            format!("recording: {} (prof lint says what to do)", shown.join("; "))
         });
         lines.into_iter().flat_map(|line| self.paragraph("", &line)).collect()
     }
@@ -218,6 +235,9 @@ fn short(name: &str) -> String {
         None => short_name(name),
     }
 }
+
+/// How many problems of the recording are named.
+const PROBLEMS: usize = 2;
 
 /// Text is not wrapped into less.
 const LEAST: usize = 20;

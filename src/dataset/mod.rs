@@ -29,6 +29,7 @@ mod read;
 mod samples;
 #[cfg(feature = "parquet")]
 mod schema;
+mod sql;
 #[cfg(feature = "parquet")]
 mod symbols;
 
@@ -39,6 +40,7 @@ use std::path::Path;
 pub use export::{Export, ExportError, Exported};
 #[cfg(feature = "parquet")]
 pub use read::{future, read, read_result};
+pub use sql::{Engine, sql};
 
 /// The folders of a dataset.
 const FOLDERS: [&str; 4] = ["profiles", "samples", "stacks", "frames"];

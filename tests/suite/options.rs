@@ -352,7 +352,7 @@ fn every_command_is_tried() {
         .filter_map(|line| line.split_whitespace().next())
         .filter(|name| *name != "help")
         .collect();
-    let tried = "completions convert diff flame focus graph hot info labels lint man mcp open report source timeline top traces tree trend types ui";
+    let tried = "completions convert diff flame focus graph hot info labels lint man mcp open report source sql timeline top traces tree trend types ui";
     assert_eq!(named, tried.split(' ').collect());
 }
 

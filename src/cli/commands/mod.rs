@@ -22,6 +22,7 @@ pub(crate) mod report;
 pub(crate) mod requirement;
 pub(crate) mod show;
 pub(crate) mod source;
+pub(crate) mod sql;
 pub(crate) mod timeline;
 pub(crate) mod top;
 pub(crate) mod traces;
@@ -112,6 +113,7 @@ commands! {
     Timeline(timeline::TimelineCommand),
     Trend(trend::TrendCommand),
     Convert(convert::ConvertCommand),
+    Sql(sql::SqlCommand),
     #[cfg(feature = "mcp")]
     Mcp(mcp::McpCommand) with describe,
     Completions(completions::CompletionsCommand),

@@ -1,0 +1,30 @@
+//! `prof sql`.
+
+use std::io::Write;
+
+use anyhow::Result;
+use clap::{Args, ValueHint};
+
+use crate::cli::terminal::target::Target;
+use crate::dataset::{Engine, sql};
+
+/// SQL macros that query a dataset of profiles in DuckDB, Spark or ClickHouse
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  prof sql duckdb fleet/ > fleet.sql   then: duckdb -init fleet.sql -c \"FROM self_total('cpu')\"
+  prof sql spark s3://bucket/fleet     for a dataset in object storage")]
+pub(crate) struct SqlCommand {
+    /// The query engine: duckdb, spark or clickhouse
+    #[arg(value_name = "ENGINE", hide_possible_values = true)]
+    engine: Engine,
+    /// The dataset: a folder that prof convert --to parquet wrote, or its address in object storage
+    #[arg(value_name = "DATASET", default_value = "fleet", value_hint = ValueHint::DirPath)]
+    dataset: String,
+}
+
+impl SqlCommand {
+    pub(crate) fn run(self) -> Result<()> {
+        let text = sql(self.engine, &self.dataset);
+        Target::Stdout.write(|out| Ok(out.write_all(text.as_bytes())?))
+    }
+}

@@ -1,7 +1,5 @@
 //! `prof sql`.
 
-use std::io::Write;
-
 use anyhow::Result;
 use clap::{Args, ValueHint};
 

@@ -52,33 +52,10 @@ fn chip(diff: &Diff, cause: &DiffCause, ids: &HashMap<&str, usize>) -> Option<Ch
     Some(Chip {
         label: format!("{} {change} {points}", short(&cause.function)),
         evidence: causes::evidence(diff, cause, short),
-        path: path
-            .filter(|path| !path.is_empty())
-            .map_or_else(|| vec![function], |path| as_far_as(path, function)),
+        path: path.filter(|path| !path.is_empty()).unwrap_or_else(|| vec![function]),
     })
-}
-
-/// A path without what comes after a function: the button leads to the function that it names, not to what that calls.
-fn as_far_as(mut path: Vec<usize>, function: usize) -> Vec<usize> {
-    if let Some(last) = path.iter().rposition(|&step| step == function) {
-        path.truncate(last + 1);
-    }
-    path
 }
 
 fn short(name: &str) -> String {
     clean(&short_name(name)).into_owned()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::as_far_as;
-
-    #[test]
-    fn paths_end_at_the_function_that_the_button_names() {
-        assert_eq!(as_far_as(vec![1, 2, 3], 2), [1, 2]);
-        assert_eq!(as_far_as(vec![1, 2, 1, 3], 1), [1, 2, 1]);
-        // A path of calls that names another function is shown as a whole.
-        assert_eq!(as_far_as(vec![1, 2], 4), [1, 2]);
-    }
 }

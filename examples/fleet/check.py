@@ -34,8 +34,20 @@ def field(number, value):
     return varint(number << 3 | 2) + varint(len(value)) + value
 
 
+NAMES = ["main", "serve", "parse", "render", "query", "encode", "lock", "copy"] + [f"f{n}" for n in range(400)]
+
+
+def stacks():
+    """The stacks of the program, which all machines run."""
+    chance = random.Random(1)
+    return [[1] + [chance.randint(2, len(NAMES)) for _ in range(chance.randint(0, 30))] for _ in range(3000)]
+
+
+STACKS = stacks()
+
+
 def profile(seed):
-    """A pprof file of a machine: random stacks of a few functions, with a region and an endpoint."""
+    """A pprof file of a machine: some of the stacks, with a region and an endpoint."""
     chance = random.Random(seed)
     strings = ["", "samples", "count", "cpu", "nanoseconds", "region", "endpoint"]
     index = {text: number for number, text in enumerate(strings)}
@@ -46,11 +58,9 @@ def profile(seed):
             strings.append(text)
         return index[text]
 
-    names = ["main", "serve", "parse", "render", "query", "encode", "lock", "copy"] + [f"f{n}" for n in range(40)]
     out = b"".join(field(1, field(1, a) + field(2, b)) for a, b in [(1, 2), (3, 4)])
     region = string(chance.choice(["eu", "us", "asia"]))
-    for _ in range(chance.randint(50, 150)):
-        stack = [1] + [chance.randint(2, len(names)) for _ in range(chance.randint(0, 8))]
+    for stack in chance.sample(STACKS, chance.randint(400, 1200)):
         ticks = chance.randint(1, 9)
         sample = field(1, b"".join(map(varint, reversed(stack))))
         sample += field(2, varint(ticks) + varint(ticks * 10_000_000))
@@ -58,7 +68,7 @@ def profile(seed):
         if chance.random() < 0.5:
             sample += field(3, field(1, 6) + field(2, string(chance.choice(["/a", "/b", "/c"]))))
         out += field(2, sample)
-    for number, name in enumerate(names, 1):
+    for number, name in enumerate(NAMES, 1):
         out += field(4, field(1, number) + field(4, field(1, number)))
         out += field(5, field(1, number) + field(2, string(name)))
     out += b"".join(field(6, text.encode()) for text in strings)

@@ -162,6 +162,7 @@ fn run_example(folder: &Path, command: &str, example: &Example) -> String {
         assert!(printed.lines().count() > 1, "{}: {printed}", example.line);
         return match command {
             "source" => independent(&printed),
+            "sql" => "(statements)\n".to_string(),
             "man" => printed.replace(env!("CARGO_PKG_VERSION"), "VERSION"),
             _ => printed,
         };

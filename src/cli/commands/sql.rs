@@ -9,8 +9,8 @@ use crate::dataset::{Engine, sql};
 /// SQL macros that query a dataset of profiles in DuckDB, Spark or ClickHouse
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
-  prof sql duckdb fleet/ > fleet.sql   then: duckdb -init fleet.sql -c \"FROM self_total('cpu')\"
-  prof sql spark s3://bucket/fleet     for a dataset in object storage")]
+  prof sql duckdb fleet/             for duckdb -init FILE -c \"FROM self_total('cpu')\"
+  prof sql spark s3a://bucket/fleet  for a dataset in object storage")]
 pub(crate) struct SqlCommand {
     /// The query engine: duckdb, spark or clickhouse
     #[arg(value_name = "ENGINE", hide_possible_values = true)]

@@ -33,7 +33,7 @@ use crate::tree::By;
   prof convert -o default.pgo monday.pb.gz tuesday.pb.gz        several combined, for go build -pgo
   prof convert -o small.pb.gz --show-from order cpu.pb.gz       only the handler and its callees
   prof convert -o - --output-format speedscope cpu.pb.gz        to standard output
-  prof convert -q -o fleet/ --to parquet cpu.pb.gz new.pb.gz    a dataset for DuckDB or Spark; see prof sql"
+  prof convert -q -o fleet/ --to parquet cpu.pb.gz new.pb.gz    a dataset for SQL; see prof sql"
 )]
 pub(crate) struct ConvertCommand {
     #[command(flatten)]

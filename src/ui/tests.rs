@@ -2,7 +2,169 @@
 
 use std::fs;
 
-use crate::ui::keys::KEYS;
+use crate::profile::from_notation;
+use crate::report::Report;
+use crate::ui::answer::{Answer, Line};
+use crate::ui::draw::flame::blocks;
+use crate::ui::keys::{KEYS, Key};
+use crate::ui::question::{Grammar, Question, View};
+use crate::ui::state::{Search, State};
+use crate::ui::update::{Effect, press};
+use crate::view::{FlameOptions, Scope, SiblingOrder, TopOptions, TreeOptions, flame, top, tree};
+
+/// `parse` costs 6 of 10 by itself; `read` is called by it and by `main`.
+const PICTURE: &str = "main;parse 6\nmain;parse;read 2\nmain;read 1\nmain;Render 1";
+
+/// A screen of 40 columns and 12 lines, six of which are rows.
+fn screen(view: View) -> (State, Answer) {
+    let profile = from_notation(PICTURE);
+    let scope = Scope::metric(0);
+    let report: Report = match view {
+        View::Top => top(&profile, &TopOptions::new(scope)).into(),
+        View::Tree => tree(&profile, &TreeOptions::new(scope)).into(),
+        _ => {
+            let order = SiblingOrder::Weight;
+            flame(&profile, &FlameOptions { order, ..FlameOptions::new(scope) }).into()
+        }
+    };
+    let question = Question { view, choices: Vec::new(), subject: None, inputs: vec!["cpu".to_string()] };
+    let answer = Answer::new(question.clone(), report, Vec::new(), true);
+    let mut state = State::new(question, Grammar::default(), (40, 12));
+    state.show(&answer, None);
+    (state, answer)
+}
+
+fn names(state: &State, answer: &Answer) -> Vec<String> {
+    state.lines.iter().map(|line| answer.text_of(*line)).collect()
+}
+
+fn type_text(state: &mut State, answer: &Answer, text: &str) {
+    for c in text.chars() {
+        press(state, answer, Key::Char(c));
+    }
+}
+
+#[test]
+fn a_click_selects_and_a_second_one_shows_the_callers() {
+    let (mut state, answer) = screen(View::Top);
+    assert_eq!(names(&state, &answer), ["parse", "read", "Render", "main"]);
+    press(&mut state, &answer, Key::Click(20, 4));
+    assert_eq!(state.selected(&answer), Some("read"));
+    for nothing in [0, 1, 2, 7, 8, 11, 500] {
+        press(&mut state, &answer, Key::Click(20, nothing));
+        assert_eq!((state.selected(&answer), state.question.view), (Some("read"), View::Top), "{nothing}");
+    }
+    press(&mut state, &answer, Key::Click(20, 4));
+    assert_eq!((state.question.view, state.question.subject.as_deref()), (View::Focus, Some("read")));
+    assert_eq!(state.command_line(), "prof focus read cpu");
+    assert!(state.back());
+    assert_eq!(state.question.view, View::Top);
+}
+
+#[test]
+fn a_tree_is_opened_row_by_row() {
+    let (mut state, answer) = screen(View::Tree);
+    // All rows have at least a twentieth, so all are open.
+    assert_eq!(names(&state, &answer), ["main", "parse", "read", "Render", "read"]);
+    press(&mut state, &answer, Key::Left);
+    assert_eq!(names(&state, &answer), ["main"]);
+    press(&mut state, &answer, Key::Char('H'));
+    assert_eq!(state.selected(&answer), Some("parse"), "read has only 2 of its 8");
+    press(&mut state, &answer, Key::Left);
+    press(&mut state, &answer, Key::Char('j'));
+    assert_eq!(state.selected(&answer), Some("Render"));
+    press(&mut state, &answer, Key::Left);
+    assert_eq!(state.selected(&answer), Some("main"), "its caller");
+}
+
+#[test]
+fn a_search_opens_rows_and_respects_capitals() {
+    let (mut state, answer) = screen(View::Tree);
+    press(&mut state, &answer, Key::Left);
+    type_text(&mut state, &answer, "/rea");
+    assert_eq!((state.line(), state.selected(&answer)), (Some(Line::Tree(2)), Some("read")));
+    press(&mut state, &answer, Key::Enter);
+    press(&mut state, &answer, Key::Char('n'));
+    assert_eq!(state.line(), Some(Line::Tree(4)));
+    press(&mut state, &answer, Key::Char('N'));
+    assert_eq!(state.line(), Some(Line::Tree(2)));
+    let finds = |text: &str, name: &str| Search::new(text).unwrap().finds(name);
+    assert!(finds("render", "Render") && finds("R", "Render") && !finds("R", "parse") && finds("(", "f(x)"));
+    // Given up, one is where one was.
+    press(&mut state, &answer, Key::Char('g'));
+    type_text(&mut state, &answer, "/Rend");
+    assert_eq!(state.selected(&answer), Some("Render"));
+    press(&mut state, &answer, Key::Esc);
+    assert_eq!(state.selected(&answer), Some("main"));
+}
+
+#[test]
+fn blocks_are_as_wide_as_their_values() {
+    let (mut state, answer) = screen(View::Flame);
+    let picture = |state: &State| -> Vec<(String, usize, usize, usize)> {
+        let graph = answer.flame().unwrap();
+        let name = |node: u32| graph.nodes[node as usize].name.to_string();
+        let blocks = blocks(graph, &state.cursor, 40);
+        blocks.into_iter().map(|block| (name(block.node), block.row, block.from, block.to)).collect()
+    };
+    let block = |name: &str, row, from, to| (name.to_string(), row, from, to);
+    // 10 in 40 columns: 8 for parse, of which 2 for read, then 1 each, by name.
+    let whole = [
+        block("(all)", 0, 0, 40),
+        block("main", 1, 0, 40),
+        block("parse", 2, 0, 32),
+        block("read", 3, 0, 8),
+        block("Render", 2, 32, 36),
+        block("read", 2, 36, 40),
+    ];
+    assert_eq!(picture(&state), whole);
+    type_text(&mut state, &answer, "jj");
+    press(&mut state, &answer, Key::Enter);
+    let zoomed = [
+        block("(all)", 0, 0, 40),
+        block("main", 1, 0, 40),
+        block("parse", 2, 0, 40),
+        block("read", 3, 0, 10),
+    ];
+    assert_eq!(picture(&state), zoomed);
+    press(&mut state, &answer, Key::Backspace);
+    assert_eq!(picture(&state), whole);
+    press(&mut state, &answer, Key::Click(37, 4));
+    assert_eq!(state.selected(&answer), Some("read"));
+    press(&mut state, &answer, Key::Click(37, 4));
+    assert_eq!(picture(&state).last(), Some(&block("read", 2, 0, 40)));
+}
+
+#[test]
+fn keys_have_effects() {
+    let (mut state, answer) = screen(View::Top);
+    for (key, effect) in [
+        (Key::Char('q'), Effect::Quit),
+        (Key::Ctrl('c'), Effect::Quit),
+        (Key::Ctrl('z'), Effect::Suspend),
+        (Key::Char('y'), Effect::Copy("parse".to_string())),
+        (Key::Char('Y'), Effect::Copy("prof top cpu".to_string())),
+        (Key::Char('s'), Effect::SuggestFile),
+        (Key::Char('r'), Effect::Reload),
+        (Key::Esc, Effect::Cancel),
+    ] {
+        assert_eq!(press(&mut state, &answer, key), Some(effect), "{key:?}");
+    }
+    type_text(&mut state, &answer, "::--by file");
+    assert_eq!(press(&mut state, &answer, Key::Enter), Some(Effect::Options(":--by file".to_string())));
+    for (key, line) in [
+        ('f', "prof top --focus '^parse$' cpu"),
+        ('x', "prof top --focus '^parse$' --hide-stacks '^parse$' cpu"),
+        ('h', "prof top --focus '^parse$' --hide-stacks '^parse$' --hide-frames '^parse$' cpu"),
+        ('X', "prof top cpu"),
+        ('p', "prof top --by package cpu"),
+        ('b', "prof tree --by package --bottom-up cpu"),
+        ('b', "prof tree --by package cpu"),
+    ] {
+        press(&mut state, &answer, Key::Char(key));
+        assert_eq!(state.command_line(), line, "{key}");
+    }
+}
 
 #[test]
 fn the_page_lists_the_keys() {

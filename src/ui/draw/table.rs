@@ -30,6 +30,8 @@ enum What {
     Total,
     TotalShare,
     ShownShare,
+    /// The share in the function whose callers and callees are shown.
+    FunctionShare,
     TotalOld,
     TotalChange,
     /// Self of one of several metrics.
@@ -76,7 +78,8 @@ pub(super) fn draw(state: &State, answer: &Answer, theme: Theme, area: Rect, cel
         let before = branches(state, answer, theme, line);
         let room = usize::from(area.width).saturating_sub(taken + display_width(&before));
         let text = answer.text_of(line);
-        let is_found = state.search.as_ref().is_some_and(|search| search.finds(&text));
+        let is_found =
+            state.search.as_ref().is_some_and(|search| search.finds(&text)) || is_marked(answer, line);
         put(cells, taken as u16, y, &before, usize::from(area.width) - taken, base);
         let x = (taken + display_width(&before)) as u16;
         let style = if is_found { base.patch(Theme::found()) } else { base };
@@ -85,6 +88,12 @@ pub(super) fn draw(state: &State, answer: &Answer, theme: Theme, area: Rect, cel
     if state.lines.is_empty() {
         put(cells, 0, area.y + 1, nothing(answer), usize::from(area.width), theme.faint());
     }
+}
+
+/// Whether `--highlight` marks the function of a line.
+fn is_marked(answer: &Answer, line: Line) -> bool {
+    let header = answer.report.header();
+    answer.name_of(line).zip(header).is_some_and(|(name, header)| header.is_highlighted(name))
 }
 
 /// Why there are no lines.
@@ -241,7 +250,7 @@ fn columns(answer: &Answer, scales: &Scales, lines: &[Line], width: u16) -> Vec<
         lines.iter().map(|&line| display_width(&text_of(answer, scales, what, line))).max().unwrap_or(0)
     };
     let least = |what: What| match what {
-        What::OwnShare | What::TotalShare | What::ShownShare => 6,
+        What::OwnShare | What::TotalShare | What::ShownShare | What::FunctionShare => 6,
         _ => 7,
     };
     let mut left = usize::from(width).saturating_sub(LEAST_NAME);
@@ -290,6 +299,9 @@ fn wanted(answer: &Answer, width: u16) -> Vec<(String, What)> {
         (true, false) => [total, own].concat(),
         (false, _) => total.to_vec(),
     };
+    if matches!(answer.report, Report::Focus(_)) {
+        all.push(("%FUNC", What::FunctionShare));
+    }
     if filtered {
         all.push(("%SHOWN", What::ShownShare));
     }
@@ -302,7 +314,7 @@ fn value_of(answer: &Answer, what: What, line: Line) -> Option<i64> {
     let old = |own: bool| numbers.old.map(|old| if own { old.self_value } else { old.total });
     match what {
         What::Own | What::OwnShare => numbers.own,
-        What::Total | What::TotalShare | What::ShownShare => numbers.total,
+        What::Total | What::TotalShare | What::ShownShare | What::FunctionShare => numbers.total,
         What::OwnOld => old(true),
         What::TotalOld => old(false),
         What::OwnChange => Some(numbers.own? - old(true)?),
@@ -318,6 +330,7 @@ fn text_of(answer: &Answer, scales: &Scales, what: What, line: Line) -> String {
     match (what, scales.of_column(what)) {
         (What::OwnShare | What::TotalShare, _) => share(value, whole(|header| header.total)),
         (What::ShownShare, _) => share(value, whole(|header| header.shown)),
+        (What::FunctionShare, _) => share(value, answer.numbers(Line::Subject).total.unwrap_or(0)),
         (_, None) => value.to_string(),
         (What::OwnChange | What::TotalChange, Some(scale)) => scale.format_signed(value),
         (_, Some(scale)) => scale.format(value),

@@ -61,7 +61,7 @@ const OF_OUTPUT: [&str; 16] = [
 const ROWS_OF_TREE: [&str; 4] = ["--limit", "20000", "--min-share", "0.05"];
 
 /// The same bottom-up, where each function has a tree of its own.
-const ROWS_OF_CALLERS: [&str; 4] = ["--limit", "500", "--min-share", "1"];
+const ROWS_OF_CALLERS: [&str; 4] = ["--limit", "100", "--min-share", "1"];
 
 /// The width of the flame graph in which a block must be visible, so that zooming needs no new report.
 const PIXELS: u32 = 20_000;

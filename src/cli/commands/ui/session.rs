@@ -70,6 +70,11 @@ impl Session {
         self.pending.is_some()
     }
 
+    /// Whether text is being typed.
+    pub(super) fn is_typing(&self) -> bool {
+        self.state.typing.is_some()
+    }
+
     /// Presses a key, and asks what it changed.
     pub(super) fn press(&mut self, key: Key) -> Option<Request> {
         let effect = press(&mut self.state, &self.answer, key);

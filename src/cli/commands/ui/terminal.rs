@@ -128,7 +128,8 @@ fn next(session: &mut Session) -> Result<Option<Request>> {
         while request.is_none() && event::poll(Duration::ZERO)? {
             match event::read()? {
                 Event::Resize(width, height) => session.resize((width, height)),
-                Event::Paste(text) => {
+                // Elsewhere, what is pasted would press keys.
+                Event::Paste(text) if session.is_typing() => {
                     for c in text.chars().filter(|c| !c.is_control()) {
                         request = request.or(session.press(Key::Char(c)));
                     }

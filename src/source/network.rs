@@ -23,6 +23,12 @@ impl Network {
         Network { options: Arc::new(options), fetched: Arc::default() }
     }
 
+    /// The same without what was fetched, to record again.
+    #[must_use]
+    pub fn anew(&self) -> Self {
+        Network { options: self.options.clone(), fetched: Arc::default() }
+    }
+
     /// Fetches the addresses among several lists of inputs that were not fetched yet, at the same time if they are on
     /// different servers. If a list has an address several times, it is fetched as often, one round after the other, so that
     /// the sides of a comparison are recorded in turns. Fails with the first address that cannot be fetched.

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -318,6 +320,37 @@ fn standard_input_is_explored_in_all_views() {
     assert!(labels.starts_with("standard input · cpu"), "{labels}");
 }
 
+/// The questions are about the file in which a recording is saved; `r` records again and compares with it.
+#[test]
+fn servers_record_again() {
+    let folder = folder();
+    let server = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("http://{}/cpu.pb.gz", server.local_addr().unwrap());
+    std::thread::spawn(move || {
+        // The first recording is the old one.
+        for file in ["old", "new"] {
+            let (mut client, _) = server.accept().unwrap();
+            let mut line = String::new();
+            let mut request = BufReader::new(client.try_clone().unwrap());
+            while request.read_line(&mut line).unwrap() > 2 {
+                line.clear();
+            }
+            let body = fs::read(fixture(&format!("pprof/go-cpu-{file}.pb.gz"))).unwrap();
+            let head =
+                format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\nConnection: close\r\n\r\n", body.len());
+            client.write_all(&[head.as_bytes(), &body].concat()).unwrap();
+        }
+    });
+    let mut ui = prof(folder.path(), &["ui", "--keys", "r", "--screen", "1000x24", &address]);
+    let output = ui.env("XDG_CACHE_HOME", folder.path()).stdin(Stdio::null()).output().unwrap();
+    let screen = String::from_utf8_lossy(&output.stdout);
+    let command = screen.trim_end().lines().last().unwrap();
+    assert!(command.starts_with("$ prof top --base /") && !command.contains("http"), "{screen}");
+    let compared =
+        pressed(folder.path(), &["--base", "old.pb.gz", "new.pb.gz"], "", &["--screen", "1000x24"]);
+    assert_eq!(screen.lines().nth(3), compared.lines().nth(3));
+}
+
 #[test]
 fn without_a_terminal_other_commands_are_named() {
     let folder = folder();
@@ -351,7 +384,7 @@ fn the_terminal_is_left_as_it_was() {
         script.args(["-qec", &line, "/dev/null"]).current_dir(folder.path()).stdin(Stdio::piped());
         script.env_remove("PROF_PROFILE").env("TERM", "xterm-256color").stdout(Stdio::piped());
         let mut child = script.spawn().unwrap();
-        std::io::Write::write_all(&mut child.stdin.take().unwrap(), keys.as_bytes()).unwrap();
+        child.stdin.take().unwrap().write_all(keys.as_bytes()).unwrap();
         let output = child.wait_with_output().unwrap();
         let shown = String::from_utf8_lossy(&output.stdout);
         let file = |name: &str| fs::read_to_string(folder.path().join(name));

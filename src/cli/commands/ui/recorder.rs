@@ -49,6 +49,7 @@ impl Recorder {
         let (inputs, combine) = (self.addresses.clone(), Combine::default());
         let mut request = input.request(inputs, combine, LoadOptions::LEAST, false)?;
         request.observer = observer.clone();
+        request.network = request.network.anew();
         request.fetch(&[&self.addresses]).map_err(|error| explain(error, &request))?;
         let files = observer.files.lock().unwrap_or_else(PoisonError::into_inner).clone();
         Ok(if files.is_empty() { self.addresses.clone() } else { files })

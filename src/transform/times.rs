@@ -52,7 +52,7 @@ impl TimePoint {
 /// means the same moment with and without `--thread`.
 #[derive(Clone, Copy, Debug)]
 pub struct RecordingSpan {
-    /// The start, from which times such as `1.5s` are counted.
+    /// The earliest sample, from which times such as `1.5s` are counted.
     pub start: i64,
     /// The end, or the time of the last sample if that is later.
     pub end: i64,
@@ -70,13 +70,15 @@ impl RecordingSpan {
         let SampleTimes { first, last, .. } = times;
         let duration = profile.meta.duration_ns.unwrap_or(0);
         let noted = profile.meta.time_ns.filter(|&time| first >= time.saturating_sub(SLACK));
-        let start = match noted {
+        let began = match noted {
             Some(time) => time.min(first),
             // Times that are counted from the start do not exceed the duration.
             None if first >= 0 && last <= duration => 0,
             None => first,
         };
-        Ok(RecordingSpan { start, end: start.saturating_add(duration).max(last), is_dated: noted.is_some() })
+        let end = began.saturating_add(duration).max(last);
+        // Some recorders note when the program was started, others when they were, so times are counted from the first sample.
+        Ok(RecordingSpan { start: first, end, is_dated: noted.is_some() })
     }
 
     /// A point in time on the clock of the samples. Fails if a date is given and the recording has none.

@@ -442,7 +442,7 @@ fn sample_times(profile: &Profile) -> Option<Vec<Option<i64>>> {
     let span = RecordingSpan::of(profile).ok()?;
     // Some formats count from the start of the recording.
     let shift = match profile.meta.time_ns {
-        Some(start) if !span.is_dated => start.saturating_sub(span.start),
+        Some(start) if !span.is_dated => start.saturating_sub(span.began),
         _ => 0,
     };
     let time = |row| profile.samples.time_of(row).map(|time| time.saturating_add(shift));

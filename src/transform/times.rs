@@ -54,6 +54,8 @@ impl TimePoint {
 pub struct RecordingSpan {
     /// The earliest sample, from which times such as `1.5s` are counted.
     pub start: i64,
+    /// When the recording began, if that is known: 0 of formats that count from then; otherwise the same as `start`.
+    pub began: i64,
     /// The end, or the time of the last sample if that is later.
     pub end: i64,
     /// Whether times are counted from 1970.
@@ -78,7 +80,7 @@ impl RecordingSpan {
         };
         let end = began.saturating_add(duration).max(last);
         // Some recorders note when the program was started, others when they were, so times are counted from the first sample.
-        Ok(RecordingSpan { start: first, end, is_dated: noted.is_some() })
+        Ok(RecordingSpan { start: first, began, end, is_dated: noted.is_some() })
     }
 
     /// A point in time on the clock of the samples. Fails if a date is given and the recording has none.

@@ -13,7 +13,7 @@ use tempfile::TempDir;
 use crate::support::{fixture, prof};
 
 /// A server and the client that talks to it.
-pub struct Client {
+pub(crate) struct Client {
     server: Child,
     input: Option<ChildStdin>,
     output: BufReader<ChildStdout>,
@@ -22,7 +22,7 @@ pub struct Client {
 
 impl Client {
     /// Starts a server in a folder, and greets it.
-    pub fn start(folder: &Path, arguments: &[&str]) -> Client {
+    pub(crate) fn start(folder: &Path, arguments: &[&str]) -> Client {
         let mut command = prof(folder, &[&["mcp"], arguments].concat());
         let mut server = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let output = BufReader::new(server.stdout.take().unwrap());
@@ -69,7 +69,7 @@ impl Client {
         (text.to_string(), result["isError"] == true)
     }
 
-    pub fn text(&mut self, tool: &str, arguments: &Value) -> String {
+    pub(crate) fn text(&mut self, tool: &str, arguments: &Value) -> String {
         let (text, is_error) = self.call(tool, arguments);
         assert!(!is_error, "{tool} {arguments}: {text}");
         text
@@ -82,7 +82,7 @@ impl Client {
     }
 
     /// Closes the connection. The server ends by itself, without an error.
-    pub fn end(mut self) {
+    pub(crate) fn end(mut self) {
         drop(self.input.take());
         assert!(self.server.wait().unwrap().success());
     }

@@ -610,9 +610,9 @@ fn a_hostile_profile_shows_as_text() {
     found.sort_unstable();
     assert_eq!(found, expected);
     assert_eq!(result["title"], title);
-    // The data, the packed style and script, the script that unpacks them and the unpacked one, and the two scripts that
-    // this test adds.
-    assert_eq!((&result["scripts"], &result["strange"]), (&json!(7), &json!(0)));
+    // The data, the times, the packed style and script, the script that unpacks them and the unpacked one, and the two scripts
+    // that this test adds.
+    assert_eq!((&result["scripts"], &result["strange"]), (&json!(8), &json!(0)));
     assert_eq!(result["hacked"], "undefined");
     let shown = result["first"].as_array().unwrap();
     assert!(shown.contains(&json!("\"quoted\" 'name' & \\u{1b}[31m\\u{202e}")), "{shown:?}");

@@ -42,9 +42,9 @@ pub(crate) struct EmbedArgs {
     pub(crate) embed_source: bool,
     #[command(flatten)]
     pub(crate) paths: SourcePathArgs,
-    /// Put the time of every sample into a page, however many there are
+    /// Put the times of all samples into a page
     ///
-    /// By default, a page has them, and with them its timeline, if they take at most a fifth of it.
+    /// By default, a page has them, and with them its timeline, only if they take at most a fifth of it.
     #[arg(long)]
     pub(crate) embed_times: bool,
 }

@@ -28,8 +28,10 @@ thread_local! {
 }
 
 /// Ends the session even if the command panics.
+#[cfg(any(feature = "mcp", test))]
 struct End;
 
+#[cfg(any(feature = "mcp", test))]
 impl Drop for End {
     fn drop(&mut self) {
         SESSION.with_borrow_mut(Option::take);
@@ -37,6 +39,7 @@ impl Drop for End {
 }
 
 /// Runs a command on this thread inside a session. Returns its result, and the session with what it wrote.
+#[cfg(any(feature = "mcp", test))]
 pub(crate) fn run_in<T>(session: Session, command: impl FnOnce() -> T) -> (T, Session) {
     SESSION.replace(Some(session));
     let _end = End;

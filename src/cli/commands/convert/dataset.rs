@@ -76,7 +76,7 @@ fn summary(exported: &crate::dataset::Exported, out: &Path) -> String {
     };
     let mut text = format!("{}: {} written", out.display(), count(exported.written));
     if exported.known > 0 {
-        text.push_str(&format!(", {} skipped because the dataset has them", count(exported.known)));
+        text.push_str(&format!(", {} already in the dataset", count(exported.known)));
     }
     if exported.untimed > 0 {
         text.push_str(&format!("; {} without a time, so without a date", count(exported.untimed)));

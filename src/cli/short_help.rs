@@ -163,7 +163,7 @@ fn example_lines(line: &str) -> Vec<String> {
 }
 
 /// Commands that people rarely need share a line of `prof -h`, which has to fit a screen.
-const RARE: &[&str] = &["types", "sql", "completions", "man"];
+const RARE: &[&str] = &["traces", "types", "sql", "mcp", "completions", "man"];
 
 /// The help of `prof -h` on one screen: the commands, one line each.
 pub(super) fn of_program(prof: &Command) -> String {

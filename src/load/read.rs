@@ -145,6 +145,8 @@ impl Request {
 /// The order in which inputs are read in batches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum BatchOrder {
+    /// For exports alone.
+    #[cfg_attr(not(feature = "parquet"), expect(dead_code))]
     FirstFirst,
     LastFirst,
 }

@@ -1,5 +1,6 @@
 //! `prof convert --to parquet`: profiles as a dataset for query engines.
 
+#[cfg(feature = "parquet")]
 use std::fs;
 use std::path::Path;
 
@@ -105,6 +106,7 @@ fn explain(error: crate::load::ExportingError, request: &crate::load::Request) -
 }
 
 /// Fails if the output is not a dataset or an empty folder, or if it is one of the inputs.
+#[cfg(feature = "parquet")]
 fn may_add(out: &Path, inputs: &[std::path::PathBuf]) -> Result<()> {
     let shown = out.display();
     if out.exists() && !out.is_dir() {

@@ -31,7 +31,7 @@ use crate::cli::terminal::failure::hinted;
 use crate::output;
 use crate::ui::{Choice, Question, View, parse};
 
-/// Explore a profile in the terminal: all views, with keys and the mouse
+/// Explore a profile in the terminal, with keys and the mouse
 ///
 /// The last line of the screen is the command that prints the same numbers. ? lists the keys.
 #[derive(Args, Debug)]
@@ -50,7 +50,9 @@ pub(crate) struct UiArgs {
     /// Start with this view: top, tree, flame, hot, timeline, labels or report
     #[arg(long, value_name = "VIEW", default_value = "top", value_parser = view, help_heading = None)]
     view: View,
-    /// Press these keys, such as `jj<enter>`, print the screen, and quit; needs no terminal
+    /// Press keys, print the screen, and quit
+    ///
+    /// For example `jj<enter>`. Needs no terminal.
     #[arg(long, value_name = "KEYS", help_heading = None)]
     keys: Option<String>,
     /// Size of the screen that --keys prints

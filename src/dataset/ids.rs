@@ -119,7 +119,9 @@ mod tests {
         let id = hasher.finish();
         assert_eq!(format!("{:016x}{:016x}", id.id, id.rest), EXPECTED);
         let mut one_by_one = Hasher::new("stack");
-        [2, 1, 2].into_iter().for_each(|number| one_by_one.number(number));
+        for number in [2, 1, 2] {
+            one_by_one.number(number);
+        }
         assert_eq!(one_by_one.finish(), id);
         let of = |count: u64| {
             let mut hasher = Hasher::new("stack");

@@ -141,7 +141,8 @@ mod tests {
     fn what_was_used_longest_ago_is_dropped_first() {
         let folder = tempfile::tempdir().unwrap();
         let [a, b] = ["a.folded", "b.folded"].map(|name| folder.path().join(name));
-        let text: String = (0..1000).map(|number| format!("main;work{number} 3\n")).collect();
+        let lines: Vec<String> = (0..1000).map(|number| format!("main;work{number} 3\n")).collect();
+        let text = lines.concat();
         let options = LoadOptions { budget: Budget::of(1 << 30), ..LoadOptions::LEAST };
         let read = |cache: &Cache, path: &Path| {
             fs::write(path, &text).unwrap();

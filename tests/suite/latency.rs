@@ -54,9 +54,9 @@ fn example() -> TempDir {
 fn what_delays_the_end_is_not_what_uses_the_processors() {
     let folder = example();
     let of = |line: &str| totals(folder.path(), line);
-    let ms = |foo: i64, bar: i64| {
+    let ms = |of_foo: i64, of_bar: i64| {
         let row = |name: &str, ms: i64| (name.to_string(), ms * 1_000_000);
-        BTreeMap::from([row("main", foo + bar), row("foo", foo), row("bar", bar)])
+        BTreeMap::from([row("main", of_foo + of_bar), row("foo", of_foo), row("bar", of_bar)])
     };
     assert_eq!(of("top app.txt"), ms(900, 400));
     assert_eq!(of("top --latency app.txt"), ms(900, 100));

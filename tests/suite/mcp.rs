@@ -183,8 +183,9 @@ fn answers_fit_their_budget_and_say_what_they_left_out() {
 fn a_profile_is_loaded_once() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("cpu.folded");
-    let stacks =
-        |name: &str| -> String { (0..2000).map(|n| format!("main;{name}{n:04};leaf 3\n")).collect() };
+    let stacks = |name: &str| -> String {
+        (0..2000).map(|n| format!("main;{name}{n:04};leaf 3\n")).collect::<Vec<_>>().concat()
+    };
     let write = |text: &str, seconds: u64| {
         fs::write(&path, text).unwrap();
         let time = SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(seconds);

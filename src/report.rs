@@ -23,6 +23,7 @@ mod lint;
 mod matched;
 mod message;
 mod noise;
+mod outliers;
 mod page;
 mod server;
 mod source;
@@ -61,6 +62,7 @@ pub use lint::{Lint, Problem, Severity};
 pub use matched::Matched;
 pub use message::{Message, MessageKind};
 pub use noise::{CountNoise, FunctionNoise, NOISE_VERSION, NoiseHistory};
+pub use outliers::{OutlierRow, Outliers, PartOfWhole};
 pub use page::{
     Page, PageCallSide, PageCalls, PageFacet, PageMetric, PageName, PagePlace, PageTimeRow, PageTimes,
 };
@@ -131,6 +133,8 @@ reports! {
     Assembly(Assembly) header,
     /// Label keys and values.
     Labels(Labels) header,
+    /// The values of a label that differ from the others.
+    Outliers(Outliers) header,
     /// Distinct stacks.
     Traces(Traces) header,
     /// The known profile types.

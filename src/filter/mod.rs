@@ -18,6 +18,7 @@ mod stages;
 pub use error::FilterError;
 pub use kind::FilterKind;
 pub use stages::Stages;
+pub(crate) use stages::offer_labels;
 
 use crate::name::quoted;
 use crate::pattern::Pattern;

@@ -380,7 +380,7 @@ impl Stages {
         let of_key = values(&self.profile, key);
         let wanted = text.split_once('=').map_or(text, |(_, value)| value);
         let hint = if of_key.is_empty() {
-            offer(key, &keys(&self.profile), ["the only label is", "the labels are"])
+            offer_labels(&self.profile, key)
         } else {
             offer(
                 wanted,
@@ -404,6 +404,11 @@ fn either(all: Option<Marks>, marks: Marks) -> Marks {
         Some(all) => all.or(&marks),
         None => marks,
     }
+}
+
+/// Suggests labels of the profile instead of one that no sample has.
+pub(crate) fn offer_labels(profile: &Profile, key: &str) -> Option<String> {
+    offer(key, &keys(profile), ["the only label is", "the labels are"])
 }
 
 /// Suggests the names nearest to what was typed, or else the first few names, after `the only label is` or `the labels are`.

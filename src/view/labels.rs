@@ -94,16 +94,21 @@ fn by_weight(a: &LabelShare, b: &LabelShare) -> std::cmp::Ordering {
 }
 
 fn share(profile: &Profile, row_values: &RowValues, label: &Label, [total, old]: ValueBySide) -> LabelShare {
+    let (value, unit) = label_text(profile, label.value);
+    let old = row_values.old_value(old);
+    LabelShare { value, unit, total, old, delta: old.map(|old| total - old) }
+}
+
+/// The value of a label for a report, and its unit if it has one.
+pub(super) fn label_text(profile: &Profile, value: LabelValue) -> (LabelText, Option<String>) {
     let strings = &profile.symbols.strings;
-    let (value, unit) = match label.value {
+    match value {
         LabelValue::Text(text) => (LabelText::Text(strings.get(text).to_string()), None),
         LabelValue::Number(number, unit) => {
             let unit = Some(strings.get(unit).to_string()).filter(|unit| !unit.is_empty());
             (LabelText::Number(number), unit)
         }
-    };
-    let old = row_values.old_value(old);
-    LabelShare { value, unit, total, old, delta: old.map(|old| total - old) }
+    }
 }
 
 fn by_text(a: &LabelShare, b: &LabelShare) -> std::cmp::Ordering {

@@ -133,6 +133,7 @@ const OF_COMMANDS: &[(&str, &str, &str, &str)] = &[
     ("labels", "--binary", "bin/sorting", "--show-stacks order sorting.pb.gz"),
     ("labels", "--symbolize", "never", "--binary bin/sorting --show-stacks order sorting.pb.gz"),
     ("labels", "--all-frames", "", "--show-stacks write_records dropping.pb.gz"),
+    ("labels", "--outliers", "endpoint", "cpu.pb.gz"),
     ("types", "--language", "go", ""),
     ("types", "--format", "json", ""),
     ("types", "--output", "written", ""),

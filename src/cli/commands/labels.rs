@@ -1,5 +1,7 @@
 //! `prof labels`.
 
+use std::cell::OnceCell;
+
 use anyhow::Result;
 use clap::Args;
 
@@ -9,9 +11,11 @@ use crate::cli::commands::show::{Show, one_metric, write_timed};
 use crate::cli::options::args::{CutArgs, StackArgs};
 use crate::cli::options::highlight::HighlightArgs;
 use crate::cli::options::layout::{LayoutArgs, NamesChoice, Output, UnitArgs, WordingArgs};
-use crate::profile::LoadOptions;
-use crate::report::Report;
-use crate::view::{LabelsOptions, labels};
+use crate::cli::terminal::failure::hinted;
+use crate::filter::offer_labels;
+use crate::profile::{LoadOptions, Profile};
+use crate::report::{Outliers, Report};
+use crate::view::{LabelsOptions, NoOutliers, labels, limit_outliers, outliers};
 
 /// Label keys and values, with their shares
 #[derive(Args, Debug)]
@@ -22,7 +26,8 @@ use crate::view::{LabelsOptions, labels};
 #[command(mut_arg("min_share", |option| option.help("Hide values below this percentage of what is shown [default: 0]")))]
 #[command(after_help = "Examples:
   prof labels cpu.pb.gz                           which requests cost the most
-  prof labels -n 3 --show-stacks json cpu.pb.gz   the same for stacks that encode JSON")]
+  prof labels -n 3 --show-stacks json cpu.pb.gz   the same for stacks that encode JSON
+  prof labels --outliers endpoint cpu.pb.gz       which endpoints differ, and in what functions")]
 pub(crate) struct LabelsCommand {
     #[command(flatten)]
     stacks: StackArgs,
@@ -34,6 +39,9 @@ pub(crate) struct LabelsCommand {
     highlight: HighlightArgs,
     #[command(flatten)]
     rows: CutArgs,
+    /// Show which values of this label differ from the others, and in what functions
+    #[arg(long, value_name = "KEY", conflicts_with = "base")]
+    outliers: Option<String>,
     /// Accepted as in all views, without effect: there are no function names
     #[arg(long, hide = true)]
     names: Option<NamesChoice>,
@@ -64,9 +72,32 @@ impl LabelsCommand {
             keep,
             ..Show::of_functions(&self.stacks, &self.highlight, output, REQUIREMENT)
         };
+        // A terminal asks several times, for fewer and fewer rows.
+        let found = OnceCell::new();
         show.report(|profile, scope, limit| {
             one_metric(&scope, "labels")?;
+            if let Some(key) = &self.outliers {
+                let mut found: Outliers = match found.get() {
+                    Some(found) => Outliers::clone(found),
+                    None => {
+                        let made = outliers(profile, &scope, key).map_err(|error| explain(error, profile))?;
+                        found.get_or_init(|| made).clone()
+                    }
+                };
+                limit_outliers(&mut found, limit, min_share);
+                return Ok(found.into());
+            }
             Ok(labels(profile, &LabelsOptions { scope, limit, min_share }).into())
         })
+    }
+}
+
+fn explain(error: NoOutliers, profile: &Profile) -> anyhow::Error {
+    match error {
+        NoOutliers::NoLabel(key) => hinted(
+            format!("--outliers {key}: no sample has this label"),
+            offer_labels(profile, &key).unwrap_or_else(|| "the profile has no labels".to_string()),
+        ),
+        error @ NoOutliers::Incomparable(_) => error.into(),
     }
 }

@@ -80,7 +80,7 @@ fn lines<'r>(key: &'r LabelKey, form: Form, style: &Style) -> Vec<LabelLine<'r>>
         total: share.total,
         old: share.old,
         branch: if index + 1 == key.values.len() && cut == 0 { glyphs.last } else { glyphs.branch },
-        text: value_text(&key.key, share),
+        text: value_text(&key.key, &share.value, share.unit.as_deref()),
         emphasis: Emphasis::None,
         ..own.clone()
     };
@@ -100,9 +100,9 @@ fn lines<'r>(key: &'r LabelKey, form: Form, style: &Style) -> Vec<LabelLine<'r>>
 }
 
 /// A value with its unit. The label `bytes` of Go's heap profiles has none, because its name is the unit.
-fn value_text(key: &str, share: &LabelShare) -> String {
-    let unit = share.unit.as_deref().or_else(|| (key == "bytes").then_some(key));
-    match (&share.value, unit) {
+pub(super) fn value_text(key: &str, value: &LabelText, unit: Option<&str>) -> String {
+    let unit = unit.or_else(|| (key == "bytes").then_some(key));
+    match (value, unit) {
         (LabelText::Text(text), _) => clean(text).into_owned(),
         (LabelText::Number(number), Some(unit)) => unit::human_short(*number, &Unit::parse(unit), 1),
         (LabelText::Number(number), None) => number.to_string(),

@@ -11,6 +11,7 @@ mod hot;
 mod info;
 mod labels;
 mod lint;
+mod outliers;
 mod server;
 mod source;
 mod timeline;
@@ -34,6 +35,7 @@ pub(super) fn tables<'r>(report: &'r Report, form: Form, style: &'r Style) -> Sc
         Report::Tree(tree) => tree::table(tree, form, style)?,
         Report::Graph(graph) => graph::table(graph, form, style)?,
         Report::Labels(labels) => labels::table(labels, form, style)?,
+        Report::Outliers(found) => outliers::table(found, form, style),
         Report::Lint(lint) => lint::table(lint, form, style),
         Report::Traces(traces) => traces::table(traces, form, style)?,
         Report::Types(types) => types::table(types, form, style),

@@ -11,6 +11,7 @@ mod lines;
 mod mix;
 mod noise;
 mod options;
+mod outliers;
 mod rows;
 mod sample_size;
 mod significance;
@@ -44,6 +45,7 @@ pub use calls::{CallCounts, count_calls};
 pub use history::count_listed;
 pub use noise::learn_noise;
 pub use options::{DiffOptions, DiffSides, DiffSort, normalization_name};
+pub use outliers::{NoOutliers, limit_outliers, outliers};
 use sample_size::{Recorded, heap_variances, sample_size};
 pub use sample_size::{SampleSize, is_sampled_heap};
 

@@ -234,7 +234,7 @@ mod tests {
         let known = "alpha base bins bottom_up by collapse_recursion context_share contexts depth detect explain \
                      fixed_strings focus fold from function hide_frames hide_label hide_stacks highlight label label_leaf \
                      label_root latency limit max_length merge metric min_effect min_length min_points min_share \
-                     min_tested names new no_explain no_inlines normalize old per_event profile prune_from rename \
+                     min_tested names new no_explain no_inlines normalize old outliers per_event profile prune_from rename \
                      show_frames show_from show_stacks sort thread to tolerance wall what_if";
         assert_eq!(keys.join(" "), known.split_whitespace().collect::<Vec<_>>().join(" "));
     }

@@ -67,7 +67,7 @@ fn share(PartOfWhole { part, whole }: PartOfWhole) -> Cell<'static> {
 /// `×4.00`, or that only one side has the function.
 fn cost(row: &OutlierRow) -> String {
     match row.ratio {
-        _ if row.inside.part == 0 => "none here".to_string(),
+        _ if row.inside.part == 0 => "not here".to_string(),
         Some(value) => ratio(value),
         None => "only here".to_string(),
     }
@@ -91,7 +91,7 @@ fn notes(found: &Outliers, style: &Style) -> Vec<String> {
         );
     }
     notes.push(result(found, &key));
-    if found.values == 2 && found.skipped == 0 {
+    if found.values == 2 && found.skipped == 0 && found.untestable.is_none() {
         notes.push("of two values, the lighter one is compared with the other".to_string());
     }
     if found.skipped > 0 {
@@ -110,7 +110,7 @@ fn result(found: &Outliers, key: &str) -> String {
         return format!("cannot test which values of {key} differ: {why}");
     }
     match (found.values, found.skipped) {
-        (0, _) => return format!("no value of {key} has the 100 samples that a test needs"),
+        (0, _) => return format!("no value of {key} has enough samples for a test"),
         (1, 0) => return format!("{key} has only one value, so there are no others to compare it with"),
         _ => {}
     }

@@ -47,6 +47,7 @@ mod format_list;
 mod help;
 mod hostile_names;
 mod kinds;
+mod labels;
 mod latency;
 mod layers;
 mod limits;

@@ -17,8 +17,7 @@ mod stages;
 
 pub use error::FilterError;
 pub use kind::FilterKind;
-pub use stages::Stages;
-pub(crate) use stages::offer_labels;
+pub use stages::{Stages, offer_labels};
 
 use crate::name::quoted;
 use crate::pattern::Pattern;

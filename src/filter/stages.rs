@@ -406,8 +406,8 @@ fn either(all: Option<Marks>, marks: Marks) -> Marks {
     }
 }
 
-/// Suggests labels of the profile instead of one that no sample has.
-pub(crate) fn offer_labels(profile: &Profile, key: &str) -> Option<String> {
+/// Suggests labels of the profile instead of one that no sample has: `did you mean endpoint?` `None` without labels.
+pub fn offer_labels(profile: &Profile, key: &str) -> Option<String> {
     offer(key, &keys(profile), ["the only label is", "the labels are"])
 }
 

@@ -39,7 +39,7 @@ pub(crate) struct LabelsCommand {
     highlight: HighlightArgs,
     #[command(flatten)]
     rows: CutArgs,
-    /// Find values of this label that differ from the others: a region, version or host with other costs per function
+    /// Find values of KEY that differ from the others
     #[arg(long, value_name = "KEY", conflicts_with = "base")]
     outliers: Option<String>,
     /// Accepted as in all views, without effect: there are no function names

@@ -94,7 +94,7 @@ fn notes(found: &Outliers, style: &Style) -> Vec<String> {
     if found.values == 2 && found.skipped == 0 && found.untestable.is_none() {
         notes.push("of two values, the lighter one is compared with the other".to_string());
     }
-    if found.skipped > 0 {
+    if found.skipped > 0 && found.values > 0 {
         let values = plural(found.skipped as u64, "value is", "values are");
         notes.push(format!(
             "{} further {values} too light to test; their samples count among the others",

@@ -61,13 +61,13 @@ pub(crate) const KEYS: &[(&str, &[KeyHelp])] = &[
             key("← →", "close or open a row of a tree; in a flame graph, to the neighbour"),
             key("PgUp PgDn ^B ^F ^U ^D Space", "one page, or half a page"),
             key("g G Home End", "first or last line"),
-            key("/", "search while typing: small letters match capitals, capitals only themselves"),
+            key("/", "search while typing; lower case ignores case, upper case does not"),
             key("n N", "next or previous match"),
             key(
                 "Enter",
                 "callers and callees of the function; in a tree, open or close the row; in a flame graph, zoom; in a list of labels, keep only that label",
             ),
-            key("Backspace u", "undo: the screen before"),
+            key("Backspace u", "back to the previous screen (undo)"),
         ],
     ),
     (

@@ -285,7 +285,7 @@ fn exports_that_make_no_sense_are_refused() {
         parquet("ds", &["a.folded"], 0).contains("note: ds: 1 profile written; 1 profile without a time")
     );
     assert!(parquet("ds", &["ds"], 2).contains("ds: is also an input"));
-    assert!(parquet("ds", &["a.folded"], 0).contains("0 profiles written, 1 profile skipped"));
+    assert!(parquet("ds", &["a.folded"], 0).contains("0 profiles written, 1 profile already in the dataset"));
 }
 
 #[test]

@@ -51,6 +51,16 @@ impl Call {
             let Some(value) = given.get(&setting.key).filter(|value| !value.is_null()) else { continue };
             call.add(setting, value)?;
         }
+        // Otherwise, the command would take the profile for the function, which comes first.
+        let is_missing = |setting: &&Setting| {
+            setting.is_required
+                && !setting.names_profiles
+                && given.get(&setting.key).is_none_or(Value::is_null)
+        };
+        if let Some(missing) = tool.settings.iter().find(is_missing) {
+            let message = format!("{}: no {} given", tool.name, missing.key);
+            return Err(hinted(message, format!("give it as `{}`", missing.key)));
+        }
         // One path, or several that the command reads in this order.
         if call.profiles.is_empty() {
             let hint = "give the path of a file, or of a folder, as `profile`";
@@ -216,5 +226,7 @@ mod tests {
             let error = call("top", &given).unwrap_err().to_string();
             assert!(error.starts_with(says), "{error}");
         }
+        let error = call("focus", &json!({ "profile": "a" })).unwrap_err().to_string();
+        assert_eq!(error, "focus: no function given");
     }
 }

@@ -94,7 +94,8 @@ pub(super) struct Setting {
     pub(super) names_profiles: bool,
     /// Whether a value follows only after an equals sign.
     pub(super) needs_equals: bool,
-    is_required: bool,
+    /// Whether the command does not run without it.
+    pub(super) is_required: bool,
     help: String,
     choices: Vec<String>,
 }

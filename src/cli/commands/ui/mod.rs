@@ -129,7 +129,7 @@ fn check_terminal() -> Result<()> {
     let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
     let message = match (io::stdout().is_terminal(), is_dumb) {
         (true, false) => return Ok(()),
-        (false, _) => "prof ui needs a terminal, but standard output is none",
+        (false, _) => "prof ui needs a terminal, but standard output is not one",
         (true, true) => "prof ui needs a terminal that can place text, but TERM is dumb",
     };
     Err(hinted(message, "prof top, prof tree and prof report print the same numbers as text"))

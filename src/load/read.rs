@@ -394,7 +394,7 @@ impl Reader<'_> {
         let of_samples = LoadOptions { labels: *latency, times: *latency, ..LoadOptions::LEAST };
         let mut profile = format::load(&mut source, needs.clone().or(of_samples), *format)?;
         if *wall {
-            profile = with_wall(&profile).map_err(|error| LoadError::NoWall(error.to_string()))?;
+            profile = with_wall(profile).map_err(|error| LoadError::NoWall(error.to_string()))?;
         }
         if *latency {
             // Before anything is filtered or added: neither changes how many threads of this recording were running.

@@ -42,6 +42,11 @@ impl Samples {
     pub fn is_empty(&self) -> bool {
         self.stack.is_empty()
     }
+
+    /// The same rows with other columns of values.
+    pub(crate) fn with_values(&self, values: Vec<Vec<i64>>) -> Samples {
+        Samples { stack: self.stack.clone(), labels: self.labels.clone(), time: self.time.clone(), values }
+    }
 }
 
 /// When the samples of a recording were taken.

@@ -2,14 +2,12 @@
 
 use std::sync::Arc;
 
-use crate::profile::{Profile, Samples};
+use crate::profile::Profile;
 
 /// The profile with only the given metrics, in that order; the first one becomes the default.
 pub fn pick_metrics(profile: &Profile, metrics: &[usize]) -> Profile {
-    let samples = Samples {
-        values: metrics.iter().map(|&metric| profile.samples.values[metric].clone()).collect(),
-        ..Samples::clone(&profile.samples)
-    };
+    let values = metrics.iter().map(|&metric| profile.samples.values[metric].clone()).collect();
+    let samples = profile.samples.with_values(values);
     let calls = profile.calls.as_ref().map(|calls| Arc::new(calls.pick(metrics)));
     let mut picked = Profile { samples: Arc::new(samples), calls, ..profile.clone() };
     picked.meta.metrics = metrics.iter().map(|&metric| profile.meta.metrics[metric].clone()).collect();

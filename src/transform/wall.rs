@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::kind;
-use crate::profile::{Metric, Profile, Samples};
+use crate::profile::{Metric, Profile};
 use crate::unit::Unit;
 
 /// The metrics of waiting.
@@ -36,17 +36,16 @@ pub struct NoWaits;
 /// for (metric, name) in profile.meta.metrics.iter_mut().zip(["cpu", "off_cpu"]) {
 ///     (metric.name, metric.unit) = (name.to_string(), "nanoseconds".to_string());
 /// }
-/// let profile = with_wall(&profile)?;
+/// let profile = with_wall(profile)?;
 /// assert_eq!(to_notation(&profile), "main;read 0 30 30\nmain;work 20 0 20");
 /// assert_eq!(profile.meta.metrics[2].name, "wall");
 /// # Ok::<(), prof::transform::NoWaits>(())
 /// ```
-pub fn with_wall(profile: &Profile) -> Result<Profile, NoWaits> {
-    let mut with = profile.clone();
+pub fn with_wall(mut profile: Profile) -> Result<Profile, NoWaits> {
     let metrics = &profile.meta.metrics;
     if let Some(known) = metrics.iter().position(|metric| is(metric, "wall")) {
-        with.meta.default_metric = known;
-        return Ok(with);
+        profile.meta.default_metric = known;
+        return Ok(profile);
     }
     let is_time = |metric: &Metric| {
         Unit::parse(&metric.unit) == Unit::NANOSECONDS && metric.divisor == 1 && !metric.too_large
@@ -65,8 +64,8 @@ pub fn with_wall(profile: &Profile) -> Result<Profile, NoWaits> {
     let wall: Vec<i64> =
         rows.map(|row| parts.iter().fold(0_i64, |sum, values| sum.saturating_add(values[row]))).collect();
     let total = wall.iter().try_fold(0_i64, |sum, value| sum.checked_add(value.checked_abs()?));
-    with.meta.default_metric = metrics.len();
-    with.meta.metrics.push(Metric {
+    profile.meta.default_metric = metrics.len();
+    profile.meta.metrics.push(Metric {
         name: WALL.to_string(),
         unit: "nanoseconds".to_string(),
         divisor: 1,
@@ -75,11 +74,8 @@ pub fn with_wall(profile: &Profile) -> Result<Profile, NoWaits> {
         rows: wall.iter().filter(|&&value| value != 0).count() as u64,
         ..Metric::default()
     });
-    with.samples = Arc::new(Samples {
-        values: profile.samples.values.iter().cloned().chain([wall]).collect(),
-        ..Samples::clone(&profile.samples)
-    });
-    Ok(with)
+    Arc::make_mut(&mut profile.samples).values.push(wall);
+    Ok(profile)
 }
 
 /// Whether a metric is of a type.
@@ -106,7 +102,7 @@ mod tests {
             "a 10 0 0 7\nb 0 20 0 0\nb 0 0 30 0",
             &["cpu", "lock_duration", "sleep_duration", "call_duration"],
         );
-        let wall = with_wall(&profile).unwrap();
+        let wall = with_wall(profile).unwrap();
         assert_eq!(to_notation(&wall), "a 10 0 0 7 10\nb 0 20 30 0 50");
         let metric = &wall.meta.metrics[4];
         assert_eq!((&*metric.name, metric.total, wall.meta.default_metric), ("wall", 60, 4));
@@ -114,8 +110,8 @@ mod tests {
 
     #[test]
     fn a_profile_without_waits_is_refused_and_one_with_wall_keeps_it() {
-        assert_eq!(with_wall(&named("a 10", &["cpu"])).unwrap_err(), NoWaits);
-        let known = with_wall(&named("a 10 4", &["cpu", "wall"])).unwrap();
+        assert_eq!(with_wall(named("a 10", &["cpu"])).unwrap_err(), NoWaits);
+        let known = with_wall(named("a 10 4", &["cpu", "wall"])).unwrap();
         assert_eq!((known.meta.metrics.len(), known.meta.default_metric), (2, 1));
     }
 }

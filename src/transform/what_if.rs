@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::profile::{Column, Profile, Samples, StackId, TooLarge};
+use crate::profile::{Column, Profile, StackId, TooLarge};
 use crate::transform::Marks;
 
 /// What samples cost instead: a multiple that is an exact fraction, so that sums stay integers.
@@ -93,8 +93,8 @@ pub fn what_if(
     }
     metrics.append(&mut recorded.0);
     values.append(&mut recorded.1);
-    let samples = Samples { values, ..Samples::clone(&profile.samples) };
-    let mut changed = Profile { samples: Arc::new(samples), ..profile.clone() };
+    let samples = Arc::new(profile.samples.with_values(values));
+    let mut changed = Profile { samples, ..profile.clone() };
     changed.meta.metrics = metrics;
     Ok(changed)
 }

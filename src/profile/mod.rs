@@ -111,6 +111,12 @@ impl Profile {
         used
     }
 
+    /// The value of a set of labels under a key; the first one if it has several.
+    pub(crate) fn label(&self, set: LabelSetId, key: &str) -> Option<LabelValue> {
+        let mut labels = self.label_sets.labels(set).iter();
+        labels.find(|label| self.symbols.strings.get(label.key) == key).map(|label| label.value)
+    }
+
     /// Σ |value| of metric number `metric` over the samples that filters have left.
     pub fn shown_total(&self, metric: usize) -> i64 {
         if let Some(calls) = &self.calls {

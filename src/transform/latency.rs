@@ -15,6 +15,7 @@ use crate::kind;
 use crate::profile::{Column, LabelSetId, LabelValue, Lengths, LoadOptions, Profile, RowTable, Samples};
 use crate::transform::idle::idle_stacks;
 use crate::transform::interval::{quantile, sampling_interval};
+use crate::transform::labels::THREAD_KEYS;
 use crate::unit::{Family, Unit, group_thousands, plural};
 
 /// Why samples cannot be weighed by the number of running threads.
@@ -30,9 +31,6 @@ pub enum LatencyError {
     #[error("the profile records spans or calls, and a thread in a span may be waiting")]
     NoSamples,
 }
-
-/// The labels that tell threads apart.
-const THREAD: [&str; 3] = ["process", "thread", "tid"];
 
 /// The thread with this number is that of an idle processor in recordings of perf.
 const IDLE_THREAD: &str = "0";
@@ -90,8 +88,7 @@ pub fn by_latency(profile: &Profile, keep: &LoadOptions) -> Result<Profile, Late
 
 /// What is said of samples for which it is not known how many threads were running.
 fn note_of_untimed(profile: &Profile) -> Option<String> {
-    let count =
-        (0..profile.samples.len()).filter(|&row| profile.samples.time_of(row).is_none()).count() as u64;
+    let count = (profile.samples.len() - profile.samples.known_times().count()) as u64;
     let text = plural(count, "sample without a time counts", "samples without a time count");
     (count > 0).then(|| format!("{} {text} in full", group_thousands(count.into())))
 }
@@ -114,12 +111,10 @@ impl Threads {
             .label_sets
             .ids()
             .map(|set| {
-                let labels = profile.label_sets.labels(set);
-                let value = |key| Some(labels.iter().find(|label| strings.get(label.key) == key)?.value);
-                let key = THREAD.map(value);
+                let labels @ [_, tid, _] = THREAD_KEYS.map(|key| profile.label(set, key));
                 let next = u32::try_from(numbers.len()).unwrap_or(u32::MAX);
-                let number = *numbers.entry(key).or_insert(next);
-                if key[2].is_some_and(|tid| match tid {
+                let number = *numbers.entry(labels).or_insert(next);
+                if tid.is_some_and(|tid| match tid {
                     LabelValue::Text(text) => strings.get(text) == IDLE_THREAD,
                     LabelValue::Number(number, _) => number == 0,
                 }) {
@@ -128,7 +123,7 @@ impl Threads {
                 number
             })
             .collect();
-        let is_known = numbers.keys().any(|key| key[1].is_some() || key[2].is_some());
+        let is_known = numbers.keys().any(|[thread, tid, _]| thread.is_some() || tid.is_some());
         is_known.then(|| Threads { of_set, count: numbers.len(), idle })
     }
 }

@@ -41,7 +41,8 @@ pub enum NoOutliers {
 pub fn outliers(profile: &Profile, scope: &Scope, key: &str) -> Result<Outliers, NoOutliers> {
     let metric = scope.metrics[0];
     let (mut subject, header) = scope.open(profile, "prof.outliers.v1");
-    let of_set = value_of_each_set(profile, key);
+    let of_set: Column<LabelSetId, Option<LabelValue>> =
+        profile.label_sets.ids().map(|set| profile.label(set, key)).collect();
     if of_set.iter().all(Option::is_none) {
         return Err(NoOutliers::NoLabel(key.to_string()));
     }
@@ -100,16 +101,6 @@ pub fn limit_outliers(found: &mut Outliers, limit: Option<usize>, min_share: f64
     found.rows.retain(is_large);
     found.rows.truncate(limit.unwrap_or(usize::MAX));
     found.header.elided_rows = (before - found.rows.len()) as u64;
-}
-
-/// For each set of labels, its value of `key`; the first one if it has several.
-fn value_of_each_set(profile: &Profile, key: &str) -> Column<LabelSetId, Option<LabelValue>> {
-    let strings = &profile.symbols.strings;
-    let value = |set| {
-        let mut labels = profile.label_sets.labels(set).iter();
-        labels.find(|label| strings.get(label.key) == key).map(|label| label.value)
-    };
-    profile.label_sets.ids().map(value).collect()
 }
 
 /// How much of the metric makes one sample of a profile that is no sampled heap.

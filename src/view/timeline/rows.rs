@@ -4,6 +4,7 @@ use hashbrown::{HashMap, HashSet};
 
 use crate::profile::{Column, LabelSetId, LabelValue, Profile, Samples, StackId};
 use crate::report::Name;
+use crate::transform::THREAD_KEYS;
 use crate::tree::{By, Keys};
 
 /// What a row of a timeline stands for.
@@ -87,26 +88,22 @@ impl<K: Clone + Eq + std::hash::Hash> Numbered<K> {
 /// The label of a set with this key, as text.
 fn label(profile: &Profile, set: LabelSetId, key: &str) -> Option<String> {
     let strings = &profile.symbols.strings;
-    let label = profile.label_sets.labels(set).iter().find(|label| strings.get(label.key) == key)?;
-    Some(match label.value {
+    Some(match profile.label(set, key)? {
         LabelValue::Text(text) => strings.get(text).to_string(),
         LabelValue::Number(number, unit) => format!("{number}{}", strings.get(unit)),
     })
 }
-
-/// The labels that say what a thread is.
-const THREAD: [&str; 3] = ["process", "thread", "tid"];
 
 fn threads(profile: &Profile) -> RowKeys {
     let mut threads: Numbered<[String; 3]> = Numbered::new();
     let of_set = profile
         .label_sets
         .ids()
-        .map(|set| threads.number(THREAD.map(|key| label(profile, set, key).unwrap_or_default())));
+        .map(|set| threads.number(THREAD_KEYS.map(|key| label(profile, set, key).unwrap_or_default())));
     let of = RowOf::Labels(of_set.collect());
     let processes: HashSet<&str> =
-        threads.keys.iter().map(|[process, ..]| process.as_str()).filter(|name| !name.is_empty()).collect();
-    let name = |[process, thread, tid]: &[String; 3]| {
+        threads.keys.iter().map(|[.., process]| process.as_str()).filter(|name| !name.is_empty()).collect();
+    let name = |[thread, tid, process]: &[String; 3]| {
         let own = match (thread.is_empty(), tid.is_empty()) {
             (false, _) => thread.clone(),
             (true, false) => format!("thread {tid}"),
@@ -122,7 +119,7 @@ fn threads(profile: &Profile) -> RowKeys {
         *of_name.entry(name.clone()).or_default() += 1;
     }
     // Pools have many threads of one name.
-    for (name, [process, _, tid]) in names.iter_mut().zip(&threads.keys) {
+    for (name, [_, tid, process]) in names.iter_mut().zip(&threads.keys) {
         if of_name[name.as_str()] > 1 {
             name.push_str(&format!(" {}", if tid.is_empty() { process } else { tid }));
         }

@@ -70,8 +70,6 @@ pub struct PageTimes {
     pub from_ns: i64,
     /// The number of steps.
     pub steps: u32,
-    /// The start of the recording in nanoseconds since 1970, if known.
-    pub start_ns: Option<i64>,
     /// The threads, the heaviest first.
     pub rows: Vec<PageTimeRow>,
     /// The step of each sample.

@@ -71,9 +71,11 @@ pub fn page(profile: &Profile, options: &PageOptions) -> Page {
         }
         None => {
             let table = PageTable::of(profile, &sides, &place_of, &set_of);
-            let (stacks, values, rows) = table.sorted(metrics.len());
-            let is_cut = header.filters.iter().any(|filter| is_range(filter));
-            if options.times && old.is_none() && !is_cut {
+            let is_cut = || header.filters.iter().any(|filter| is_range(filter));
+            let has_times = options.times && profile.samples.time.is_some() && old.is_none() && !is_cut();
+            let mut rows = has_times.then(PageRows::new);
+            let (stacks, values) = table.sorted(metrics.len(), rows.as_mut());
+            if let Some(rows) = rows {
                 let stack_of = |sample: usize, negative: bool| {
                     let Samples { stack, labels, .. } = &*profile.samples;
                     let has_value = |&metric: &usize| {
@@ -362,9 +364,9 @@ impl PageTable {
         }
     }
 
-    /// The distinct stacks in order, their values, which are one column per metric for the first side, then for the second
-    /// side, and their numbers.
-    fn sorted(mut self, metrics: usize) -> (PageStacks, Vec<Vec<i64>>, PageRows) {
+    /// The distinct stacks in order, and their values: one column per metric for the first side, then for the second
+    /// side. Fills `numbers`, if they are wanted.
+    fn sorted(mut self, metrics: usize, mut numbers: Option<&mut PageRows>) -> (PageStacks, Vec<Vec<i64>>) {
         let all = &self.frames;
         let key = |row: &PageRow| (&all[row.start..row.end], row.negative, row.labels);
         let rest = |row: &PageRow| (row.negative, row.labels);
@@ -372,7 +374,6 @@ impl PageTable {
         let PageStacks { mut frames, mut ends, mut labels } = PageStacks::default();
         let mut values = vec![Vec::new(); self.sides * metrics];
         let mut last = None;
-        let mut numbers = PageRows::new();
         for row in &self.rows {
             if last != Some(key(row)) {
                 last = Some(key(row));
@@ -383,14 +384,16 @@ impl PageTable {
                     column.push(0);
                 }
             }
-            numbers.insert((row.stack, row.labels, row.negative), ends.len() as u32 - 1);
+            if let Some(numbers) = &mut numbers {
+                numbers.insert((row.stack, row.labels, row.negative), ends.len() as u32 - 1);
+            }
             for metric in 0..metrics {
                 if let Some(sum) = values[row.side * metrics + metric].last_mut() {
                     *sum += self.values[row.values + metric];
                 }
             }
         }
-        (PageStacks { frames, ends, labels }, values, numbers)
+        (PageStacks { frames, ends, labels }, values)
     }
 }
 

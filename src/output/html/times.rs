@@ -26,7 +26,6 @@ struct TimesHead {
     /// Nanoseconds.
     step: i64,
     from: i64,
-    start: Option<i64>,
     steps: u32,
     /// Name and number of samples.
     rows: Vec<(String, u32)>,
@@ -39,7 +38,6 @@ pub(super) fn times(page: &Page) -> io::Result<String> {
     let head = serde_json::to_vec(&TimesHead {
         step: times.step_ns,
         from: times.from_ns,
-        start: times.start_ns,
         steps: times.steps,
         rows: times.rows.iter().map(|row| (clean(&row.name).into_owned(), row.samples)).collect(),
         lasts: times.lasts.clone(),

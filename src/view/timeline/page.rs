@@ -4,7 +4,6 @@ use std::cmp::Reverse;
 
 use crate::profile::{Lengths, Profile};
 use crate::report::{PageTimeRow, PageTimes, TimeAxis};
-use crate::transform::RecordingSpan;
 use crate::view::timeline::axis::bin_at;
 use crate::view::timeline::moments::Moments;
 use crate::view::timeline::rows::{RowKeys, TimelineRows};
@@ -48,12 +47,10 @@ pub(in crate::view) fn page_times(
     let column = |&metric: &usize| {
         order.iter().map(|&(.., sample, negative)| value(metric, sample, negative)).collect()
     };
-    let span = RecordingSpan::of(profile).ok()?;
     Some(PageTimes {
         step_ns: axis.bin_ns,
         from_ns: axis.from_ns,
         steps: axis.bins as u32,
-        start_ns: span.is_dated.then_some(span.start),
         rows: rows(&keys, &rank, &order),
         time: order.iter().map(|&(_, step, ..)| step).collect(),
         stack: order.iter().map(|&(_, _, stack, ..)| stack).collect(),

@@ -25,6 +25,7 @@ use std::borrow::Cow;
 pub use number::{fixed, group_thousands, mean, plural, rate, share, signed_share};
 pub use quantity::{Quantity, QuantityError};
 pub(crate) use ratio::{about, percentage, plain_ratio, points, probability, ratio, significance, times};
+pub(crate) use scale::round_step;
 pub use scale::{IncompatibleUnits, Scale, Step, duration, human, human_short, moment};
 pub use timestamp::{TimestampError, date, parse_rfc3339, timestamp_minutes, timestamp_seconds};
 

@@ -261,6 +261,12 @@ pub fn moment(nanoseconds: i64) -> String {
     format!("{sign}{whole}{point}{digits}{unit}")
 }
 
+/// The first of 1, 2, 5, 10, 20, 50 … that is enough for a purpose; 5 × 10¹⁸ if none is.
+pub(crate) fn round_step(is_enough: impl Fn(i64) -> bool) -> i64 {
+    let mut steps = (0..=18).flat_map(|zeros| [1, 2, 5].map(|digit| digit * 10_i64.pow(zeros)));
+    steps.find(|&step| is_enough(step)).unwrap_or(5 * 10_i64.pow(18))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

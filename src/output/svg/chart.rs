@@ -13,7 +13,7 @@ use crate::output::svg::options::{MARGIN, SvgOptions, printable};
 use crate::output::svg::picture::{DETAILS, Frame, HEADER, LINE, Picture, Pixels, ROW};
 use crate::output::svg::wording::Wording;
 use crate::report::{Chart, ChartBlock, ChartFunction, Direction, Flame, FlameNode, Name};
-use crate::unit::{duration, group_thousands, moment, plural};
+use crate::unit::{duration, group_thousands, moment, plural, round_step};
 
 /// Pixels for the times above the root, and for the name of a thread above its band.
 const AXIS: usize = 16;
@@ -204,14 +204,7 @@ impl Drawing<'_> {
 /// Round moments, at most `most` of them.
 fn ticks(from: i64, to: i64, most: f64) -> Vec<i64> {
     let length = (i128::from(to) - i128::from(from)) as f64;
-    let mut step = 1_i64;
-    // 1, 2, 5, 10, 20, 50 …
-    for factor in [2.0, 2.5, 2.0].into_iter().cycle() {
-        if length / step as f64 <= most.max(1.0) || step > i64::MAX / 4 {
-            break;
-        }
-        step = (step as f64 * factor) as i64;
-    }
+    let step = round_step(|step| length / step as f64 <= most.max(1.0));
     let first = from.div_euclid(step) + i64::from(from.rem_euclid(step) > 0);
     (first..).map_while(|number| number.checked_mul(step).filter(|&at| at <= to)).collect()
 }

@@ -10,7 +10,7 @@ use crate::output::error::Error;
 use crate::output::headline;
 use crate::output::svg::options::{MARGIN, NARROWEST, SvgOptions, TITLE, WIDTH, printable};
 use crate::report::{Heatmap, HeatmapCell};
-use crate::unit::{Scale, Unit, group_thousands, moment, plural};
+use crate::unit::{Scale, Unit, group_thousands, moment, plural, round_step};
 
 const STYLE: &str = include_str!("heatmap.css");
 const SCRIPT: &str = include_str!("heatmap.js");
@@ -112,14 +112,8 @@ fn start_of(heatmap: &Heatmap, cell: &HeatmapCell) -> i64 {
 
 /// The times of columns below the cells, and the offsets left of them.
 fn axes(heatmap: &Heatmap, cell_width: f64, height: f64, out: &mut dyn Write) -> Result<(), Error> {
-    // 1, 2, 5, 10 … columns from one time to the next.
-    let mut step = 1_u32;
-    for factor in [2.0, 2.5, 2.0].into_iter().cycle() {
-        if cell_width * f64::from(step) >= TICKS || step > heatmap.columns {
-            break;
-        }
-        step = (f64::from(step) * factor) as u32;
-    }
+    // So many columns from one time to the next.
+    let step = round_step(|step| cell_width * step as f64 >= TICKS || step > heatmap.columns.into());
     let y = HEADER + height + 16.0;
     for column in (0..=heatmap.columns).step_by(step as usize) {
         let at = heatmap.from_ns.saturating_add(heatmap.column_ns.saturating_mul(column.into()));

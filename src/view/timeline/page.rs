@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 
 use crate::profile::{Lengths, Profile};
 use crate::report::{PageTimeRow, PageTimes, TimeAxis};
+use crate::unit::round_step;
 use crate::view::timeline::axis::bin_at;
 use crate::view::timeline::moments::Moments;
 use crate::view::timeline::rows::{RowKeys, TimelineRows};
@@ -61,11 +62,7 @@ pub(in crate::view) fn page_times(
 
 /// The same range with steps of 1, 2 or 5 and zeros, counted from a whole step, so that ranges can end at round times.
 fn rounded(axis: TimeAxis) -> TimeAxis {
-    let mut bin_ns = 1_i64;
-    while bin_ns < axis.bin_ns {
-        // 1, 2, 5, 10 …
-        bin_ns = if bin_ns.to_string().starts_with('2') { bin_ns / 2 * 5 } else { bin_ns.saturating_mul(2) };
-    }
+    let bin_ns = round_step(|step| step >= axis.bin_ns);
     let from_ns = axis.from_ns - axis.from_ns.rem_euclid(bin_ns);
     let length = axis.to_ns.saturating_sub(from_ns).max(1).unsigned_abs();
     TimeAxis { from_ns, bin_ns, bins: length.div_ceil(bin_ns.unsigned_abs()) as usize, ..axis }

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use crate::profile::Profile;
 use crate::report::{Heatmap, HeatmapCell, TimeAxis};
 use crate::transform::TimePoint;
-use crate::view::chart::shown_range;
 use crate::view::timeline::axis::{Moment, bin_at, spread};
 use crate::view::timeline::moments::Moments;
 use crate::view::{NoTimeline, Scope};
@@ -61,7 +60,7 @@ pub fn heatmap(profile: &Profile, options: &HeatmapOptions) -> Result<Heatmap, N
     let values = &profile.samples.values[scope.metrics[0]];
     let times =
         (0..values.len()).filter(|&sample| values[sample] != 0).filter_map(|sample| moments.of(sample));
-    let (start, end) = shown_range(&moments, options.range[0].is_some(), times.min());
+    let (start, end) = moments.shown_range(times.min());
     let length = end.saturating_sub(start);
     let width = column_width(length);
     let (rows, row) = (i64::from(ROWS), width / i64::from(ROWS));

@@ -79,7 +79,7 @@ pub fn chart(profile: &Profile, options: &ChartOptions) -> Result<Chart, NoTimel
     let keys = RowKeys::new(profile, &TimelineRows::Thread).map_err(NoTimeline::NoLabel)?;
     let threads = stretches(profile, scope.metrics[0], &moments, &keys, options.is_filtered);
     let first = threads.iter().filter_map(|thread| Some(thread.stretches.first()?.from)).min();
-    let (from, to) = shown_range(&moments, options.range[0].is_some(), first);
+    let (from, to) = moments.shown_range(first);
     let mut order: Vec<usize> = (0..threads.len()).filter(|&thread| threads[thread].samples > 0).collect();
     order.sort_by_key(|&thread| (Reverse(threads[thread].total), &keys.names[thread]));
     let more_bands = order.len().saturating_sub(BANDS);
@@ -118,14 +118,6 @@ pub fn chart(profile: &Profile, options: &ChartOptions) -> Result<Chart, NoTimel
         group_self: sums.group_self,
         files: sums.files,
     })
-}
-
-/// The time that a picture shows: the range that was given, or the whole recording, but not its start if the first sample of the
-/// metric is in its second half.
-pub(super) fn shown_range(moments: &Moments<'_>, is_given: bool, first: Option<i64>) -> (i64, i64) {
-    let axis = moments.axis(1);
-    let late = |first: &i64| !is_given && first - axis.from_ns > axis.to_ns - first;
-    (first.filter(late).unwrap_or(axis.from_ns), axis.to_ns)
 }
 
 /// The part of stretches in a range of time.

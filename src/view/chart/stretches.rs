@@ -5,7 +5,7 @@
 //! two samples of a function may have had one of another function in between.
 
 use crate::kind::{self, Idleness};
-use crate::profile::{Lengths, Profile, StackId};
+use crate::profile::{Profile, StackId};
 use crate::transform::{quantile, sampling_interval};
 use crate::view::timeline::moments::Moments;
 use crate::view::timeline::rows::RowKeys;
@@ -46,7 +46,6 @@ pub(super) fn stretches(
     is_filtered: bool,
 ) -> Vec<ThreadStretches> {
     let samples = &profile.samples;
-    let lengths = Lengths::of(&profile.meta.metrics[metric]);
     let is_time = |name: &str| kind::idleness(name, true) != Idleness::None;
     let clocks: Vec<usize> = (0..profile.meta.metrics.len())
         .filter(|&other| other != metric && is_time(&profile.meta.metrics[other].name))
@@ -66,7 +65,7 @@ pub(super) fn stretches(
         let thread = &mut threads[row];
         thread.samples += usize::from(value != 0);
         thread.total = thread.total.saturating_add(value.saturating_abs());
-        let length = lengths.map_or(0, |lengths| lengths.length(value));
+        let length = moments.length(sample, metric);
         of_thread[row].push(Moment { at, length, stack: (value != 0).then_some(samples.stack[sample]) });
     }
     for moments in &mut of_thread {

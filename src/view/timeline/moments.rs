@@ -49,8 +49,13 @@ impl<'p> Moments<'p> {
 
     /// When a sample that began at `moment` ended. A value of a time, such as that of a span, lasts as long as it says.
     pub(in crate::view) fn end(&self, sample: usize, metric: usize, moment: i64) -> i64 {
+        moment.saturating_add(self.length(sample, metric))
+    }
+
+    /// How long a sample lasts; 0 if its value is no time.
+    pub(in crate::view) fn length(&self, sample: usize, metric: usize) -> i64 {
         let value = self.profile.samples.values[metric][sample];
-        moment.saturating_add(self.lengths[metric].map_or(0, |lengths| lengths.length(value)))
+        self.lengths[metric].map_or(0, |lengths| lengths.length(value))
     }
 
     /// The start of the recording in nanoseconds since 1970.
@@ -73,8 +78,16 @@ impl<'p> Moments<'p> {
         axis(from, to, most)
     }
 
+    /// The time that a picture of a metric shows: the range that was given, or the whole recording, but not its start if the
+    /// `first` sample of the metric is in its second half.
+    pub(in crate::view) fn shown_range(&self, first: Option<i64>) -> (i64, i64) {
+        let axis = self.axis(1);
+        let late = |first: &i64| self.range[0].is_none() && first - axis.from_ns > axis.to_ns - first;
+        (first.filter(late).unwrap_or(axis.from_ns), axis.to_ns)
+    }
+
     /// Where the first bin begins if the whole recording is shown: at its start, unless most of the time before `end` would be
-    /// empty. Profilers may note when the program was started rather than when they began to record.
+    /// empty, because its first samples have times of another clock.
     fn start(&self, end: i64, most: usize) -> i64 {
         let first = self.shown.first.saturating_sub(self.span.start);
         if first <= end.saturating_sub(first) {

@@ -1,6 +1,7 @@
 //! Where one is: the question, and the cursors that no command line has.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use regex::{Regex, RegexBuilder};
 
@@ -14,7 +15,7 @@ pub(crate) struct State {
     /// What is asked.
     pub(crate) question: Question,
     /// Which options the commands have.
-    pub(crate) grammar: Grammar,
+    pub(crate) grammar: Arc<Grammar>,
     /// Where one is in the report.
     pub(crate) cursor: Cursor,
     /// The lines of the report, as far as they are open.
@@ -97,7 +98,7 @@ impl Search {
 
 impl State {
     /// The start: nothing is shown yet.
-    pub(crate) fn new(question: Question, grammar: Grammar, size: (u16, u16)) -> Self {
+    pub(crate) fn new(question: Question, grammar: Arc<Grammar>, size: (u16, u16)) -> Self {
         State {
             question,
             grammar,

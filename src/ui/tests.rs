@@ -1,13 +1,14 @@
 //! Screens and keys.
 
 use std::fs;
+use std::sync::Arc;
 
 use crate::profile::from_notation;
 use crate::report::Report;
 use crate::ui::answer::{Answer, Line};
 use crate::ui::draw::flame::blocks;
 use crate::ui::keys::{KEYS, Key};
-use crate::ui::question::{Grammar, Question, View};
+use crate::ui::question::{Question, View};
 use crate::ui::state::{Search, State};
 use crate::ui::update::{Effect, press};
 use crate::view::{FlameOptions, Scope, SiblingOrder, TopOptions, TreeOptions, flame, top, tree};
@@ -29,7 +30,7 @@ fn screen(view: View) -> (State, Answer) {
     };
     let question = Question { view, choices: Vec::new(), subject: None, inputs: vec!["cpu".to_string()] };
     let answer = Answer::new(question.clone(), report, Vec::new(), true);
-    let mut state = State::new(question, Grammar::default(), (40, 12));
+    let mut state = State::new(question, Arc::default(), (40, 12));
     state.show(&answer, None);
     (state, answer)
 }

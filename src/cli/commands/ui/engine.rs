@@ -34,6 +34,8 @@ pub(super) struct Engine {
     keep: Keep,
     /// What standard input held: views that need more of it read it again.
     standard_input: Option<Arc<TempPath>>,
+    /// Which options the commands have.
+    pub(super) grammar: Arc<Grammar>,
     pub(super) theme: Theme,
 }
 
@@ -71,7 +73,7 @@ impl Engine {
     pub(super) fn new(theme: Theme, inputs: &[String]) -> Result<Self> {
         let is_used = inputs.iter().any(|input| input == "-");
         let standard_input = is_used.then(copied_input).transpose()?.map(Arc::new);
-        Ok(Engine { keep: Keep::default(), standard_input, theme })
+        Ok(Engine { keep: Keep::default(), standard_input, grammar: Arc::new(grammar()), theme })
     }
 
     /// The question about files only.
@@ -100,7 +102,7 @@ impl Engine {
     /// The report that a question asks for, for a screen of this width. Only a `loud` one says what it reads.
     pub(super) fn answer(&self, question: &Question, width: u16, loud: bool) -> Result<Answer> {
         let keep = self.keep.anew();
-        let mut report = report(&self.about_files(question), &keep, width, loud)?;
+        let mut report = self.report(&self.about_files(question), &keep, width, loud)?;
         self.name_input(&mut report);
         let style = Style {
             width: Some(usize::from(width)),
@@ -128,6 +130,41 @@ impl Engine {
         answer.notes = keep.notes().into_iter().map(|note| note.text).collect();
         answer.metrics = keep.metrics();
         Ok(answer)
+    }
+
+    /// The report of a question, whole.
+    fn report(&self, question: &Question, keep: &Keep, width: u16, loud: bool) -> Result<Report> {
+        let mut words = self.words(question, loud);
+        let is_cut = question.has("--limit") || question.has("--min-share");
+        if question.view == View::Tree && !is_cut {
+            let rows = if question.has("--bottom-up") { ROWS_OF_CALLERS } else { ROWS_OF_TREE };
+            words.splice(0..0, rows.map(str::to_string));
+        }
+        if question.view == View::Timeline && !question.has("--bins") {
+            let bins = (usize::from(width) * 3 / 5).saturating_sub(22).max(10);
+            words.splice(0..0, ["--bins".to_string(), bins.to_string()]);
+        }
+        let output = Output::kept();
+        let keep_it = Some(keep);
+        match question.view {
+            View::Top => parse::<TopCommand>(&words)?.report(&output, keep_it),
+            View::Tree => parse::<TreeCommand>(&words)?.report(&output, keep_it),
+            View::Flame => parse::<FlameCommand>(&words)?.graph(&output, keep, PIXELS),
+            View::Focus => parse::<FocusCommand>(&words)?.report(&output, keep_it),
+            View::Source => parse::<SourceCommand>(&words)?.report(&output, keep_it),
+            View::Hot => parse::<HotCommand>(&words)?.report(&output, keep_it),
+            View::Timeline => parse::<TimelineCommand>(&words)?.report(&output, keep_it),
+            View::Labels => parse::<LabelsCommand>(&words)?.report(&output, keep_it),
+            View::Report => parse::<ReportCommand>(&words)?.report(&output, keep_it),
+        }
+    }
+
+    /// The words of a question's command, after its name.
+    fn words(&self, question: &Question, loud: bool) -> Vec<String> {
+        let quiet = (!loud).then(|| "--quiet".to_string());
+        let options = question.options(&self.grammar);
+        let arguments = question.arguments();
+        options.into_iter().chain(quiet).chain(["--".to_string()]).chain(arguments).collect()
     }
 }
 
@@ -173,7 +210,7 @@ pub(super) fn save(engine: &Engine, question: &Question, path: &str) -> Result<(
         return Err(hinted(format!("{path} exists"), "choose another name"));
     }
     let question = Question { view: View::Flame, ..engine.about_files(question) };
-    let mut words = words(&question, false);
+    let mut words = engine.words(&question, false);
     let place = words.iter().position(|word| word == crate::ui::PICTURE).unwrap_or(0);
     words[place] = path.to_string();
     parse::<FlameCommand>(&words)?.run()
@@ -196,7 +233,7 @@ fn shown_share(header: &Header) -> Option<String> {
 }
 
 /// The options of each command.
-pub(super) fn grammar() -> Grammar {
+fn grammar() -> Grammar {
     let options = |view: View| {
         let long = definition(view)
             .get_arguments()
@@ -221,47 +258,16 @@ fn definition(view: View) -> Command {
         View::Labels => LabelsCommand::augment_args,
         View::Report => ReportCommand::augment_args,
     };
+    augmented(augment)
+}
+
+/// A command that parses the words after its name.
+fn augmented(augment: fn(Command) -> Command) -> Command {
     augment(Command::new("prof")).infer_long_args(true).no_binary_name(true)
 }
 
-/// The report of a question, whole.
-fn report(question: &Question, keep: &Keep, width: u16, loud: bool) -> Result<Report> {
-    let mut words = words(question, loud);
-    let is_cut = question.has("--limit") || question.has("--min-share");
-    if question.view == View::Tree && !is_cut {
-        let rows = if question.has("--bottom-up") { ROWS_OF_CALLERS } else { ROWS_OF_TREE };
-        words.splice(0..0, rows.map(str::to_string));
-    }
-    if question.view == View::Timeline && !question.has("--bins") {
-        let bins = (usize::from(width) * 3 / 5).saturating_sub(22).max(10);
-        words.splice(0..0, ["--bins".to_string(), bins.to_string()]);
-    }
-    let output = Output::kept();
-    let keep_it = Some(keep);
-    match question.view {
-        View::Top => parse::<TopCommand>(&words)?.report(&output, keep_it),
-        View::Tree => parse::<TreeCommand>(&words)?.report(&output, keep_it),
-        View::Flame => parse::<FlameCommand>(&words)?.graph(&output, keep, PIXELS),
-        View::Focus => parse::<FocusCommand>(&words)?.report(&output, keep_it),
-        View::Source => parse::<SourceCommand>(&words)?.report(&output, keep_it),
-        View::Hot => parse::<HotCommand>(&words)?.report(&output, keep_it),
-        View::Timeline => parse::<TimelineCommand>(&words)?.report(&output, keep_it),
-        View::Labels => parse::<LabelsCommand>(&words)?.report(&output, keep_it),
-        View::Report => parse::<ReportCommand>(&words)?.report(&output, keep_it),
-    }
-}
-
-/// The words of a question's command, after its name.
-fn words(question: &Question, loud: bool) -> Vec<String> {
-    let quiet = (!loud).then(|| "--quiet".to_string());
-    let options = question.options(&grammar());
-    let arguments = question.arguments();
-    options.into_iter().chain(quiet).chain(["--".to_string()]).chain(arguments).collect()
-}
-
 fn parse<C: Args + FromArgMatches>(words: &[String]) -> Result<C> {
-    let command = C::augment_args(Command::new("prof")).infer_long_args(true).no_binary_name(true);
-    let matches = command.try_get_matches_from(words);
+    let matches = augmented(C::augment_args).try_get_matches_from(words);
     matches
         .and_then(|matches| C::from_arg_matches(&matches))
         .map_err(|error| anyhow::Error::msg(first_sentences(&error.to_string())))

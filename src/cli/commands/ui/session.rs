@@ -9,7 +9,7 @@ use anyhow::Result;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use crate::cli::commands::ui::engine::{Engine, followed, grammar, message, options, save};
+use crate::cli::commands::ui::engine::{Engine, followed, message, options, save};
 use crate::cli::commands::ui::recorder::Recorder;
 use crate::name::base_name;
 use crate::report::Report;
@@ -59,7 +59,7 @@ impl Session {
         size: (u16, u16),
     ) -> Result<Session> {
         let answer = Arc::new(engine.answer(&question, size.0, true)?);
-        let mut state = State::new(question, grammar(), size);
+        let mut state = State::new(question, engine.grammar.clone(), size);
         state.show(&answer, None);
         let before = vec![(size.0, answer.clone())];
         Ok(Session { engine, recorder, state, answer, before, pending: None })

@@ -12,6 +12,7 @@ use quick_xml::Reader;
 use quick_xml::events::Event;
 use tempfile::TempDir;
 
+use crate::support::copies;
 use crate::support::series::write_nightly;
 
 /// The minimum number of examples per command.
@@ -78,11 +79,8 @@ struct Example {
 
 /// A folder with the files that the examples name.
 fn folder() -> TempDir {
-    let folder = TempDir::new().unwrap();
+    let folder = copies(&FILES.map(|(name, fixture)| (fixture, name)));
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures");
-    for (name, fixture) in FILES {
-        fs::copy(fixtures.join(fixture), folder.path().join(name)).unwrap();
-    }
     for source in SOURCES {
         let copy = folder.path().join("shop").join(source);
         fs::create_dir_all(copy.parent().unwrap()).unwrap();

@@ -7,14 +7,10 @@ use tempfile::TempDir;
 
 #[cfg(target_os = "linux")]
 use crate::support::in_terminal;
-use crate::support::{fixture, prof};
+use crate::support::{copies, fixture, prof};
 
 fn folder() -> TempDir {
-    let folder = TempDir::new().unwrap();
-    for (from, to) in [("pprof/go-cpu.pb.gz", "cpu.pb.gz"), ("pprof/go-cpu-old.pb.gz", "old.pb.gz")] {
-        fs::copy(fixture(from), folder.path().join(to)).unwrap();
-    }
-    folder
+    copies(&[("pprof/go-cpu.pb.gz", "cpu.pb.gz"), ("pprof/go-cpu-old.pb.gz", "old.pb.gz")])
 }
 
 fn run(folder: &TempDir, arguments: &[&str]) -> Output {

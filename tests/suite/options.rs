@@ -12,7 +12,7 @@ use prof::profile::from_notation;
 use tempfile::TempDir;
 
 use crate::support::series::write_nightly;
-use crate::support::{fixture, load_well, prof};
+use crate::support::{copies, fixture, load_well, prof};
 
 /// How an option is tried: the value to add, and the words that are on the command line in both runs.
 #[derive(Clone, Copy)]
@@ -453,13 +453,7 @@ fn run(folder: &Path, words: &[&str]) -> Outcome {
 
 /// A folder with the files of the trials.
 fn folder() -> TempDir {
-    let folder = TempDir::new().unwrap();
-    let copy = |from: &str, to: &str| {
-        let to = folder.path().join(to);
-        fs::create_dir_all(to.parent().unwrap()).unwrap();
-        fs::copy(fixture(from), to).unwrap();
-    };
-    for (from, to) in [
+    let folder = copies(&[
         ("pprof/go-cpu.pb.gz", "cpu.pb.gz"),
         ("pprof/go-cpu-old.pb.gz", "old.pb.gz"),
         ("pprof/go-cpu-old.pb.gz", "old2.pb.gz"),
@@ -482,9 +476,7 @@ fn folder() -> TempDir {
         ("sourcemaps/old.cpuprofile", "bundle.cpuprofile"),
         ("sourcemaps/old/app.js", "maps/old/app.js"),
         ("sourcemaps/old/app.js.map", "maps/old/app.js.map"),
-    ] {
-        copy(from, to);
-    }
+    ]);
     let write = |name: &str, bytes: &[u8]| fs::write(folder.path().join(name), bytes).unwrap();
     write_nightly(&folder.path().join("nightly"), 30);
     // In the newer build one function has another name.

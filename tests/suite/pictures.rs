@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::page::browser::run;
-use crate::support::{fixture, prof};
+use crate::support::{copies, prof};
 
 /// A test of an option of `flame`: arguments for all commands, and arguments for `flame` only.
 struct Trial {
@@ -570,8 +570,7 @@ fn succeed(folder: &Path, words: &str) -> Vec<u8> {
 
 /// A folder with the files that the trials use.
 fn folder() -> TempDir {
-    let folder = TempDir::new().unwrap();
-    for (from, to) in [
+    let folder = copies(&[
         ("pprof/go-cpu.pb.gz", "cpu.pb.gz"),
         ("pprof/go-cpu-old.pb.gz", "old.pb.gz"),
         ("pprof/go-cpu-new.pb.gz", "new.pb.gz"),
@@ -583,11 +582,7 @@ fn folder() -> TempDir {
         ("sourcemaps/old.cpuprofile", "bundle.cpuprofile"),
         ("sourcemaps/old/app.js", "maps/old/app.js"),
         ("sourcemaps/old/app.js.map", "maps/old/app.js.map"),
-    ] {
-        let to = folder.path().join(to);
-        fs::create_dir_all(to.parent().unwrap()).unwrap();
-        fs::copy(fixture(from), to).unwrap();
-    }
+    ]);
     fs::write(folder.path().join("broken.pb.gz"), b"\x1f\x8b\x08 no profile").unwrap();
     folder
 }

@@ -14,7 +14,7 @@ use tempfile::TempDir;
 
 use crate::servers::go_server;
 
-use crate::support::files;
+use crate::support::{copies, files};
 
 /// The files that the recipes name, and the fixtures they are copies of.
 const FILES: [(&str, &str); 25] = [
@@ -220,13 +220,8 @@ fn script(lines: &[String]) -> String {
 
 /// A folder with the files and the programs that the recipes name.
 fn folder() -> TempDir {
-    let folder = TempDir::new().unwrap();
+    let folder = copies(&FILES.map(|(name, fixture)| (fixture, name)));
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures");
-    for (name, fixture) in FILES {
-        let copy = folder.path().join(name);
-        fs::create_dir_all(copy.parent().unwrap()).unwrap();
-        fs::copy(fixtures.join(fixture), copy).unwrap();
-    }
     for source in SOURCES {
         let copy = folder.path().join("shop").join(source);
         fs::create_dir_all(copy.parent().unwrap()).unwrap();

@@ -6,6 +6,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
@@ -70,7 +71,7 @@ impl Server {
     }
 
     /// The paths that were asked for, in order.
-    fn paths(&self) -> Vec<String> {
+    pub(crate) fn paths(&self) -> Vec<String> {
         self.asked().into_iter().map(|asked| asked.path).collect()
     }
 }
@@ -110,6 +111,15 @@ fn profile(name: &str) -> Vec<u8> {
 fn redirect(to: &str) -> Vec<u8> {
     format!("HTTP/1.1 302 Found\r\nLocation: {to}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
         .into_bytes()
+}
+
+/// A server whose first recording is the old one, and all further ones the new one.
+pub(crate) fn old_then_new() -> Server {
+    let is_recorded = AtomicBool::new(false);
+    Server::new(move |_| {
+        let side = if is_recorded.swap(true, Ordering::SeqCst) { "new" } else { "old" };
+        profile(&format!("pprof/go-cpu-{side}.pb.gz"))
+    })
 }
 
 /// A Go program's server: some profiles, and the page that lists them. It also answers as Pyroscope and Parca do.

@@ -2,15 +2,15 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
-use std::net::TcpListener;
+use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::support::{fixture, prof};
+use crate::servers::old_then_new;
+use crate::support::{copies, prof};
 
 /// The profiles of the tests, by the words that name them.
 const PROFILES: [(&str, &[&str]); 7] = [
@@ -24,8 +24,7 @@ const PROFILES: [(&str, &[&str]); 7] = [
 ];
 
 fn folder() -> TempDir {
-    let folder = TempDir::new().unwrap();
-    for (from, to) in [
+    copies(&[
         ("pprof/go-cpu.pb.gz", "cpu.pb.gz"),
         ("pprof/go-cpu-old.pb.gz", "old.pb.gz"),
         ("pprof/go-cpu-new.pb.gz", "new.pb.gz"),
@@ -34,10 +33,7 @@ fn folder() -> TempDir {
         ("collapsed/python.folded", "python.folded"),
         ("callgrind/c.callgrind", "c.callgrind"),
         ("jfr/java.jfr", "java.jfr"),
-    ] {
-        fs::copy(fixture(from), folder.path().join(to)).unwrap();
-    }
-    folder
+    ])
 }
 
 /// What `prof ui` prints after these keys.
@@ -324,26 +320,12 @@ fn standard_input_is_explored_in_all_views() {
 #[test]
 fn servers_record_again() {
     let folder = folder();
-    let server = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = format!("http://{}/cpu.pb.gz", server.local_addr().unwrap());
-    std::thread::spawn(move || {
-        // The first recording is the old one.
-        for file in ["old", "new"] {
-            let (mut client, _) = server.accept().unwrap();
-            let mut line = String::new();
-            let mut request = BufReader::new(client.try_clone().unwrap());
-            while request.read_line(&mut line).unwrap() > 2 {
-                line.clear();
-            }
-            let body = fs::read(fixture(&format!("pprof/go-cpu-{file}.pb.gz"))).unwrap();
-            let head =
-                format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\nConnection: close\r\n\r\n", body.len());
-            client.write_all(&[head.as_bytes(), &body].concat()).unwrap();
-        }
-    });
+    let server = old_then_new();
+    let address = server.url("/cpu.pb.gz");
     let mut ui = prof(folder.path(), &["ui", "--keys", "r", "--screen", "1000x24", &address]);
     let output = ui.env("XDG_CACHE_HOME", folder.path()).stdin(Stdio::null()).output().unwrap();
     let screen = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(server.paths(), ["/cpu.pb.gz"; 2]);
     let command = screen.trim_end().lines().last().unwrap();
     assert!(command.starts_with("$ prof top --base /") && !command.contains("http"), "{screen}");
     let compared =

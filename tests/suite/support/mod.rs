@@ -99,3 +99,14 @@ pub fn below(root: &std::path::Path) -> BTreeSet<String> {
 pub fn fixture(path: &str) -> PathBuf {
     std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(path)
 }
+
+/// A folder with copies of fixtures, each with the path that it has there.
+pub fn copies(files: &[(&str, &str)]) -> tempfile::TempDir {
+    let folder = tempfile::TempDir::new().unwrap();
+    for (from, to) in files {
+        let to = folder.path().join(to);
+        std::fs::create_dir_all(to.parent().unwrap()).unwrap();
+        std::fs::copy(fixture(from), to).unwrap();
+    }
+    folder
+}

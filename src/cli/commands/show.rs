@@ -8,7 +8,7 @@ use crate::cli::commands::fit::{Attempt, fitted};
 use crate::cli::commands::keep::Keep;
 use crate::cli::commands::requirement::Requirement;
 use crate::cli::input::request::{explain as explain_load, load, they_are};
-use crate::cli::options::args::{InputArgs, RowLimit, StackArgs, ViewArgs, note, say};
+use crate::cli::options::args::{InputArgs, RowLimit, StackArgs, ViewArgs, note, say, warn};
 use crate::cli::options::filters::explain;
 use crate::cli::options::highlight::HighlightArgs;
 use crate::cli::options::layout::{Output, OutputFormat};
@@ -59,13 +59,7 @@ impl<'a> Show<'a> {
         Show { stacks, focus_part, by, highlight, requirement, needs, limit, output, keep }
     }
 
-    /// Loads, filters, and writes the report that `view` makes of the profile with at most so many rows.
-    pub(crate) fn run(self, view: impl Fn(&Profile, Scope, Option<usize>) -> Result<Report>) -> Result<()> {
-        let (stacks, output) = (self.stacks, self.output);
-        write_timed(&self.report(view)?, output, &stacks.input)
-    }
-
-    /// [`Show::run`] without the writing, for commands that draw.
+    /// Loads, filters, and returns the report that `view` makes of the profile with at most so many rows.
     pub(crate) fn report(
         self,
         view: impl Fn(&Profile, Scope, Option<usize>) -> Result<Report>,
@@ -98,8 +92,7 @@ impl<'a> Show<'a> {
     ) -> Result<Report> {
         let input = &self.stacks.input;
         let mut clock = Clock::new(input.verbose);
-        let mut prepared = loaded.filtered(filters, self.by).map_err(explain)?;
-        say(about(&prepared), input);
+        let mut prepared = prepare(loaded, filters, self.by, input)?;
         if let Some(keep) = self.keep {
             keep.note(prepared.notes.iter().map(Message::note));
         }
@@ -225,14 +218,10 @@ pub(crate) fn needs(filters: &Filters, by: &By) -> LoadOptions {
 /// Applies the filters, and prints what there is to say about them and about the profile.
 pub(crate) fn prepare(loaded: Loaded, filters: &Filters, by: By, input: &InputArgs) -> Result<Prepared> {
     let prepared = loaded.filtered(filters, by).map_err(explain)?;
-    say(about(&prepared), input);
+    warn(&prepared.profile.meta.warnings, input);
+    note(&prepared.profile.meta.notes, input);
+    note(&prepared.notes, input);
     Ok(prepared)
-}
-
-/// What there is to say about a profile and its filters.
-fn about(prepared: &Prepared) -> impl Iterator<Item = Message> + '_ {
-    let Meta { warnings, notes, .. } = &prepared.profile.meta;
-    warnings.iter().map(Message::warning).chain(notes.iter().chain(&prepared.notes).map(Message::note))
 }
 
 /// The notes of a report that are printed next to it: warnings and notes on the profile are printed before, and text mentions

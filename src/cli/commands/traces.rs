@@ -4,7 +4,7 @@ use anyhow::Result;
 use clap::Args;
 
 use crate::cli::commands::requirement::Requirement;
-use crate::cli::commands::show::Show;
+use crate::cli::commands::show::{Show, write_timed};
 use crate::cli::options::args::{CutArgs, ViewArgs};
 use crate::profile::LoadOptions;
 use crate::view::{TracesOptions, traces};
@@ -42,8 +42,9 @@ impl TracesCommand {
             needs: LoadOptions { labels: true, ..LoadOptions::LEAST },
             ..Show::new(&self.view, &output, REQUIREMENT)
         };
-        show.run(|profile, scope, limit| {
+        let report = show.report(|profile, scope, limit| {
             Ok(traces(profile, &TracesOptions { scope, limit, min_share }).into())
-        })
+        })?;
+        write_timed(&report, &output, &self.view.stacks.input)
     }
 }

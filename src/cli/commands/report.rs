@@ -49,7 +49,7 @@ const GUIDE: &str = include_str!("report/guide.txt");
 const LINES: usize = 40;
 
 /// The characters of a token.
-const TOKEN: usize = 4;
+pub(crate) const TOKEN: usize = 4;
 
 impl ReportCommand {
     pub(crate) fn run(self) -> Result<()> {

@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 use crate::cli::commands::mcp::arguments::Call;
 use crate::cli::commands::mcp::roots::Roots;
 use crate::cli::commands::mcp::tools::{Tool, tools};
+use crate::cli::commands::report::TOKEN;
 use crate::cli::commands::{Describe, Prof};
 use crate::cli::options::memory;
 use crate::cli::terminal::failure;
@@ -37,9 +38,6 @@ pub(super) struct Answerer {
     /// Held while a command runs, so that the memory limit applies to one at a time.
     running: Mutex<()>,
 }
-
-/// The characters of a token.
-const TOKEN: usize = 4;
 
 /// How often a view is made again with fewer rows.
 const ATTEMPTS: usize = 6;
@@ -84,8 +82,7 @@ impl Answerer {
         let least = shown.len();
         for _ in 0..ATTEMPTS {
             let length = written.length();
-            let footer =
-                call.command_line(tool.command, &borrowed(&shown)).chars().count() + COMMAND.len() + 20;
+            let footer = call.command_line(tool.command, &shown).chars().count() + COMMAND.len() + 20;
             if length + footer <= room || !has("limit") || rows <= 1 {
                 break;
             }
@@ -94,13 +91,13 @@ impl Answerer {
             shown.push(format!("--limit={rows}"));
             written = self.run(tool, &call, &shown)?;
         }
-        let command = call.command_line(tool.command, &borrowed(&shown));
+        let command = call.command_line(tool.command, &shown);
         Ok(written.within(room, &command, call.budget))
     }
 
     /// Runs a command with further options.
     fn run(&self, tool: &Tool, call: &Call, added: &[String]) -> Result<Written> {
-        let words = call.words(tool.command, &borrowed(added));
+        let words = call.words(tool.command, added);
         let words: Vec<OsString> = words.into_iter().map(OsString::from).collect();
         let command = Prof::try_parse_from(&words).map_err(|error| (self.describe)(&error, &words))?.command;
         let limit = self.limit.map(|limit| limit.saturating_sub(self.cache.bytes()));
@@ -115,10 +112,6 @@ impl Answerer {
         let text = String::from_utf8_lossy(&session.output).trim_end().to_string();
         Ok(Written { text, messages: session.messages })
     }
-}
-
-fn borrowed(words: &[String]) -> Vec<&str> {
-    words.iter().map(String::as_str).collect()
 }
 
 /// What a command has written.

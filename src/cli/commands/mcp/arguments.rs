@@ -3,7 +3,7 @@
 use anyhow::Result;
 use serde_json::{Map, Value};
 
-use crate::cli::commands::mcp::tools::{Setting, SettingKind, Tool};
+use crate::cli::commands::mcp::tools::{FEWEST_TOKENS, Setting, SettingKind, TOKENS, Tool};
 use crate::cli::options::args::shell_words;
 use crate::cli::terminal::failure::{hinted, meant};
 
@@ -20,10 +20,7 @@ pub(super) struct Call {
     pub(super) budget: usize,
 }
 
-/// The tokens of an answer, unless a call says otherwise.
-const TOKENS: usize = 2_000;
-/// Fewer tokens do not hold an answer; more than these are none for a program to read.
-const FEWEST_TOKENS: usize = 100;
+/// More tokens than these are none for a program to read.
 const MOST_TOKENS: usize = 100_000;
 /// Longer texts and lists are refused.
 const LONGEST: usize = 64 << 10;
@@ -95,23 +92,21 @@ impl Call {
     }
 
     /// The words of the command line, for the parser of `prof`. `added` are further options.
-    pub(super) fn words(&self, command: &str, added: &[&str]) -> Vec<String> {
+    pub(super) fn words(&self, command: &str, added: &[String]) -> Vec<String> {
         let start = ["prof", command].map(str::to_string);
-        let added = added.iter().map(ToString::to_string);
         let divider = ["--".to_string()];
         start
             .into_iter()
             .chain(self.options.iter().cloned())
-            .chain(added)
+            .chain(added.iter().cloned())
             .chain(divider)
             .chain(self.positionals.iter().cloned())
             .collect()
     }
 
     /// The command line that gives the same answer, for people.
-    pub(super) fn command_line(&self, command: &str, added: &[&str]) -> String {
-        let added: Vec<String> = added.iter().map(ToString::to_string).collect();
-        format!("prof {command} {}", shell_words(self.options.iter().chain(&added), self.positionals.iter()))
+    pub(super) fn command_line(&self, command: &str, added: &[String]) -> String {
+        format!("prof {command} {}", shell_words(self.options.iter().chain(added), self.positionals.iter()))
     }
 }
 
@@ -192,7 +187,7 @@ mod tests {
         });
         let call = call("top", &given).unwrap();
         assert_eq!(call.profiles, ["a.pb.gz", "--output=x"]);
-        let words = call.words("top", &["--no-save"]);
+        let words = call.words("top", &["--no-save".to_string()]);
         let divider = words.iter().position(|word| word == "--").unwrap();
         assert_eq!(words[divider + 1..], ["a.pb.gz", "--output=x"]);
         assert!(words[..divider].contains(&"--show-stacks=--force".to_string()), "{words:?}");

@@ -60,7 +60,7 @@ impl Roots {
             return Err(self.outside(name));
         }
         match fs::metadata(&path) {
-            Ok(about) if about.is_dir() => self.check_folder(&path, &mut 0),
+            Ok(about) if about.is_dir() => self.check_folder(&path),
             Ok(about) if !about.is_file() => {
                 Err(hinted(format!("{name}: not a regular file"), "only files and folders are read"))
             }
@@ -88,14 +88,15 @@ impl Roots {
     }
 
     /// Fails if a link somewhere in a folder leads outside, because reading the folder would follow it.
-    fn check_folder(&self, folder: &Path, seen: &mut usize) -> Result<()> {
+    fn check_folder(&self, folder: &Path) -> Result<()> {
+        let mut seen = 0;
         let mut folders = vec![folder.to_path_buf()];
         while let Some(folder) = folders.pop() {
             let unreadable = || format!("{}", folder.display());
             for entry in fs::read_dir(&folder).with_context(unreadable)? {
                 let entry = entry.with_context(unreadable)?;
-                *seen += 1;
-                if *seen > MOST_FILES {
+                seen += 1;
+                if seen > MOST_FILES {
                     let message = format!("{}: more than {MOST_FILES} files", folder.display());
                     return Err(hinted(message, "name a folder inside of it"));
                 }

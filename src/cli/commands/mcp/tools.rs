@@ -7,6 +7,8 @@ use clap::builder::ValueParser;
 use clap::{Arg, ArgAction, Command};
 use serde_json::{Map, Value, json};
 
+use crate::cli::commands::report::TOKEN;
+
 /// The name of a tool, and the command that answers it.
 const TOOLS: &[(&str, &str)] = &[
     ("open", "info"),
@@ -65,6 +67,11 @@ const EXCLUDED: &[&str] = &[
 
 /// Arguments that name files to read.
 const PROFILES: &[&str] = &["profiles", "base", "old", "new"];
+
+/// The tokens of an answer, unless a call says otherwise.
+pub(super) const TOKENS: usize = 2_000;
+/// Fewer tokens do not hold an answer.
+pub(super) const FEWEST_TOKENS: usize = 100;
 
 /// A tool.
 #[derive(Clone, Debug)]
@@ -164,9 +171,9 @@ impl Tool {
     pub(super) fn schema(&self) -> Map<String, Value> {
         let mut properties: Map<String, Value> =
             self.settings.iter().map(|setting| (setting.key.clone(), setting.schema())).collect();
-        let help = "Most tokens (of 4 characters) of the answer [default: 2000]";
-        properties
-            .insert("budget".to_string(), json!({ "type": "integer", "minimum": 100, "description": help }));
+        let help = format!("Most tokens (of {TOKEN} characters) of the answer [default: {TOKENS}]");
+        let budget = json!({ "type": "integer", "minimum": FEWEST_TOKENS, "description": help });
+        properties.insert("budget".to_string(), budget);
         let required: Vec<&str> = self
             .settings
             .iter()

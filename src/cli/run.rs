@@ -7,10 +7,10 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use clap::{Parser, Subcommand};
+use clap::Subcommand;
 
 use crate::cli::commands::outcome::{FAILURE, Outcome};
-use crate::cli::commands::{self, Command, Prof};
+use crate::cli::commands::{self, Command};
 use crate::cli::input::paths;
 use crate::cli::input::request::NoSuchFile;
 use crate::cli::mistakes::{self, similar};
@@ -33,7 +33,7 @@ pub fn main() -> ExitCode {
         return usage::explain_nothing();
     }
     let result = match with_command(words) {
-        Ok(words) => match Command::parse_alone(&words).map_or_else(|| parse(&words), Ok) {
+        Ok(words) => match Command::parse(&words) {
             Err(error) => return usage::explain(&error, &words),
             Ok(command) => command.run(mistakes::describe),
         },
@@ -62,10 +62,6 @@ fn known_answer(words: &[OsString]) -> Option<String> {
         }
         _ => None,
     }
-}
-
-fn parse(words: &[OsString]) -> Result<Command, clap::Error> {
-    Prof::try_parse_from(words).map(|prof| prof.command)
 }
 
 /// Inserts the command `top` if none was given: `prof PROFILE…` stands for `prof top PROFILE…`. A word that is

@@ -66,7 +66,7 @@ macro_rules! commands {
         impl Command {
             /// The command that is named by its own name and whose options are correct. Anything else takes all of
             /// [`Prof`] to explain; building the options of all commands takes most of the time of a short run.
-            pub(crate) fn parse_alone(words: &[OsString]) -> Option<Command> {
+            fn parse_alone(words: &[OsString]) -> Option<Command> {
                 let name = words.get(1)?.to_str()?;
                 $($(#[$condition])* if name == stringify!($name).to_ascii_lowercase() {
                     let command = <$command>::augment_args(clap::Command::new("prof")).infer_long_args(true);
@@ -86,6 +86,13 @@ macro_rules! commands {
             }
         }
     };
+}
+
+impl Command {
+    /// The command of a command line.
+    pub(crate) fn parse(words: &[OsString]) -> Result<Command, clap::Error> {
+        Command::parse_alone(words).map_or_else(|| Prof::try_parse_from(words).map(|prof| prof.command), Ok)
+    }
 }
 
 /// Describes a mistake that clap found on a command line.

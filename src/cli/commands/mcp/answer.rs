@@ -4,14 +4,14 @@ use std::ffi::OsString;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::Result;
-use clap::{CommandFactory, Parser};
+use clap::CommandFactory;
 use serde_json::{Map, Value};
 
 use crate::cli::commands::mcp::arguments::Call;
 use crate::cli::commands::mcp::roots::Roots;
 use crate::cli::commands::mcp::tools::{Tool, tools};
 use crate::cli::commands::report::TOKEN;
-use crate::cli::commands::{Describe, Prof};
+use crate::cli::commands::{Command, Describe, Prof};
 use crate::cli::options::memory;
 use crate::cli::terminal::failure;
 use crate::cli::terminal::session::{Session, run_in};
@@ -99,7 +99,7 @@ impl Answerer {
     fn run(&self, tool: &Tool, call: &Call, added: &[String]) -> Result<Written> {
         let words = call.words(tool.command, added);
         let words: Vec<OsString> = words.into_iter().map(OsString::from).collect();
-        let command = Prof::try_parse_from(&words).map_err(|error| (self.describe)(&error, &words))?.command;
+        let command = Command::parse(&words).map_err(|error| (self.describe)(&error, &words))?;
         let limit = self.limit.map(|limit| limit.saturating_sub(self.cache.bytes()));
         let session = Session {
             cache: Some(self.cache.clone()),

@@ -27,7 +27,8 @@ pub(crate) fn color_by_environment(is_terminal: bool) -> bool {
     wanted && is_terminal && !is_dumb()
 }
 
-fn is_dumb() -> bool {
+/// Whether the terminal can only write one line after the other.
+pub(crate) fn is_dumb() -> bool {
     env::var_os("TERM").is_some_and(|term| term == "dumb")
 }
 

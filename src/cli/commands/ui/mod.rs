@@ -27,6 +27,7 @@ use crate::cli::input::paths::names;
 use crate::cli::options::args::{NodeArgs, StackArgs};
 use crate::cli::options::highlight::HighlightArgs;
 use crate::cli::options::layout::UnitArgs;
+use crate::cli::options::screen;
 use crate::cli::terminal::failure::hinted;
 use crate::output;
 use crate::ui::{Choice, Question, View, parse};
@@ -56,7 +57,7 @@ pub(crate) struct UiArgs {
     #[arg(long, value_name = "KEYS", help_heading = None)]
     keys: Option<String>,
     /// Size of the screen that --keys prints
-    #[arg(long, value_name = "WxH", default_value = "80x24", value_parser = screen, requires = "keys", help_heading = None)]
+    #[arg(long, value_name = "WxH", default_value = "80x24", value_parser = screen_size, requires = "keys", help_heading = None)]
     screen: (u16, u16),
     /// Print the report on that screen as JSON instead
     #[arg(long, requires = "keys", help_heading = None)]
@@ -126,8 +127,7 @@ impl UiCommand {
 
 /// Fails without a terminal to draw on.
 fn check_terminal() -> Result<()> {
-    let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
-    let message = match (io::stdout().is_terminal(), is_dumb) {
+    let message = match (io::stdout().is_terminal(), screen::is_dumb()) {
         (true, false) => return Ok(()),
         (false, _) => "prof ui needs a terminal, but standard output is not one",
         (true, true) => "prof ui needs a terminal that can place text, but TERM is dumb",
@@ -143,7 +143,7 @@ fn view(text: &str) -> Result<View, String> {
 }
 
 /// Parses the value of `--screen`.
-fn screen(text: &str) -> Result<(u16, u16), String> {
+fn screen_size(text: &str) -> Result<(u16, u16), String> {
     let parts =
         text.split_once('x').and_then(|(width, height)| Some((width.parse().ok()?, height.parse().ok()?)));
     parts

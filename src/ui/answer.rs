@@ -5,7 +5,9 @@ use std::collections::HashSet;
 use hashbrown::HashMap;
 
 use crate::output::{Emphasis, block_colors, display_names};
-use crate::report::{Direction, Flame, LabelText, Name, Neighbour, Pair, Report, TreeRow, Values};
+use crate::report::{
+    Direction, Flame, LabelShare, LabelText, Name, Neighbour, Pair, Report, TreeRow, Values,
+};
 use crate::ui::question::Question;
 
 /// A report, and what is shown with it.
@@ -234,9 +236,7 @@ impl Answer {
             Line::Key(key) => Some(labels.keys.get(key as usize)?.key.clone()),
             Line::Label(key, value) => {
                 let key = labels.keys.get(key as usize)?;
-                let value = key.values.get(value as usize)?;
-                let text = label_text(&value.value);
-                Some(format!("{}={text}{}", key.key, value.unit.as_deref().unwrap_or_default()))
+                Some(format!("{}={}", key.key, label_text(key.values.get(value as usize)?)))
             }
             _ => None,
         }
@@ -266,9 +266,7 @@ impl Answer {
             }
             (Report::Labels(labels), Line::Label(key, value)) => {
                 let value = labels.keys.get(key as usize).and_then(|key| key.values.get(value as usize));
-                value
-                    .map(|value| label_text(&value.value) + value.unit.as_deref().unwrap_or_default())
-                    .unwrap_or_default()
+                value.map(label_text).unwrap_or_default()
             }
             _ => self.name_of(line).map(|name| self.shown(name).to_string()).unwrap_or_default(),
         }
@@ -360,10 +358,12 @@ impl Answer {
     }
 }
 
-fn label_text(text: &LabelText) -> String {
-    match text {
-        LabelText::Text(text) => text.clone(),
-        LabelText::Number(number) => number.to_string(),
+/// The value of a label with its unit.
+fn label_text(label: &LabelShare) -> String {
+    let unit = label.unit.as_deref().unwrap_or_default();
+    match &label.value {
+        LabelText::Text(text) => format!("{text}{unit}"),
+        LabelText::Number(number) => format!("{number}{unit}"),
     }
 }
 

@@ -4,7 +4,7 @@ use crate::report::{Flame, FlameNode, Report};
 use crate::ui::answer::{Answer, Line};
 use crate::ui::draw::flame::{Block, blocks, first_row};
 use crate::ui::keys::Key;
-use crate::ui::question::{Choice, View};
+use crate::ui::question::{Choice, Question, View};
 use crate::ui::state::{BODY, Purpose, Search, State, Typing};
 
 /// What the program does besides changing the state.
@@ -142,12 +142,11 @@ fn find(state: &mut State, answer: &Answer, forward: bool, may_stay: bool) {
     }
     if let Report::Tree(tree) = &answer.report {
         // Rows that are not open are searched, too.
-        let from = (0..=state.cursor.selected.min(state.lines.len().saturating_sub(1))).rev();
-        let row = from.filter_map(|place| match state.lines.get(place) {
-            Some(Line::Tree(row)) => Some(*row),
+        let row = state.lines.iter().take(state.cursor.selected + 1).rev().find_map(|line| match line {
+            Line::Tree(row) => Some(*row),
             _ => None,
         });
-        let row = row.into_iter().next().unwrap_or(0);
+        let row = row.unwrap_or(0);
         let finds = |place: usize| search.finds(answer.shown(&tree.rows[place].name));
         if let Some(row) = next(tree.rows.len(), row as usize, forward, may_stay, finds) {
             let mut above = tree.rows[row].parent;
@@ -392,8 +391,8 @@ fn enter(state: &mut State, answer: &Answer) -> Option<Effect> {
 
 /// The view before the list of labels.
 fn last_view(state: &State) -> View {
-    let views = state.before.iter().rev().map(|(question, _)| question.view);
-    views.into_iter().find(|view| *view != View::Labels).unwrap_or(View::Top)
+    let mut views = state.before.iter().rev().map(|(question, _)| question.view);
+    views.find(|view| *view != View::Labels).unwrap_or(View::Top)
 }
 
 /// Shows a view of the selected function.
@@ -403,7 +402,7 @@ fn show_function(state: &mut State, answer: &Answer, view: View) {
         state.message = Some(format!("{} shows one function: select it first", view.command()));
         return;
     };
-    let question = crate::ui::question::Question { view, subject: Some(name), ..state.question.clone() };
+    let question = Question { view, subject: Some(name), ..state.question.clone() };
     state.ask(question);
 }
 
@@ -536,7 +535,7 @@ fn show_view(state: &mut State, answer: &Answer, view: View) {
     if view.has_subject() {
         return show_function(state, answer, view);
     }
-    let question = crate::ui::question::Question { view, ..state.question.clone() };
+    let question = Question { view, ..state.question.clone() };
     state.ask(question);
 }
 

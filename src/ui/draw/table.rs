@@ -280,25 +280,23 @@ fn wanted(answer: &Answer, width: u16) -> Vec<(String, What)> {
         return (0..header.metrics.len()).flat_map(of_metric).collect();
     }
     let filtered = !header.filters.is_empty() && width >= WIDE;
-    if header.base.is_some() {
-        let own: &[(&str, What)] = &[("SELF", What::Own), ("OLD", What::OwnOld), ("CHANGE", What::OwnChange)];
-        let total: &[(&str, What)] =
-            &[("TOTAL", What::Total), ("OLD", What::TotalOld), ("CHANGE", What::TotalChange)];
-        let all = match (has_own, own_first) {
-            (true, true) => [own, total].concat(),
-            (true, false) => [total, own].concat(),
-            (false, _) => total.to_vec(),
-        };
-        let fits = |what: &What| width >= WIDE || !has_own || !matches!(what, What::OwnOld | What::TotalOld);
-        return titled(&all.into_iter().filter(|(_, what)| fits(what)).collect::<Vec<_>>());
-    }
-    let own: &[(&str, What)] = &[("SELF", What::Own), ("%", What::OwnShare)];
-    let total: &[(&str, What)] = &[("TOTAL", What::Total), ("%", What::TotalShare)];
-    let mut all = match (has_own, own_first) {
+    let in_order = |own: &[(&'static str, What)], total: &[(&'static str, What)]| match (has_own, own_first) {
         (true, true) => [own, total].concat(),
         (true, false) => [total, own].concat(),
         (false, _) => total.to_vec(),
     };
+    if header.base.is_some() {
+        let all = in_order(
+            &[("SELF", What::Own), ("OLD", What::OwnOld), ("CHANGE", What::OwnChange)],
+            &[("TOTAL", What::Total), ("OLD", What::TotalOld), ("CHANGE", What::TotalChange)],
+        );
+        let fits = |what: &What| width >= WIDE || !has_own || !matches!(what, What::OwnOld | What::TotalOld);
+        return titled(&all.into_iter().filter(|(_, what)| fits(what)).collect::<Vec<_>>());
+    }
+    let mut all = in_order(
+        &[("SELF", What::Own), ("%", What::OwnShare)],
+        &[("TOTAL", What::Total), ("%", What::TotalShare)],
+    );
     if matches!(answer.report, Report::Focus(_)) {
         all.push(("%FUNC", What::FunctionShare));
     }

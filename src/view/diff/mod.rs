@@ -78,7 +78,7 @@ pub(crate) fn align_owned_sides(
     if let Some(scale) = scale {
         return Ok((whole, SampleSize::ByVariance(scale)));
     }
-    let (size, note) = sample_size(&recorded, &whole);
+    let (size, note) = sample_size(&recorded, &whole, 0);
     whole.meta.warnings.extend(note);
     Ok((whole, size))
 }

@@ -4,7 +4,6 @@
 //! differs from the others by more than they differ among themselves.
 
 use std::cmp::Reverse;
-use std::sync::Arc;
 
 use hashbrown::{HashMap, HashSet};
 
@@ -48,8 +47,10 @@ pub fn outliers(profile: &Profile, scope: &Scope, key: &str) -> Result<Outliers,
     }
     let heap = heap_variances(&[(profile, metric)]);
     let variances = heap.as_ref().map(|heap| &heap.rows[0][..]);
-    let size =
-        heap.as_ref().map_or_else(|| size_of(profile, metric), |heap| SampleSize::ByVariance(heap.scale));
+    let size = heap.as_ref().map_or_else(
+        || sample_size(&Recorded::of(&[(profile, metric)]), profile, metric).0,
+        |heap| SampleSize::ByVariance(heap.scale),
+    );
     let (tested, others) = choose(profile, metric, &of_set, size, variances);
     subject.series = series(profile, metric, &of_set, &tested, !others.is_empty(), variances);
     let runs = subject.series.len() - usize::from(variances.is_some());
@@ -101,14 +102,6 @@ pub fn limit_outliers(found: &mut Outliers, limit: Option<usize>, min_share: f64
     found.rows.retain(is_large);
     found.rows.truncate(limit.unwrap_or(usize::MAX));
     found.header.elided_rows = (before - found.rows.len()) as u64;
-}
-
-/// How much of the metric makes one sample of a profile that is no sampled heap.
-fn size_of(profile: &Profile, metric: usize) -> SampleSize {
-    let mut first = profile.clone();
-    first.meta.metrics.swap(0, metric);
-    Arc::make_mut(&mut first.samples).values.swap(0, metric);
-    sample_size(&Recorded::of(&[(profile, metric)]), &first).0
 }
 
 /// The values to test, the heaviest first, and the others.

@@ -138,16 +138,20 @@ impl Recorded {
     }
 }
 
-/// How much of the metric makes one sample, in the unit of `whole`, which contains all that were recorded;
-/// with a note for the reader if there is doubt.
-pub(super) fn sample_size(recorded: &Recorded, whole: &Profile) -> (SampleSize, Option<String>) {
-    let Some(metric) = whole.meta.metrics.first() else { return (SampleSize::Unknown, None) };
+/// How much of the metric makes one sample, in the unit of `whole`, which contains all that were recorded as metrics, one
+/// after the other from number `first` on; with a note for the reader if there is doubt.
+pub(super) fn sample_size(
+    recorded: &Recorded,
+    whole: &Profile,
+    first: usize,
+) -> (SampleSize, Option<String>) {
+    let Some(metric) = whole.meta.metrics.get(first) else { return (SampleSize::Unknown, None) };
     // Profiles of calls have no samples: only repeated runs show how much a count varies.
     if whole.calls.is_some() || recorded.is_dependent {
         return (SampleSize::Unknown, None);
     }
     let divisor = metric.divisor as i64;
-    let weights = || whole.samples.values[..recorded.profiles].iter().flatten().copied();
+    let weights = || whole.samples.values[first..first + recorded.profiles].iter().flatten().copied();
     let unit = Unit::parse(&metric.unit);
     if SAMPLES.contains(&metric.name.as_str()) && unit.family() == Family::Count {
         return if are_multiples(weights(), divisor) {
@@ -156,7 +160,9 @@ pub(super) fn sample_size(recorded: &Recorded, whole: &Profile) -> (SampleSize, 
             (SampleSize::Unknown, None)
         };
     }
-    if let Some(size) = period_in(whole, &unit, divisor).filter(|&size| are_multiples(weights(), size)) {
+    if let Some(size) =
+        period_in(whole, &metric.name, &unit, divisor).filter(|&size| are_multiples(weights(), size))
+    {
         return (if recorded.counts_agree { SampleSize::Known(size) } else { SampleSize::Unknown }, None);
     }
     let common = CommonDivisor::of(weights());
@@ -198,14 +204,11 @@ fn is_dependent(profile: &Profile, metric: usize) -> bool {
         || meta.metrics.iter().any(|metric| waits(&metric.name))
 }
 
-/// The sampling period in `unit`, times `divisor`.
-fn period_in(profile: &Profile, unit: &Unit, divisor: i64) -> Option<i64> {
+/// The sampling period of a metric in its unit, times `divisor`.
+fn period_in(profile: &Profile, metric: &str, unit: &Unit, divisor: i64) -> Option<i64> {
     let period = profile.meta.period.as_ref()?;
     let own = Unit::parse(&period.unit);
-    if own.family() == Family::Count
-        && own.family() == unit.family()
-        && period.name != profile.meta.metrics[0].name
-    {
+    if own.family() == Family::Count && own.family() == unit.family() && period.name != metric {
         // Different things are counted: a period in cycles says nothing about instructions.
         return None;
     }
@@ -236,7 +239,7 @@ mod tests {
     fn size(profile: &Profile) -> SampleSize {
         let part = ProfileMetric { profile, metric: 0, extra: None };
         let whole = align(&[part], LoadOptions::default()).unwrap();
-        sample_size(&Recorded::of(&[(profile, 0)]), &whole).0
+        sample_size(&Recorded::of(&[(profile, 0)]), &whole, 0).0
     }
 
     fn profile(metric: &str, unit: &str, picture: &str) -> Profile {

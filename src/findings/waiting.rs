@@ -3,7 +3,7 @@
 use hashbrown::HashMap;
 
 use crate::findings::evidence::{CALLED, Candidate, REACHED, Samples, focus};
-use crate::findings::taxes::mostly;
+use crate::findings::taxes::{mostly, of_set};
 use crate::findings::{Cost, Rule};
 use crate::report::Sentence;
 use crate::tree::KeyId;
@@ -34,10 +34,7 @@ fn idle(samples: &Samples<'_, '_>) -> Option<Candidate> {
     }
     let measured = samples.measure(|frame| set[frame]);
     let says = mostly(samples, Sentence::new("waiting or looking for work"), &groups, &set);
-    let callers = samples.callers(REACHED, &groups, |group| {
-        let first = samples.groups[group].frames.iter().position(|&frame| set[frame])?;
-        samples.own_caller(group, first, None)
-    });
+    let callers = of_set(samples, REACHED, &groups, &set);
     let hint = Sentence::new("the option --hide-stacks @idle leaves it out");
     Some(
         Candidate::new(groups, measured, focus("@idle"), says)

@@ -19,7 +19,7 @@ pub(super) struct Origin {
 /// A part with this fraction of a function's growth explains it.
 const MOST: f64 = 0.7;
 /// A caller with this fraction of a function's growth is where the growth comes from.
-const NEARLY_ALL: f64 = 0.8;
+pub(super) const NEARLY_ALL: f64 = 0.8;
 /// What is left of a function without its largest part must be at least this fraction of it to say anything.
 const LEAST_REST: f64 = 0.15;
 /// Own code of at least this fraction of a function that grew far more than the function shows that it changed.

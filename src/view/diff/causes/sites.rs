@@ -8,10 +8,8 @@ use hashbrown::HashMap;
 use crate::profile::{Column, FrameId, Id};
 use crate::tree::KeyId;
 use crate::view::diff::causes::flow::{Change, Flow};
-use crate::view::diff::causes::origins::Origin;
+use crate::view::diff::causes::origins::{NEARLY_ALL, Origin};
 
-/// A caller with this fraction of a function's growth is where the growth comes from.
-const NEARLY_ALL: f64 = 0.8;
 /// A place with less than this fraction of what a caller spends in a function is not looked at.
 const LEAST_SITE: f64 = 0.1;
 

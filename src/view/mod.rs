@@ -35,9 +35,8 @@ pub use chart::{ChartOptions, chart};
 pub(crate) use diff::align_owned_sides;
 pub use diff::{
     BudgetLimit, BudgetRule, BySideOptions, CallCounts, DiffOptions, DiffSides, DiffSort, NoOutliers,
-    SampleSize, align_sides, by_side, check_budgets, count_calls, count_listed, diff, is_sampled_heap,
-    learn_noise, limit_by_side, limit_outliers, limit_rows, normalization_name, outliers,
-    usual_normalization,
+    SampleSize, align_sides, by_side, check_budgets, count_calls, count_listed, diff, learn_noise,
+    limit_by_side, limit_outliers, limit_rows, normalization_name, outliers, usual_normalization,
 };
 pub use find::NotFound;
 pub use findings::findings;

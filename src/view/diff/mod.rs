@@ -46,8 +46,8 @@ pub use history::count_listed;
 pub use noise::learn_noise;
 pub use options::{DiffOptions, DiffSides, DiffSort, normalization_name};
 pub use outliers::{NoOutliers, limit_outliers, outliers};
+pub use sample_size::SampleSize;
 use sample_size::{Recorded, heap_variances, sample_size};
-pub use sample_size::{SampleSize, is_sampled_heap};
 
 /// The shares for which detectable ratios are reported.
 const SHARES: [f64; 5] = [0.01, 0.02, 0.05, TYPICAL_SHARE, 0.2];

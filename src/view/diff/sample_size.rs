@@ -62,12 +62,6 @@ pub(super) struct HeapVariances {
     pub(super) scale: f64,
 }
 
-/// Whether a metric belongs to a sampled heap. Such profiles must be loaded with labels, so that there
-/// is one row per size.
-pub fn is_sampled_heap(profile: &Profile, metric: usize) -> bool {
-    heap_columns(profile, metric).is_some()
-}
-
 /// The variances of sampled heaps; `None` for other profiles. Each profile comes with the number of its
 /// metric, and has one row per size.
 pub(super) fn heap_variances(profiles: &[(&Profile, usize)]) -> Option<HeapVariances> {
@@ -98,6 +92,7 @@ struct HeapColumns {
     rate: f64,
 }
 
+/// Those of a sampled heap to which a metric belongs; `None` for other profiles.
 fn heap_columns(profile: &Profile, metric: usize) -> Option<HeapColumns> {
     let meta = &profile.meta;
     let period = meta.period.as_ref().filter(|period| Unit::parse(&period.unit) == Unit::BYTES)?;
@@ -292,7 +287,7 @@ mod tests {
         let variance = |row: usize| found.rows[0][row] as f64 * found.scale;
         assert!((variance(0) / 2.666_315_694_043_845e13 - 1.0).abs() < 1e-12);
         assert!((variance(1) / 1.990_285_538_648e11 - 1.0).abs() < 1e-9);
-        assert!(is_sampled_heap(&heap, 0));
+        assert!(heap_columns(&heap, 0).is_some());
         heap.meta.period = None;
         assert!(heap_variances(&[(&heap, 1)]).is_none());
     }

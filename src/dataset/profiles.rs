@@ -7,7 +7,7 @@ use crate::dataset::files::{files_of, open};
 use crate::dataset::schema;
 use crate::format::LoadError;
 use crate::format::parquet::column::Texts;
-use crate::format::parquet::table::{ROWS, Table};
+use crate::format::parquet::table::Table;
 use crate::profile::{Budget, Period, Reservation};
 
 /// A profile of a dataset.
@@ -93,7 +93,7 @@ pub(super) fn exported(dataset: &Path) -> Result<std::collections::HashSet<u64>,
         schema::check(&table, "profiles")?;
         for group in 0..table.groups() {
             let mut column = table.ints(group, "profile_id")?;
-            while column.read(ROWS).map_err(|what| table.column_error("profile_id", what))? > 0 {
+            while table.next_rows([("profile_id", &mut column)], [])? > 0 {
                 ids.extend(column.cells.items.iter().flatten().map(|&id| id as u64));
             }
         }
@@ -109,17 +109,8 @@ fn read_group(table: &Table, group: usize, rows: &mut Vec<ReadProfile>) -> Resul
     let mut texts = TEXTS.iter().map(|name| table.texts(group, name)).collect::<Result<Vec<_>, _>>()?;
     let mut divisors = table.ints(group, "divisors")?;
     loop {
-        let mut counts = Vec::new();
-        for (column, name) in ints.iter_mut().zip(INTS).chain([(&mut divisors, "divisors")]) {
-            counts.push(column.read(ROWS).map_err(|what| table.column_error(name, what))?);
-        }
-        for (column, name) in texts.iter_mut().zip(TEXTS) {
-            counts.push(column.read(ROWS).map_err(|what| table.column_error(name, what))?);
-        }
-        let count = counts[0];
-        if counts.iter().any(|&other| other != count) {
-            return Err(table.error("the columns have different numbers of rows"));
-        }
+        let numbers = INTS.into_iter().zip(&mut ints).chain([("divisors", &mut divisors)]);
+        let count = table.next_rows(numbers, TEXTS.into_iter().zip(&mut texts))?;
         if count == 0 {
             return Ok(());
         }

@@ -10,7 +10,7 @@ use crate::dataset::schema;
 use crate::format::LoadError;
 use crate::format::parquet::column::{Ints, Texts};
 use crate::format::parquet::result::StackIds;
-use crate::format::parquet::table::{ROWS, Table};
+use crate::format::parquet::table::Table;
 use crate::profile::{
     Addresses, Budget, Frame, FrameId, Function, Label, LabelSetId, LabelValue, Mapping, ProfileBuilder,
     Reservation, StackId,
@@ -65,26 +65,6 @@ impl StackIds for Stacks {
     }
 }
 
-/// Reads the next rows of columns; 0 at the end.
-fn next(
-    table: &Table,
-    ints: &mut [(&str, &mut Ints)],
-    texts: &mut [(&str, &mut Texts)],
-) -> Result<usize, LoadError> {
-    let mut rows = None;
-    let mut agree = |count: usize| match rows.replace(count) {
-        Some(other) if other != count => Err(table.error("the columns have different numbers of rows")),
-        _ => Ok(()),
-    };
-    for (name, column) in ints {
-        agree(column.read(ROWS).map_err(|what| table.column_error(name, what))?)?;
-    }
-    for (name, column) in texts {
-        agree(column.read(ROWS).map_err(|what| table.column_error(name, what))?)?;
-    }
-    Ok(rows.unwrap_or(0))
-}
-
 fn read_frames(
     table: &Table,
     group: usize,
@@ -100,9 +80,8 @@ fn read_frames(
     let (mut files, mut mappings) = (texts("file")?, texts("mapping")?);
     let (mut build_ids, mut addresses_of) = (texts("build_id")?, texts("address_of")?);
     loop {
-        let rows = next(
-            table,
-            &mut [
+        let rows = table.next_rows(
+            [
                 ("frame_id", &mut ids),
                 ("line", &mut lines),
                 ("start_line", &mut start_lines),
@@ -110,7 +89,7 @@ fn read_frames(
                 ("address", &mut addresses),
                 ("inlined", &mut inlined),
             ],
-            &mut [
+            [
                 ("function", &mut functions),
                 ("system_name", &mut system_names),
                 ("file", &mut files),
@@ -180,7 +159,7 @@ fn read_stacks(
     let (mut ids, mut lists) = (table.ints(group, "stack_id")?, table.ints(group, "frame_ids")?);
     let mut of_stack = Vec::new();
     loop {
-        let rows = next(table, &mut [("stack_id", &mut ids), ("frame_ids", &mut lists)], &mut [])?;
+        let rows = table.next_rows([("stack_id", &mut ids), ("frame_ids", &mut lists)], [])?;
         if rows == 0 {
             return Ok(());
         }
@@ -243,21 +222,18 @@ pub(super) fn read_samples(
     let mut labels =
         if wanted.labels || wanted.sizes { Some(LabelColumn::open(table, group, wanted)?) } else { None };
     loop {
-        let mut columns = vec![
+        let columns = [
             ("profile_id", &mut profiles),
             ("part", &mut parts),
             ("stack_id", &mut stacks),
             ("value", &mut values),
             ("divisor", &mut divisors),
         ];
-        columns.extend(times.as_mut().map(|times| ("time", times)));
-        let mut texts: Vec<(&str, &mut Texts)> = Vec::new();
-        texts.extend(metrics.column.as_mut().map(|column| ("metric", column)));
-        texts.extend(units.column.as_mut().map(|column| ("unit", column)));
-        if let Some(labels) = &mut labels {
-            texts.extend(labels.columns.iter_mut().map(|column| ("labels", column)));
-        }
-        let rows = next(table, &mut columns, &mut texts)?;
+        let columns = columns.into_iter().chain(times.as_mut().map(|times| ("time", times)));
+        let metric = metrics.column.as_mut().map(|column| ("metric", column));
+        let unit = units.column.as_mut().map(|column| ("unit", column));
+        let maps = labels.iter_mut().flat_map(|labels| &mut labels.columns).map(|column| ("labels", column));
+        let rows = table.next_rows(columns, metric.into_iter().chain(unit).chain(maps))?;
         if rows == 0 {
             return Ok(());
         }

@@ -3,7 +3,7 @@
 use parquet::data_type::ByteArray;
 
 use super::column::{Ints, Texts};
-use super::table::{ROWS, Table};
+use super::table::Table;
 use crate::format::{LoadError, finished};
 use crate::profile::{FrameId, LabelSetId, LoadOptions, Profile, ProfileBuilder, StackId};
 
@@ -83,21 +83,15 @@ impl Rows<'_> {
         builder: &mut ProfileBuilder,
         ids: &mut Option<&mut dyn StackIds>,
     ) -> Result<(), LoadError> {
-        let table = self.table;
-        let wrong = |column: &'static str| move |what: String| table.column_error(column, what);
         loop {
-            let rows = self.values.read(ROWS).map_err(wrong("value"))?;
-            let others = [
-                match &mut self.stacks {
-                    Stacks::Names(names) => names.read(ROWS).map_err(wrong("stack"))?,
-                    Stacks::Ids(ids) => ids.read(ROWS).map_err(wrong("stack_id"))?,
-                },
-                self.metric.as_mut().map_or(Ok(rows), |texts| texts.read(ROWS)).map_err(wrong("metric"))?,
-                self.unit.as_mut().map_or(Ok(rows), |texts| texts.read(ROWS)).map_err(wrong("unit"))?,
-            ];
-            if others.iter().any(|&other| other != rows) {
-                return Err(self.table.error("the columns have different numbers of rows"));
-            }
+            let (stack_ids, names) = match &mut self.stacks {
+                Stacks::Ids(column) => (Some(("stack_id", column)), None),
+                Stacks::Names(column) => (None, Some(("stack", column))),
+            };
+            let metric = self.metric.as_mut().map(|column| ("metric", column));
+            let unit = self.unit.as_mut().map(|column| ("unit", column));
+            let ints = [("value", &mut self.values)].into_iter().chain(stack_ids);
+            let rows = self.table.next_rows(ints, names.into_iter().chain(metric).chain(unit))?;
             if rows == 0 {
                 return Ok(());
             }

@@ -156,6 +156,26 @@ impl Table {
         ])
     }
 
+    /// Reads the next rows of columns of a row group, at most [`ROWS`]; 0 at the end.
+    pub(crate) fn next_rows<'c>(
+        &self,
+        ints: impl IntoIterator<Item = (&'c str, &'c mut Ints)>,
+        texts: impl IntoIterator<Item = (&'c str, &'c mut Texts)>,
+    ) -> Result<usize, LoadError> {
+        let mut counts = Vec::new();
+        for (name, column) in ints {
+            counts.push(column.read(ROWS).map_err(|what| self.column_error(name, what))?);
+        }
+        for (name, column) in texts {
+            counts.push(column.read(ROWS).map_err(|what| self.column_error(name, what))?);
+        }
+        let rows = counts.first().copied().unwrap_or(0);
+        if counts.iter().any(|&count| count != rows) {
+            return Err(self.error("the columns have different numbers of rows"));
+        }
+        Ok(rows)
+    }
+
     fn only_leaf(&self, column: &str) -> Result<usize, LoadError> {
         match self.leaves(column)[..] {
             [leaf] => Ok(leaf),

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 
 use crate::dataset::batch::Partition;
+use crate::dataset::schema;
 use crate::format::LoadError;
 use crate::format::parquet::table::Table;
 use crate::profile::Budget;
@@ -110,9 +111,18 @@ pub(super) fn files_of(dataset: &Path, table: &str) -> io::Result<Vec<(String, P
     Ok(found)
 }
 
-/// Opens a file of a dataset.
-pub(super) fn open((name, path): &(String, PathBuf), budget: &Budget) -> Result<Table, LoadError> {
-    Table::open(File::open(path)?, name.clone(), budget)
+/// Opens the files of a table one after the other, and checks that they are of this table.
+pub(super) fn open_all<'b>(
+    dataset: &Path,
+    table: &'static str,
+    budget: &'b Budget,
+) -> io::Result<impl Iterator<Item = Result<Table, LoadError>> + use<'b>> {
+    let open = move |(name, path): (String, PathBuf)| {
+        let file = Table::open(File::open(path)?, name, budget)?;
+        schema::check(&file, table)?;
+        Ok(file)
+    };
+    Ok(files_of(dataset, table)?.into_iter().map(open))
 }
 
 #[cfg(test)]

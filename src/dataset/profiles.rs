@@ -1,12 +1,11 @@
 //! The table of profiles that is read.
 
-use std::collections::HashMap;
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
-use crate::dataset::files::{files_of, open};
-use crate::dataset::schema;
+use crate::dataset::files::open_all;
 use crate::format::LoadError;
-use crate::format::parquet::column::Texts;
 use crate::format::parquet::table::Table;
 use crate::profile::{Budget, Period, Reservation};
 
@@ -60,9 +59,8 @@ impl Profiles {
     pub(super) fn read(dataset: &Path, budget: &Budget) -> Result<Profiles, LoadError> {
         let mut rows = Vec::new();
         let mut memory = budget.reservation();
-        for file in files_of(dataset, "profiles")? {
-            let table = open(&file, budget)?;
-            schema::check(&table, "profiles")?;
+        for table in open_all(dataset, "profiles", budget)? {
+            let table = table?;
             for group in 0..table.groups() {
                 read_group(&table, group, &mut rows)?;
                 memory.set((rows.len() * ROW) as u64)?;
@@ -83,14 +81,13 @@ impl Profiles {
 const ROW: usize = 400;
 
 /// The ids of the profiles of a dataset; none if it has none yet.
-pub(super) fn exported(dataset: &Path) -> Result<std::collections::HashSet<u64>, LoadError> {
-    let mut ids = std::collections::HashSet::new();
+pub(super) fn exported(dataset: &Path) -> Result<HashSet<u64>, LoadError> {
+    let mut ids = HashSet::new();
     if !dataset.join("profiles").is_dir() {
         return Ok(ids);
     }
-    for file in files_of(dataset, "profiles")? {
-        let table = open(&file, &Budget::UNLIMITED)?;
-        schema::check(&table, "profiles")?;
+    for table in open_all(dataset, "profiles", &Budget::UNLIMITED)? {
+        let table = table?;
         for group in 0..table.groups() {
             let mut column = table.ints(group, "profile_id")?;
             while table.next_rows([("profile_id", &mut column)], [])? > 0 {
@@ -117,17 +114,14 @@ fn read_group(table: &Table, group: usize, rows: &mut Vec<ReadProfile>) -> Resul
         for row in 0..count {
             let int = |number: usize| ints[number].cells.get(row).copied();
             let text = |number: usize| texts[number].text(row).into_owned();
-            let names = list(&texts[3], row);
-            let units = list(&texts[4], row);
+            let list = |number: usize| texts[number].list(row).map(Cow::into_owned).collect::<Vec<_>>();
+            let (names, units) = (list(3), list(4));
             let of_metrics = divisors.cells.row(row);
             if names.len() != units.len() || names.len() != of_metrics.len() {
                 return Err(table.error("a profile has other numbers of metrics, units and divisors"));
             }
-            let metrics = names.into_iter().zip(units).zip(of_metrics).map(|((name, unit), divisor)| {
-                let divisor = divisor
-                    .and_then(|divisor| u64::try_from(divisor).ok())
-                    .filter(|&divisor| is_divisor(divisor));
-                divisor.map(|divisor| ReadMetric { name, unit, divisor })
+            let metrics = names.into_iter().zip(units).zip(of_metrics).map(|((name, unit), number)| {
+                Some(ReadMetric { name, unit, divisor: number.and_then(divisor)? })
             });
             let metrics: Option<Vec<ReadMetric>> = metrics.collect();
             let metrics = metrics
@@ -152,15 +146,7 @@ fn read_group(table: &Table, group: usize, rows: &mut Vec<ReadProfile>) -> Resul
     }
 }
 
-/// Values are divided by powers of ten only.
-pub(super) fn is_divisor(divisor: u64) -> bool {
-    (0..=18).any(|power| 10_u64.pow(power) == divisor)
-}
-
-/// The texts of a row of a column of lists.
-fn list(texts: &Texts, row: usize) -> Vec<String> {
-    let texts = texts.cells.row(row).iter();
-    texts
-        .map(|text| text.as_ref().map_or(String::new(), |text| String::from_utf8_lossy(text.data()).into()))
-        .collect()
+/// A number that values are divided by; `None` for others than powers of ten.
+pub(super) fn divisor(number: i64) -> Option<u64> {
+    u64::try_from(number).ok().filter(|&number| (0..=18).any(|power| 10_u64.pow(power) == number))
 }

@@ -5,10 +5,10 @@ use std::fs::File;
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use crate::dataset::files::{files_of, open};
+use crate::dataset::FOLDERS;
+use crate::dataset::files::{files_of, open_all};
 use crate::dataset::profiles::{Profiles, ReadMetric, ReadProfile};
 use crate::dataset::samples::{ReadSample, Stacks, Wanted, read_samples};
-use crate::dataset::{FOLDERS, schema};
 use crate::format::parquet::result;
 use crate::format::parquet::table::Table;
 use crate::format::{LoadError, ParseError};
@@ -31,9 +31,8 @@ pub fn read(dataset: &Path, options: &LoadOptions) -> Result<Profile, LoadError>
     let wanted = Wanted { labels: options.labels, sizes: options.sizes, times: options.times };
     let mut reading =
         Reading { profiles: &profiles, metrics: &metrics, stacks: &stacks, wanted, strays: BTreeSet::new() };
-    for file in files_of(dataset, "samples")? {
-        let table = open(&file, &budget)?;
-        schema::check(&table, "samples")?;
+    for table in open_all(dataset, "samples", &budget)? {
+        let table = table?;
         for group in 0..table.groups() {
             let mut take =
                 |builder: &mut ProfileBuilder, sample: &ReadSample| reading.take(&table, builder, sample);

@@ -4,12 +4,11 @@ use std::path::Path;
 
 use hashbrown::{HashMap, HashSet};
 
-use crate::dataset::files::{files_of, open};
-use crate::dataset::profiles::is_divisor;
+use crate::dataset::files::open_all;
+use crate::dataset::profiles::divisor;
 use crate::dataset::schema;
 use crate::format::LoadError;
 use crate::format::parquet::column::{Ints, Texts};
-use crate::format::parquet::result::StackIds;
 use crate::format::parquet::table::Table;
 use crate::profile::{
     Addresses, Budget, Frame, FrameId, Function, Label, LabelSetId, LabelValue, Mapping, ProfileBuilder,
@@ -35,17 +34,15 @@ impl Stacks {
     ) -> Result<Stacks, LoadError> {
         let (mut frames, mut by_id) = (HashMap::new(), HashMap::new());
         let mut memory = budget.reservation();
-        for file in files_of(dataset, "frames")? {
-            let table = open(&file, budget)?;
-            schema::check(&table, "frames")?;
+        for table in open_all(dataset, "frames", budget)? {
+            let table = table?;
             for group in 0..table.groups() {
                 read_frames(&table, group, builder, &mut frames)?;
                 memory.set((frames.len() * ENTRY) as u64)?;
             }
         }
-        for file in files_of(dataset, "stacks")? {
-            let table = open(&file, budget)?;
-            schema::check(&table, "stacks")?;
+        for table in open_all(dataset, "stacks", budget)? {
+            let table = table?;
             for group in 0..table.groups() {
                 read_stacks(&table, group, builder, &frames, &mut by_id)?;
                 memory.set(((frames.len() + by_id.len()) * ENTRY) as u64)?;
@@ -56,12 +53,6 @@ impl Stacks {
 
     pub(super) fn get(&self, id: u64) -> Option<StackId> {
         self.by_id.get(&id).copied()
-    }
-}
-
-impl StackIds for Stacks {
-    fn find(&mut self, _: &mut ProfileBuilder, id: u64) -> Result<Option<StackId>, LoadError> {
-        Ok(self.get(id))
     }
 }
 
@@ -124,10 +115,6 @@ fn read_frames(
                 addresses: addresses_in,
                 ..Mapping::default()
             };
-            let has_mapping =
-                mapping.file != Mapping::default().file || mapping.build_id != Mapping::default().build_id;
-            let mapping =
-                if has_mapping || addresses_in != Addresses::Memory { mapping } else { Mapping::default() };
             let frame = Frame {
                 function: builder.function(function),
                 line: number(&lines),
@@ -239,8 +226,7 @@ pub(super) fn read_samples(
         }
         for row in 0..rows {
             let int = |column: &Ints| column.cells.get(row).copied().unwrap_or(0);
-            let divisor = u64::try_from(int(&divisors)).ok().filter(|&divisor| is_divisor(divisor));
-            let divisor = divisor
+            let divisor = divisor(int(&divisors))
                 .ok_or_else(|| table.column_error("divisor", "holds other numbers than powers of ten"))?;
             let labels = labels.as_mut().map_or(LabelSetId::default(), |labels| labels.set(builder, row));
             metrics.fetch(row);
@@ -305,12 +291,8 @@ impl LabelColumn {
     fn set(&self, builder: &mut ProfileBuilder, row: usize) -> LabelSetId {
         let [keys, values] = &self.columns;
         let mut labels = Vec::new();
-        for (key, value) in keys.cells.row(row).iter().zip(values.cells.row(row)) {
-            let text = |text: &Option<parquet::data_type::ByteArray>| {
-                text.as_ref().map_or(String::new(), |text| String::from_utf8_lossy(text.data()).into_owned())
-            };
-            let (key, value) = (text(key), text(value));
-            let number = if self.numeric.contains(&key) { number(&value) } else { None };
+        for (key, value) in keys.list(row).zip(values.list(row)) {
+            let number = if self.numeric.contains(&*key) { number(&value) } else { None };
             let value = match number {
                 Some((number, unit)) => LabelValue::Number(number, builder.string(unit)),
                 None if self.only_sizes => continue,

@@ -2,13 +2,11 @@
 
 use crate::format::LoadError;
 use crate::format::parquet::file::{Field, Kind};
+use crate::format::parquet::result::TABLE_KEY;
 use crate::format::parquet::table::Table;
 
 /// The key of the version in the metadata of every file.
 const VERSION_KEY: &str = "prof.dataset";
-
-/// The key of the name of the table in the metadata of every file.
-pub(super) const TABLE_KEY: &str = "prof.table";
 
 /// The key of the labels with numbers, a JSON list, in the metadata of files of samples.
 pub(super) const NUMBERS_KEY: &str = "prof.numeric_labels";

@@ -1,5 +1,7 @@
 //! Cells of a column, read some rows at a time.
 
+use std::borrow::Cow;
+
 use parquet::basic::{LogicalType, TimeUnit, Type};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int32Type, Int64Type};
@@ -197,8 +199,14 @@ impl Texts {
     }
 
     /// The text of a row of a column that is not a list; empty for null.
-    pub(crate) fn text(&self, row: usize) -> std::borrow::Cow<'_, str> {
-        self.cells.get(row).map_or_else(Default::default, |text| String::from_utf8_lossy(text.data()))
+    pub(crate) fn text(&self, row: usize) -> Cow<'_, str> {
+        self.list(row).next().unwrap_or_default()
+    }
+
+    /// The texts of a row of a column of lists.
+    pub(crate) fn list(&self, row: usize) -> impl Iterator<Item = Cow<'_, str>> {
+        let cells = self.cells.row(row).iter();
+        cells.map(|cell| cell.as_ref().map_or("".into(), |text| String::from_utf8_lossy(text.data())))
     }
 }
 

@@ -1,6 +1,6 @@
 //! The result of a query as a profile: columns with stacks and values.
 
-use parquet::data_type::ByteArray;
+use std::borrow::Cow;
 
 use super::column::{Ints, Texts};
 use super::table::Table;
@@ -12,6 +12,9 @@ pub(crate) trait StackIds {
     /// The stack with this id.
     fn find(&mut self, builder: &mut ProfileBuilder, id: u64) -> Result<Option<StackId>, LoadError>;
 }
+
+/// The key of the name of the table in the metadata of the files of a dataset.
+pub(crate) const TABLE_KEY: &str = "prof.table";
 
 /// Whether a result names its stacks by their ids in a dataset.
 pub(crate) fn has_ids(table: &Table) -> bool {
@@ -25,7 +28,7 @@ pub(crate) fn read(
     mut ids: Option<&mut dyn StackIds>,
 ) -> Result<Profile, LoadError> {
     let mut builder = ProfileBuilder::new("parquet", options);
-    if let Some(kind) = table.note("prof.table") {
+    if let Some(kind) = table.note(TABLE_KEY) {
         let what = format!("this is the table `{kind}` of a dataset: name the folder of the whole dataset");
         return Err(table.error(what));
     }
@@ -119,7 +122,7 @@ impl Rows<'_> {
         }
         let value = self.values.cells.get(row).copied().unwrap_or(0);
         let stack = match &self.stacks {
-            Stacks::Names(names) => named_stack(builder, names.cells.row(row)),
+            Stacks::Names(names) => named_stack(builder, names.list(row)),
             Stacks::Ids(column) => {
                 let id = column.cells.get(row).copied().unwrap_or(0) as u64;
                 let found = ids.as_deref_mut().map(|ids| ids.find(builder, id)).transpose()?.flatten();
@@ -134,13 +137,7 @@ impl Rows<'_> {
 }
 
 /// The stack of these names, root first.
-fn named_stack(builder: &mut ProfileBuilder, names: &[Option<ByteArray>]) -> StackId {
-    let frames: Vec<FrameId> = names
-        .iter()
-        .map(|name| {
-            let name = name.as_ref().map_or("".into(), |name| String::from_utf8_lossy(name.data()));
-            builder.named_frame(&name)
-        })
-        .collect();
+fn named_stack<'n>(builder: &mut ProfileBuilder, names: impl Iterator<Item = Cow<'n, str>>) -> StackId {
+    let frames: Vec<FrameId> = names.map(|name| builder.named_frame(&name)).collect();
     builder.stack(&frames)
 }

@@ -125,7 +125,9 @@ impl SymbolRows {
         for (frame, id) in ids.frames.enumerate() {
             let Some(id) = *id else { continue };
             let frame = &symbols.frames[frame];
-            self.frames.entry(id).or_insert_with(|| FrameRow::of(symbols, ids, frame));
+            self.frames.entry(id).or_insert_with(|| {
+                FrameRow::new(&FrameContent::of(symbols, &ids.names, frame), ids.functions[frame.function])
+            });
         }
     }
 
@@ -230,24 +232,21 @@ fn function_id(name: &str) -> WideId {
 }
 
 impl FrameRow {
-    fn of(symbols: &Symbols, ids: &SymbolIds, frame: &Frame) -> FrameRow {
-        let (function, mapping) = (&symbols.functions[frame.function], &symbols.mappings[frame.mapping]);
-        let text = |id| symbols.strings.get(id);
+    fn new(content: &FrameContent<'_>, function_id: u64) -> FrameRow {
         let some = |text: &str| (!text.is_empty()).then(|| ByteArray::from(text));
-        let (name, file) = (text(function.name), text(function.file));
         FrameRow {
-            function_id: ids.functions[frame.function],
-            function: ByteArray::from(&*ids.names[frame.function]),
-            system_name: ByteArray::from(name),
-            file: some(file),
-            start_line: function.line,
-            start_column: function.column,
-            line: frame.line,
-            package: package(name, file).and_then(|package| some(&package)),
-            mapping: some(text(mapping.file)),
-            build_id: some(text(mapping.build_id)),
-            address: address(symbols, frame),
-            inlined: frame.inlined,
+            function_id,
+            function: ByteArray::from(content.function),
+            system_name: ByteArray::from(content.system_name),
+            file: some(content.file),
+            start_line: content.start.0,
+            start_column: content.start.1,
+            line: content.line,
+            package: package(content.system_name, content.file).and_then(|package| some(&package)),
+            mapping: some(content.mapping),
+            build_id: some(content.build_id),
+            address: content.address,
+            inlined: content.inlined,
         }
     }
 }

@@ -45,13 +45,13 @@ impl Request {
                 paths.push(InputPath::new(without_passwords(name), origin));
             } else if name == "-" {
                 paths.push(InputPath::new(name.clone(), Origin::StandardInput));
+            } else if !Path::new(name).is_dir() {
+                paths.push(InputPath::new(name.clone(), Origin::File(name.into())));
             } else if is_dataset(Path::new(name)) {
                 let dataset = InputPath::new(name.clone(), Origin::File(name.into()));
                 paths.push(InputPath { is_dataset: true, ..dataset });
-            } else if Path::new(name).is_dir() {
-                paths.extend(files_in(name)?);
             } else {
-                paths.push(InputPath::new(name.clone(), Origin::File(name.into())));
+                paths.extend(files_in(name)?);
             }
         }
         Ok(paths)

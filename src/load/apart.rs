@@ -49,7 +49,12 @@ pub fn sides(old: &Request, new: Option<&Request>) -> Result<Sides, Error> {
         // Collapsed stacks hold names only, so that there is nothing to say about names.
         return two_metrics(&old.names(), &read_side(old)?.profiles);
     };
-    let mut both = builds(&[old, new])?.into_iter();
+    two_sides(builds(&[old, new])?, old)
+}
+
+/// The sides of two builds.
+fn two_sides(builds: Vec<Side>, old: &Request) -> Result<Sides, Error> {
+    let mut both = builds.into_iter();
     match (both.next(), both.next()) {
         (Some(old), Some(new)) => Ok(Sides { old, new, share_a_file: false }),
         _ => Err(Error::OneSide(old.names().join(", "))),
@@ -75,12 +80,8 @@ pub fn builds(requests: &[&Request]) -> Result<Vec<Side>, Error> {
 /// them.
 pub fn sides_of_runs(old: (&Request, &Unmerged), new: (&Request, &Unmerged)) -> Result<Sides, Error> {
     let read = [old, new].map(|(request, Unmerged(read))| ReadSide::new(request, read.clone()));
-    let [old_read, new_read] = read;
-    let mut both = comparable(&[old.0, new.0], vec![old_read?, new_read?])?.into_iter();
-    match (both.next(), both.next()) {
-        (Some(old), Some(new)) => Ok(Sides { old, new, share_a_file: false }),
-        _ => Err(Error::OneSide(old.0.names().join(", "))),
-    }
+    let read = read.into_iter().collect::<Result<Vec<_>, Error>>()?;
+    two_sides(comparable(&[old.0, new.0], read)?, old.0)
 }
 
 /// Finds the metric in all profiles of several builds.
@@ -126,11 +127,9 @@ struct ReadSide {
     unresolved: Option<String>,
 }
 
-/// Reads a side. The statistics of heaps need the sizes of allocations.
+/// Reads a side.
 fn read_side(side: &Request) -> Result<ReadSide, Error> {
-    let sampling = side.combine.sampling;
-    let needs = LoadOptions { sizes: true, ..side.needs.clone() };
-    let read = Request { needs, ..side.clone() }.read(Kept::Each, |count| sampling.order(count))?;
+    let read = side.with_sizes().read(Kept::Each, |count| side.combine.sampling.order(count))?;
     ReadSide::new(side, read)
 }
 
@@ -151,6 +150,11 @@ impl ReadSide {
 }
 
 impl Request {
+    /// The same with the sizes of allocations, which the statistics of heaps need.
+    pub(super) fn with_sizes(&self) -> Request {
+        Request { needs: LoadOptions { sizes: true, ..self.needs.clone() }, ..self.clone() }
+    }
+
     /// The first of the metrics asked for in a profile that is read alone.
     pub(super) fn first_metric(&self, meta: &Meta) -> Option<usize> {
         metrics_wanted(&self.metrics, &[meta]).ok()?.first()?.place_in(meta)

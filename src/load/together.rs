@@ -7,7 +7,7 @@ use crate::load::metrics::{
 use crate::load::pair::read_both;
 use crate::load::read::{Kept, ReadInputs, SkippedInputs};
 use crate::load::{Error, Request, shown};
-use crate::profile::{LoadOptions, Meta, Metric, Profile};
+use crate::profile::{Meta, Metric, Profile};
 use crate::report::{Combined, InfoInput};
 use crate::transform::note_idle;
 use crate::view::BaseSide;
@@ -55,14 +55,9 @@ impl Request {
         read_both(self, old, Request::read_inputs)
     }
 
-    /// [`Request::read_with_base`], but all inputs stay apart, so that they can be compared as well as combined. The
-    /// statistics of heaps need the sizes of allocations.
+    /// [`Request::read_with_base`], but all inputs stay apart, so that they can be compared as well as combined.
     pub fn read_runs_with_base(&self, old: &Request) -> Result<(Unmerged, Result<Unmerged, Error>), Error> {
-        let read = |request: &Request| {
-            let needs = LoadOptions { sizes: true, ..request.needs.clone() };
-            Request { needs, ..request.clone() }.read_kept(Kept::Each)
-        };
-        read_both(self, old, read)
+        read_both(self, old, |request| request.with_sizes().read_kept(Kept::Each))
     }
 
     /// Combines inputs that were read, and finds the metrics to show.

@@ -118,7 +118,7 @@ impl<T> OffCpu<T> {
     }
 
     /// An event stands for `period` events, of which only this one was recorded.
-    pub(super) fn event(&mut self, event: &[u8], period: u64) {
+    pub(super) fn stands_for(&mut self, event: &[u8], period: u64) {
         self.lacks_events |= period > 1 && SchedulerEvent::concerns(event);
     }
 
@@ -131,8 +131,29 @@ impl<T> OffCpu<T> {
         })
     }
 
+    /// An event happens to a thread, which is running then. Returns the waits that end with it: that of this thread, and that of
+    /// the thread that follows it on its processor.
+    pub(super) fn happens(
+        &mut self,
+        event: SchedulerEvent,
+        tid: i64,
+        now: i64,
+        name: impl FnOnce() -> String,
+    ) -> [Option<Wait<T>>; 2] {
+        let own = self.run(tid, now, false);
+        let next = match event {
+            SchedulerEvent::Switch { next } => self.run(next, now, true),
+            SchedulerEvent::Wake { woken } => {
+                self.wake(woken, now, name);
+                None
+            }
+            SchedulerEvent::Other => None,
+        };
+        [own, next]
+    }
+
     /// A thread is woken.
-    pub(super) fn wake(&mut self, tid: i64, now: i64, waker: impl FnOnce() -> String) {
+    fn wake(&mut self, tid: i64, now: i64, waker: impl FnOnce() -> String) {
         if let Some(waiting) = self.waiting.get_mut(&tid).filter(|waiting| waiting.woken.is_none()) {
             waiting.woken = Some((now, waker()));
         }

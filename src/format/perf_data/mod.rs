@@ -17,7 +17,7 @@ use crate::format::event_metrics::EventMetrics;
 use crate::format::fields::Fields;
 use crate::format::jit::{self, JitNames};
 use crate::format::labels::label_set;
-use crate::format::off_cpu::{OffCpu, SchedulerEvent};
+use crate::format::off_cpu::{OffCpu, SchedulerEvent, Wait};
 use crate::format::perf_data::build_ids::BuildIds;
 use crate::format::perf_data::header::FileHeader;
 use crate::format::perf_data::maps::{Map, Space, Spaces};
@@ -75,6 +75,11 @@ fn kernel_start(record: &Record<'_>) -> Option<u64> {
     let address = body.u64()?;
     let symbol = body.text().strip_prefix(KERNEL.as_bytes())?;
     [b"_text".as_slice(), b"_stext"].contains(&symbol).then_some(address)
+}
+
+/// A time of perf's clock, which is below 2⁶³ unless the record is damaged.
+fn clock(time: u64) -> i64 {
+    i64::try_from(time).unwrap_or(i64::MAX)
 }
 
 /// A process and one of its threads.
@@ -188,15 +193,14 @@ impl<'a> PerfDataReader<'a> {
         if record.misc & IS_OUT == 0
             && record.time > 0
             && let Some(tid) = record::thread_of(self.header, record)
+            && let Some(wait) = self.off_cpu.run(tid.into(), clock(record.time), true)
         {
-            self.runs(tid.into(), record.time, true);
+            self.waited(&wait);
         }
     }
 
-    /// Tells that a thread gets a processor, or was seen running, and counts the time that it waited.
-    fn runs(&mut self, tid: i64, now: u64, is_exact: bool) {
-        let now = i64::try_from(now).unwrap_or(i64::MAX);
-        let Some(wait) = self.off_cpu.run(tid, now, is_exact) else { return };
+    /// Counts the time that a thread waited.
+    fn waited(&mut self, wait: &Wait<PerfThread>) {
         let metric = self.metrics.of_waits(&mut self.builder);
         let labels = self.labels(wait.thread, wait.waker.as_deref());
         self.values.clear();
@@ -207,31 +211,24 @@ impl<'a> PerfDataReader<'a> {
     }
 
     /// What an event says about threads. Returns when its thread leaves its processor, if it does.
-    fn schedule(&mut self, event: &[u8], sample: &PerfSample<'a>) -> Option<u64> {
-        let (tid, now) = (i64::from(sample.tid?), sample.time?);
-        if !self.header.simpleperf.is_it {
-            self.off_cpu.event(event, sample.period);
-        }
+    fn schedule(&mut self, event: &[u8], sample: &PerfSample<'a>) -> Option<i64> {
         // simpleperf computes waits itself.
-        let raw = sample.raw.filter(|_| SchedulerEvent::concerns(event) && !self.header.simpleperf.is_it);
+        let tid = sample.tid.filter(|_| !self.header.simpleperf.is_it)?;
+        let now = clock(sample.time?);
+        self.off_cpu.stands_for(event, sample.period);
+        let raw = sample.raw.filter(|_| SchedulerEvent::concerns(event));
         let number = |at: u64| raw.and_then(|raw| raw.part(at, 4).u32()).map(i64::from);
         // The layout of both events has been the same since Linux 2.6.32.
         let scheduled = SchedulerEvent::of_numbers(event, number(56), number(24));
-        self.runs(tid, now, false);
-        match scheduled {
-            SchedulerEvent::Switch { next } => {
-                self.runs(next, now, true);
-                return Some(now);
-            }
-            SchedulerEvent::Wake { woken } => {
-                let name = sample.tid.and_then(|tid| self.names.get(&tid));
-                let name = name.map_or("", |&name| self.builder.text(name)).to_string();
-                let now = i64::try_from(now).unwrap_or(i64::MAX);
-                self.off_cpu.wake(woken, now, || format!("{name} {tid}").trim_start().to_string());
-            }
-            SchedulerEvent::Other => {}
+        let name = || {
+            let name = self.names.get(&tid).map_or("", |&name| self.builder.text(name));
+            format!("{name} {tid}").trim_start().to_string()
+        };
+        let waits = self.off_cpu.happens(scheduled, tid.into(), now, name);
+        for wait in waits.into_iter().flatten() {
+            self.waited(&wait);
         }
-        None
+        matches!(scheduled, SchedulerEvent::Switch { .. }).then_some(now)
     }
 
     fn map(&mut self, record: &Record<'a>) -> Option<()> {
@@ -337,14 +334,14 @@ impl<'a> PerfDataReader<'a> {
             self.counter(count, id);
         }
         let time = sample.time.map(|time| {
-            let time = i64::try_from(time).unwrap_or(i64::MAX);
+            let time = clock(time);
             self.last_time = self.last_time.max(time);
             // The clock starts at boot, so times are relative to the first sample.
             time.saturating_sub(*self.first_time.get_or_insert(time))
         });
         self.builder.sample(stack, labels, time, &self.values);
         if let (Some(since), Some(tid)) = (leaves, sample.tid) {
-            self.off_cpu.leave(tid.into(), thread, stack, i64::try_from(since).unwrap_or(i64::MAX));
+            self.off_cpu.leave(tid.into(), thread, stack, since);
         }
         Some(())
     }

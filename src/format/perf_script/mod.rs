@@ -14,7 +14,7 @@ mod header;
 use crate::format::event_metrics::EventMetrics;
 use crate::format::jit::{self, JitNames};
 use crate::format::labels::label_set;
-use crate::format::off_cpu::{OffCpu, SchedulerEvent};
+use crate::format::off_cpu::{OffCpu, SchedulerEvent, Wait};
 use crate::format::perf_script::frame::FrameCache;
 use crate::format::perf_script::header::SampleHeader;
 use crate::format::text::{BadLines, decimal};
@@ -152,8 +152,11 @@ impl PerfScriptReader {
             self.good += 1;
             if !header.is_record() {
                 self.start_sample(&header);
-            } else if header.event == Some(b"PERF_RECORD_SWITCH") && header.fields.starts_with(b"IN") {
-                self.runs(header.tid, header.time, true);
+            } else if header.event == Some(b"PERF_RECORD_SWITCH")
+                && header.fields.starts_with(b"IN")
+                && let Some(wait) = header.time.and_then(|now| self.off_cpu.run(header.tid, now, true))
+            {
+                self.waited(&wait);
             }
         } else if self.current.is_some() && (self.frame(line) || self.source_line(line)) {
             self.good += 1;
@@ -207,12 +210,11 @@ impl PerfScriptReader {
         true
     }
 
-    /// Tells that a thread gets a processor, or was seen running, and counts the time that it waited.
-    fn runs(&mut self, tid: i64, now: Option<i64>, is_exact: bool) {
-        let Some(wait) = now.and_then(|now| self.off_cpu.run(tid, now, is_exact)) else { return };
+    /// Counts the time that a thread waited.
+    fn waited(&mut self, wait: &Wait<ScriptThread>) {
         let metric = self.metrics.of_waits(&mut self.builder);
-        let ScriptThread { comm, tid, pid } = wait.thread;
-        let labels = self.labels(&comm, tid, pid, wait.waker.as_deref());
+        let ScriptThread { comm, tid, pid } = &wait.thread;
+        let labels = self.labels(comm, *tid, *pid, wait.waker.as_deref());
         self.values.clear();
         self.values.resize(self.metrics.len(), 0);
         self.values[metric] = wait.length;
@@ -223,20 +225,15 @@ impl PerfScriptReader {
     /// What the scheduler's events say about other threads. Returns whether the thread of the event leaves its processor.
     fn schedule(&mut self, header: &SampleHeader<'_>) -> bool {
         let event = header.event.unwrap_or_default();
-        self.off_cpu.event(event, header.period.map_or(1, i64::unsigned_abs));
-        self.runs(header.tid, header.time, false);
-        match SchedulerEvent::of_text(event, header.fields) {
-            SchedulerEvent::Switch { next } => {
-                self.runs(next, header.time, true);
-                return header.time.is_some();
-            }
-            SchedulerEvent::Wake { woken } => {
-                let waker = || format!("{} {}", String::from_utf8_lossy(header.comm), header.tid);
-                self.off_cpu.wake(woken, header.time.unwrap_or(0), waker);
-            }
-            SchedulerEvent::Other => {}
+        self.off_cpu.stands_for(event, header.period.map_or(1, i64::unsigned_abs));
+        let Some(now) = header.time else { return false };
+        let scheduled = SchedulerEvent::of_text(event, header.fields);
+        let name = || format!("{} {}", String::from_utf8_lossy(header.comm), header.tid);
+        let waits = self.off_cpu.happens(scheduled, header.tid, now, name);
+        for wait in waits.into_iter().flatten() {
+            self.waited(&wait);
         }
-        false
+        matches!(scheduled, SchedulerEvent::Switch { .. })
     }
 
     fn start_sample(&mut self, header: &SampleHeader<'_>) {

@@ -19,13 +19,6 @@
     return column < 0 || column >= columns || up < 0 || up >= rows ? null : column * rows + up;
   }
 
-  /** A moment with all its digits, as options for times take it: `2.31s`. */
-  function moment(ns) {
-    const units = [["s", 1e9], ["ms", 1e6], ["us", 1e3], ["ns", 1]];
-    const [unit, factor] = units.find(([, factor]) => Math.abs(ns) >= factor || ns === 0) ?? ["ns", 1];
-    return `${Number((ns / factor).toFixed(9))}${unit}`;
-  }
-
   function options(first, last) {
     return `--from ${moment(from + first * row)} --to ${moment(from + (last + 1) * row)}`;
   }

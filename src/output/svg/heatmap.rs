@@ -9,6 +9,7 @@ use crate::output::color::{Color, HOT, PALE, mix};
 use crate::output::error::Error;
 use crate::output::headline;
 use crate::output::svg::options::{MARGIN, NARROWEST, SvgOptions, TITLE, WIDTH, printable};
+use crate::output::svg::picture::{MOMENT, script};
 use crate::report::{Heatmap, HeatmapCell};
 use crate::unit::{Scale, Unit, group_thousands, moment, plural, round_step};
 
@@ -100,7 +101,8 @@ pub fn heatmap_svg(heatmap: &Heatmap, options: &SvgOptions, out: &mut dyn Write)
     let usage =
         "drag over cells to select a range of time; --from and --to show the same range in every view";
     writeln!(out, "<text class=\"note\" x=\"{OFFSETS}\" y=\"{}\">{usage}</text>", y + 18.0)?;
-    writeln!(out, "<script><![CDATA[\n{SCRIPT}]]></script>\n</svg>")?;
+    script(&[MOMENT, SCRIPT], out)?;
+    writeln!(out, "</svg>")?;
     Ok(out.flush()?)
 }
 

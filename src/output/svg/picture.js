@@ -78,13 +78,6 @@
     return zoomed ? [zoomed.left, zoomed.left + zoomed.width] : [0, 1];
   }
 
-  /** A moment with all its digits, as options for times take it: `2.31s`. */
-  function moment(ns) {
-    const units = [["s", 1e9], ["ms", 1e6], ["us", 1e3], ["ns", 1]];
-    const [unit, factor] = units.find(([, factor]) => Math.abs(ns) >= factor || ns === 0) ?? ["ns", 1];
-    return `${Number((ns / factor).toFixed(9))}${unit}`;
-  }
-
   /** Draws the times of a chart, and a line for each. */
   function drawAxis(pixels) {
     const axis = find("axis");

@@ -19,6 +19,7 @@ use crate::report::Flame;
 
 const STYLE: &str = include_str!("picture.css");
 const SCRIPT: &str = include_str!("picture.js");
+pub(super) const MOMENT: &str = include_str!("moment.js");
 
 /// Distance in pixels from one row of blocks to the next, and the height of a block.
 pub(super) const ROW: usize = 16;
@@ -231,20 +232,10 @@ impl<'p> Picture<'p> {
     }
 
     /// Writes what is after all else.
-    pub(super) fn end(mut self) -> io::Result<()> {
-        self.script()?;
+    pub(super) fn end(self) -> io::Result<()> {
+        script(&[FIT_LABEL, MOMENT, SCRIPT], self.out)?;
         writeln!(self.out, "</svg>")?;
         self.out.flush()
-    }
-
-    /// Writes the script without its comments and indentation.
-    fn script(&mut self) -> io::Result<()> {
-        writeln!(self.out, "<script><![CDATA[")?;
-        let lines = FIT_LABEL.lines().chain(SCRIPT.lines()).map(str::trim_start);
-        for line in lines.filter(|line| !line.is_empty() && !line.starts_with(['/', '*'])) {
-            writeln!(self.out, "{line}")?;
-        }
-        writeln!(self.out, "]]></script>")
     }
 
     pub(super) fn text(&mut self, attributes: &str, content: &str) -> io::Result<()> {
@@ -256,6 +247,16 @@ impl<'p> Picture<'p> {
 /// vanish otherwise. The script undoes this.
 fn without_gap(width: f64) -> f64 {
     width - (width / 3.0).min(1.0)
+}
+
+/// Writes a script that consists of these parts, without comments and indentation.
+pub(super) fn script(parts: &[&str], out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "<script><![CDATA[")?;
+    let lines = parts.iter().flat_map(|part| part.lines()).map(str::trim_start);
+    for line in lines.filter(|line| !line.is_empty() && !line.starts_with(['/', '*'])) {
+        writeln!(out, "{line}")?;
+    }
+    writeln!(out, "]]></script>")
 }
 
 /// The usual number of decimals: a zoom into the narrowest block of a graph enlarges it 3,600 times.

@@ -201,7 +201,7 @@ fn a_page_opens_with_a_focus_and_can_leave_it() {
         press('Escape');
         const left = [counted().shown, location.hash];
         location.hash = '';
-        await moment();
+        await pause();
         return { opened, left, again: counted().shown };";
     let result = run(&page, "", check);
     let expected = json!([
@@ -313,7 +313,7 @@ fn click_zooms_escape_restores_and_the_address_keeps_the_state() {
         click(page.graph.rows.flat().find(({ layer, node }) => node === 0));
         const root = page.state.zoom.length;
         location.hash = hash;
-        await moment();
+        await pause();
         const again = blocks();
         page.graph.canvas.focus();
         press('Escape');

@@ -121,7 +121,7 @@ fn a_click_on_a_value_filters_and_its_share_is_that_of_labels() {
         click('/products');
         const filtered = [values(), counted().shown, document.getElementById('filters').textContent, location.hash];
         history.back();
-        await moment();
+        await pause();
         const back = counted().shown;
         click('no endpoint');
         const none = [page.state.filters, page.model.command];
@@ -226,7 +226,7 @@ fn a_pattern_that_only_the_command_line_can_evaluate_is_refused() {
         page.addFilter('show-stacks', '(?x) a  # comment', false);
         const typed = [page.state.filters.length, document.getElementById('toast').textContent];
         location.hash = 'hide-stacks~=' + encodeURIComponent('[a-c&&b]') + '&show-stacks~=b';
-        await moment();
+        await pause();
         return { typed, linked: [page.state.filters, counted().shown, document.getElementById('toast').textContent] };";
     let found = run(&page_of(&profile), "", check);
     let why = "a flag within a regular expression works only on the command line";

@@ -210,7 +210,7 @@ fn an_empty_result_says_so_and_offers_to_undo() {
         page.addFilter('hide-stacks', 'main', true);
         const empty = said();
         box.querySelector('button').click();
-        await moment();
+        await pause();
         const undone = [said(), counted().shown];
         page.addFilter('hide-stacks', 'main', true);
         box.querySelectorAll('button')[1].click();

@@ -44,12 +44,12 @@ function press(key, target = document.documentElement) {
 }
 
 /** Waits for events that the browser dispatches later, such as hashchange. */
-const moment = () => new Promise((resolve) => setTimeout(resolve, 50));
+const pause = () => new Promise((resolve) => setTimeout(resolve, 50));
 
 async function run(check) {
   const isPicture = document.documentElement.tagName === "svg";
-  while (!isPicture && !document.documentElement.dataset.ready && !document.querySelector(".error")) await moment();
-  await moment();
+  while (!isPicture && !document.documentElement.dataset.ready && !document.querySelector(".error")) await pause();
+  await pause();
   let result = null;
   try {
     result = await check();

@@ -66,6 +66,7 @@ mod packages;
 mod page;
 mod page_calls;
 mod page_filters;
+mod page_hands;
 mod page_reading;
 mod page_scripts;
 mod page_tabs;

@@ -58,10 +58,35 @@ fn stripped(source: &str) -> String {
         if line.is_empty() || line.starts_with("import ") || line.starts_with(['/', '*']) {
             continue;
         }
-        script += line.strip_prefix("export ").unwrap_or(line);
+        squeeze(line.strip_prefix("export ").unwrap_or(line), &mut script);
         script.push('\n');
     }
     script
+}
+
+/// Appends a line without the spaces around signs. Lines with templates or regular expressions stay as they are: in these,
+/// spaces and quotes mean something else.
+fn squeeze(line: &str, script: &mut String) {
+    const SIGNS: &str = "=<>?:&|{}(),;*![]";
+    for (number, part) in line.split('"').enumerate() {
+        if number > 0 {
+            script.push('"');
+        }
+        // Every second part is a text.
+        if number % 2 == 1 || line.contains(['`', '/', '\\', '\'']) {
+            script.push_str(part);
+            continue;
+        }
+        let mut letters = part.chars().peekable();
+        let mut before = None;
+        while let Some(letter) = letters.next() {
+            let is_sign = |letter: Option<char>| letter.is_some_and(|letter| SIGNS.contains(letter));
+            if letter != ' ' || !(is_sign(before) || is_sign(letters.peek().copied())) {
+                script.push(letter);
+            }
+            before = Some(letter);
+        }
+    }
 }
 
 #[cfg(test)]
@@ -101,6 +126,19 @@ mod tests {
             let names = declared(source).into_iter().filter(|(_, exported)| *exported).map(|(name, _)| name);
             exported.insert(module, names.collect());
         }
+    }
+
+    #[test]
+    fn spaces_are_dropped_where_they_mean_nothing() {
+        let squeezed = |line| {
+            let mut script = String::new();
+            squeeze(line, &mut script);
+            script
+        };
+        assert_eq!(squeezed("if (a === \"b = c\") return { d: e + +f };"), "if(a===\"b = c\")return{d:e + +f};");
+        assert_eq!(squeezed("for (const [a, b] of c) d ??= a in b;"), "for(const[a,b]of c)d??=a in b;");
+        assert_eq!(squeezed("return `${a} = ${b}`;"), "return `${a} = ${b}`;");
+        assert_eq!(squeezed("text.split(/ = /);"), "text.split(/ = /);");
     }
 
     #[test]

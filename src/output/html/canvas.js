@@ -2,7 +2,10 @@
 
 import { Ruler, fitLabel, font } from "./label.js";
 
-export const ROW = 20;
+/** The height of a row. Fingers need more than a pointer. */
+export const ROW = globalThis.matchMedia?.("(max-width: 640px)").matches ? 24 : 20;
+/** A zoom takes this long, in milliseconds. */
+const GLIDE = 120;
 /** From this width on, a label starts five pixels from the edge instead of three. */
 const WIDE = 72;
 const NARROWEST_LABEL = 14;
@@ -16,6 +19,8 @@ export class Canvas {
     this.layers = [];
     this.cursor = null;
     this.twin = -1;
+    /** The zoom that is under way: where it started. */
+    this.glided = null;
     this.context = canvas.getContext("2d");
     this.ruler = new Ruler(this.context);
     scroller.addEventListener("scroll", () => this.later());
@@ -65,7 +70,39 @@ export class Canvas {
     return chain ? [0, whole * scale] : [left[node] * scale, width[node] * scale];
   }
 
+  /** The place of the block at the end of a chain of names, or null. */
+  placeOf(names, isUp) {
+    const layer = this.layers.find((layer) => Boolean(layer.isUp) === isUp);
+    let node = layer ? 0 : -1;
+    for (const name of names) {
+      const above = node;
+      if (above >= 0) node = layer.tree.name.findIndex((other, at) => other === name && at > above && layer.tree.parent[at] === above);
+    }
+    return node < 0 ? null : this.place({ layer, node });
+  }
+
+  /** Draws the next frames as a movement: what is at `x` now was at `x * scale + shift`. */
+  glide(scale, shift) {
+    if (matchMedia("(prefers-reduced-motion: reduce)").matches) return;
+    this.glided = { scale, shift, start: performance.now() };
+    this.later();
+  }
+
+  /** Where a block is drawn: at its place, or on the way to it. */
+  drawnAt(block) {
+    const [x, width] = this.place(block);
+    const { glided } = this;
+    if (!glided || block.node < block.layer.tree.zoomed) return [x, width];
+    const { scale, shift, left } = glided;
+    return [x + left * (x * scale + shift - x), width + left * (width * scale - width)];
+  }
+
   draw() {
+    if (this.glided) {
+      this.glided.left = Math.max(0, 1 - (performance.now() - this.glided.start) / GLIDE) ** 2;
+      if (this.glided.left === 0) this.glided = null;
+      else this.later();
+    }
     const { canvas, context, scroller } = this;
     const [wide, high] = [scroller.clientWidth, scroller.clientHeight];
     const dense = window.devicePixelRatio || 1;
@@ -88,20 +125,28 @@ export class Canvas {
     if (this.cursor && (hasFocus || !this.isWhole(this.cursor))) this.outline(this.cursor, hasFocus ? 2 : 1.5);
   }
 
+  /**
+   * The rectangles of a block: left edge, width, colour. In a comparison, what was added is filled from the right; what was
+   * taken away is hollow, with a dashed outline.
+   */
+  parts(look, x, width) {
+    const drawn = Math.max(width - (width > 3 ? 1 : 0), 0.4);
+    const parts = [[x, drawn * (look.kept ?? 1), look.color]];
+    if (look.added) parts.push([x + drawn * (1 - look.added), drawn * look.added, this.ink[look.isFaint ? "inherited" : "added"]]);
+    return { parts, drawn, isDashed: look.isTaken && width > 4 };
+  }
+
   drawBlock(block, y) {
     const { context } = this;
-    const [x, width] = this.place(block);
+    const [x, width] = this.drawnAt(block);
     const look = this.look(block);
-    const drawn = Math.max(width - (width > 3 ? 1 : 0), 0.4);
+    const { parts, drawn, isDashed } = this.parts(look, x, width);
     context.globalAlpha = look.alpha;
-    context.fillStyle = look.color;
-    context.fillRect(x, y, drawn * (look.kept ?? 1), ROW - 1);
-    // What was added is filled from the right; what was taken away is hollow, with a dashed outline.
-    if (look.added) {
-      context.fillStyle = this.ink[look.isFaint ? "inherited" : "added"];
-      context.fillRect(x + drawn * (1 - look.added), y, drawn * look.added, ROW - 1);
+    for (const [left, wide, color] of parts) {
+      context.fillStyle = color;
+      context.fillRect(left, y, wide, ROW - 1);
     }
-    if (look.isTaken && width > 4) {
+    if (isDashed) {
       context.setLineDash([3, 2]);
       context.lineWidth = 1;
       context.strokeStyle = this.ink.taken;
@@ -126,7 +171,7 @@ export class Canvas {
   }
 
   outline(block, thickness) {
-    const [x, width] = this.place(block);
+    const [x, width] = this.drawnAt(block);
     const y = this.rowOf(block) * ROW - this.scroller.scrollTop;
     this.context.globalAlpha = 1;
     this.context.strokeStyle = this.ink.ink;
@@ -200,19 +245,23 @@ export class Canvas {
   /** All blocks as an SVG. */
   svg(title) {
     const escape = (text) => text.replace(/[&<>"]/g, (letter) => `&#${letter.charCodeAt(0)};`);
-    const parts = [];
+    const shapes = [];
+    const number = (value) => String(Math.round(value * 100) / 100);
     for (const block of this.rows.flat()) {
       const [x, width] = this.place(block);
       const [y, look] = [this.rowOf(block) * ROW, this.look(block)];
       const label = width < NARROWEST_LABEL ? null : fitLabel(look.label, width - 9, this.ruler);
-      const number = (value) => String(Math.round(value * 100) / 100);
-      const shape = `<rect x="${number(x)}" y="${y}" width="${number(Math.max(width - 1, 0.4))}" height="${ROW - 1}" fill="${look.color}"><title>${escape(look.title())}</title></rect>`;
-      const text = label && `<text x="${number(x + 4)}" y="${y + 14}" font-size="${label.size}">${escape(label.text)}</text>`;
-      parts.push(shape, text ?? "");
+      const { parts, drawn, isDashed } = this.parts(look, x, width);
+      const rect = (left, wide, paint) => `<rect x="${number(left)}" y="${y}" width="${number(wide)}" height="${ROW - 1}" ${paint}/>`;
+      shapes.push(`<g><title>${escape(look.title())}</title><g opacity="${look.alpha}">`, ...parts.map(([left, wide, color]) => rect(left, wide, `fill="${color}"`)));
+      if (isDashed) shapes.push(rect(x + 0.5, drawn - 1, `fill="none" stroke="${this.ink.taken}" stroke-dasharray="3 2"`));
+      shapes.push("</g>");
+      if (label) shapes.push(`<text x="${number(x + 4)}" y="${y + 14}" font-size="${label.size}"${look.isHit ? ` fill="${this.ink.hitInk}"` : ""}>${escape(label.text)}</text>`);
+      shapes.push("</g>");
     }
     const [width, height] = [this.width, this.rows.length * ROW];
     const size = `width="${width}" height="${height}" viewBox="0 0 ${width} ${height}"`;
     const paper = `<rect width="100%" height="100%" fill="${this.ink.paper}"/>`;
-    return `<svg xmlns="http://www.w3.org/2000/svg" ${size} font-family="system-ui, sans-serif" fill="${this.ink.ink}"><title>${escape(title)}</title>${paper}${parts.join("")}</svg>\n`;
+    return `<svg xmlns="http://www.w3.org/2000/svg" ${size} font-family="system-ui, sans-serif" fill="${this.ink.ink}"><title>${escape(title)}</title>${paper}${shapes.join("")}</svg>\n`;
   }
 }

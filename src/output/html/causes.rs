@@ -24,6 +24,8 @@ pub(super) struct CausesHead {
 struct Chip {
     label: String,
     evidence: String,
+    /// The number of the function that is to blame.
+    function: usize,
     /// The numbers of the names along the calls that show it, from the caller on.
     path: Vec<usize>,
 }
@@ -52,6 +54,7 @@ fn chip(diff: &Diff, cause: &DiffCause, ids: &HashMap<&str, usize>) -> Option<Ch
     Some(Chip {
         label: format!("{} {change} {points}", short(&cause.function)),
         evidence: causes::evidence(diff, cause, short),
+        function,
         path: path.filter(|path| !path.is_empty()).unwrap_or_else(|| vec![function]),
     })
 }

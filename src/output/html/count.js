@@ -38,7 +38,7 @@ export function countSets(data, { leaf }, values, zero) {
 /** Self and total of every name. Recursion counts once: a stack adds to the total of a name at most once. */
 export function countFlat(data, paths, values, zero) {
   const { nodes, leaf } = paths;
-  const { frames, repeats, end, length } = nodes;
+  const { frames } = nodes;
   const [self, total] = [sums(data.names.length, zero), sums(data.names.length, zero)];
   let [shown, noStack] = [zero, zero];
   for (let stack = 0; stack < leaf.length; stack++) {
@@ -49,12 +49,7 @@ export function countFlat(data, paths, values, zero) {
     if (node === 0) noStack += value;
     else self[frames[node]] += value;
   }
-  const [below, size] = [paths.below(values, zero), paths.below(sizes(values), zero)];
-  for (let node = 1; node < length; ) {
-    if (!repeats[node]) total[frames[node]] += below[node];
-    // Filters leave few of many nodes.
-    node = size[node] == 0 ? end[node] : node + 1;
-  }
+  paths.sum(values, zero, total);
   return { self, total, shown, noStack };
 }
 

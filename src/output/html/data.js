@@ -37,6 +37,17 @@ export class Varints {
     this.at = at;
     return numbers;
   }
+  /** Many values below a limit, stored as all their lowest bytes, then all their next ones. The first is at an index. */
+  bytewise(length, limit, first) {
+    const { bytes } = this;
+    const numbers = new Uint32Array(first + length);
+    for (let shift = 0; 2 ** shift < limit; shift += 8) {
+      const { at } = this;
+      for (let i = 0; i < length; i++) numbers[first + i] |= bytes[at + i] << shift;
+      this.at += length;
+    }
+    return numbers;
+  }
   /** Many values that are mostly small, in an array that is as small as possible. */
   smallColumn(length) {
     const numbers = this.column(length);
@@ -155,12 +166,14 @@ function readStacks(head, varints, { name, isName }) {
   const [shared, further] = [varints.column(head.stacks), varints.column(head.stacks)];
   let frames = 0;
   for (let stack = 0; stack < head.stacks; stack++) frames += further[stack];
-  const places = varints.column(frames, 1);
-  return pathsOf(shared, further, places, isName ? null : name, head.names.length);
+  const places = varints.bytewise(frames, head.places, 1);
+  const repeats = new Uint8Array(places.length);
+  for (let left = varints.next(), node = 0; left > 0; left--) repeats[(node += varints.next())] = 1;
+  return pathsOf(shared, further, places, isName ? null : name, head.names.length, repeats);
 }
 
 /** The stacks as a tree. `places` has the further frames of all stacks, after an item for the root. */
-export function pathsOf(shared, further, places, nameOf, names) {
+export function pathsOf(shared, further, places, nameOf, names, repeats = null) {
   const [parent, leaf] = [new Uint32Array(places.length), new Int32Array(shared.length)];
   // The nodes of the current stack, the root first.
   const path = [0];
@@ -172,7 +185,7 @@ export function pathsOf(shared, further, places, nameOf, names) {
     }
     leaf[stack] = path[depth];
   }
-  return new Paths(new Nodes(places, parent, nameOf, names), leaf);
+  return new Paths(new Nodes(places, parent, nameOf, names, repeats), leaf);
 }
 
 /** Values, in an array that is as small as their sums allow. */

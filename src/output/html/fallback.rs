@@ -2,6 +2,8 @@
 //! seen until the script has counted, and where scripts are blocked: in mail, in the strict policies of CI servers.
 //! Colours are attributes, because such policies block styles too.
 
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use quick_xml::escape::escape;
@@ -18,8 +20,12 @@ const DEEPEST: usize = 80;
 /// Blocks narrower than this many pixels are left out.
 const NARROWEST: f64 = 2.0;
 /// The picture ends at about this many bytes; the widest blocks come first.
-const LARGEST: usize = 16_000;
+const LARGEST: usize = 11_000;
 const FUNCTIONS: usize = 20;
+
+/// What to do where scripts are blocked; a page with scripts removes it with the rest.
+const BLOCKED: &str =
+    "<p>If this stays a still picture, scripts are blocked here: save the page and open it from disk.</p>";
 
 /// The picture and the table as HTML.
 pub(super) fn fallback(page: &Page, scale: &Scale) -> String {
@@ -27,18 +33,13 @@ pub(super) fn fallback(page: &Page, scale: &Scale) -> String {
     let metric = &page.metrics[page.default_metric];
     let counted = Counted::of(page, values);
     let title = clean(&page.title);
-    let about = headline::recording(&metric.metric.name, &metric.recording, true).join(" · ");
+    let value = format!("{} {}", metric.metric.name, scale.format(metric.total));
+    let about = headline::recording(value.trim(), &metric.recording, true).join(" · ");
     let mut out = String::new();
-    let _ = write!(
-        out,
-        "<h1>{}</h1><p>{} {}</p>",
-        escape(&*title),
-        escape(&*clean(&about)),
-        escape(&*scale.format(metric.total))
-    );
-    out += &picture(page, &counted, scale);
-    out += &table(page, &counted, scale, metric.total);
-    out
+    let _ = write!(out, "<h1>{}</h1><p>{}</p>", escape(&*title), escape(&*clean(&about)));
+    let functions = table(page, &counted, scale, metric.total);
+    out += &picture(page, counted.blocks, counted.whole, scale);
+    out + &functions + BLOCKED
 }
 
 /// A block of the picture. Positions are sums of values.
@@ -104,43 +105,76 @@ impl Counted {
     }
 }
 
-fn picture(page: &Page, counted: &Counted, scale: &Scale) -> String {
-    let pixels = |value: u64| value as f64 / counted.whole.max(1) as f64 * WIDTH;
-    let mut blocks: Vec<&Block> =
-        counted.blocks.iter().filter(|block| pixels(block.end - block.start) >= NARROWEST).collect();
-    blocks.sort_by_key(|block| std::cmp::Reverse(block.end - block.start));
+/// Puts the widest sibling first, as the page does. The callers of all blocks are among them.
+fn widest_first(blocks: &mut [Block]) {
+    // Callers first.
+    blocks.sort_by_key(|block| (block.start, block.depth));
+    let mut path: Vec<usize> = Vec::new();
+    let mut siblings = Vec::new();
+    for (index, block) in blocks.iter().enumerate() {
+        path.truncate(block.depth);
+        // 0 is the whole, 1 the first block.
+        let caller = path.last().map_or(0, |caller| caller + 1);
+        siblings.push((caller, Reverse(block.end - block.start), index));
+        path.push(index);
+    }
+    siblings.sort_unstable();
+    let mut next = vec![0; blocks.len() + 1];
+    for (caller, Reverse(width), index) in siblings {
+        let start = next[caller];
+        next[caller] += width;
+        next[index + 1] = start;
+        (blocks[index].start, blocks[index].end) = (start, start + width);
+    }
+}
+
+fn picture(page: &Page, mut blocks: Vec<Block>, whole: u64, scale: &Scale) -> String {
+    let pixels = |value: u64| value as f64 / whole.max(1) as f64 * WIDTH;
+    blocks.retain(|block| pixels(block.end - block.start) >= NARROWEST);
+    widest_first(&mut blocks);
+    blocks.sort_by_key(|block| Reverse(block.end - block.start));
     let rows = blocks.iter().map(|block| block.depth + 1).max().unwrap_or(0);
+    // Blocks of one colour share an element, which keeps the page small.
+    let mut shapes: BTreeMap<String, String> = BTreeMap::new();
+    let (mut labels, mut length) = (String::new(), 0);
     let mut out = format!(
         "<svg viewBox=\"0 0 {WIDTH} {}\" width=\"100%\" font-family=\"sans-serif\" \
          font-size=\"11\" role=\"img\" aria-label=\"Flame graph\">",
         rows * ROW
     );
     for block in blocks {
-        if out.len() > LARGEST {
+        if length > LARGEST {
             break;
         }
         let row = &page.names[block.name as usize];
         let (left, width) = (pixels(block.start), pixels(block.end - block.start));
         let top = block.depth * ROW;
         let group = row.group as usize;
-        let fill = LIGHT.of_group(group, &page.groups[group]);
+        let fill = LIGHT.of_group(group, &page.groups[group]).to_string();
         let value = scale.format(i64::try_from(block.end - block.start).unwrap_or(i64::MAX));
-        let _ = write!(
-            out,
-            "<rect x=\"{left:.1}\" y=\"{top}\" width=\"{:.1}\" height=\"{}\" fill=\"{fill}\"><title>{} {}</title></rect>",
+        let shape = format!(
+            "<path d=\"M{left:.0} {top}h{:.0}v{}H{left:.0}z\"><title>{} {}</title></path>",
             (width - 1.0).max(1.0),
             ROW - 1,
             escape(&*shown(row)),
             escape(&*value)
         );
+        length += shape.len();
+        *shapes.entry(fill).or_default() += &shape;
         let label = crate::name::BlockLabel { name: shown(row), place: String::new() };
         let label = label.fit((width / 6.6) as usize);
         if !label.is_empty() {
-            let _ =
-                write!(out, "<text x=\"{:.1}\" y=\"{}\">{}</text>", left + 3.0, top + 13, escape(&*label));
+            let text =
+                format!("<text x=\"{:.0}\" y=\"{}\">{}</text>", left + 3.0, top + 13, escape(&*label));
+            length += text.len();
+            labels += &text;
         }
     }
-    out + "</svg>"
+    for (fill, shapes) in shapes {
+        let _ = write!(out, "<g fill=\"{fill}\">{shapes}</g>");
+    }
+    // The pointer finds the names of blocks, not the labels.
+    out + "<g pointer-events=\"none\">" + &labels + "</g></svg>"
 }
 
 fn table(page: &Page, counted: &Counted, scale: &Scale, whole: i64) -> String {

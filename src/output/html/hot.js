@@ -1,6 +1,6 @@
 // The tab of hot sequences: the heaviest path as bars, and the call sequences that recur.
 
-import { element, fill, make, swatch } from "./dom.js";
+import { element, fill, make } from "./dom.js";
 import { TooLarge, hot } from "./sequences.js";
 
 const SEQUENCES_AT_ONCE = 20;

@@ -20,7 +20,7 @@ const KINDS_OF_WORK = [
 
 /** The parts of the sentence: texts, and names as `{ id }`, each a link. */
 export function opening(model) {
-  const { data, flat, paths, values, metric, format } = model;
+  const { data, flat, paths, values, metric } = model;
   const shown = Number(flat.shown);
   if (!shown) return [];
   const percent = (value) => `${Math.round((100 * Math.abs(Number(value))) / shown)}%`;

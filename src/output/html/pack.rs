@@ -6,7 +6,9 @@
 //! columns of all names, then of all places                          (varint)
 //! for each stack: number of frames shared with the previous stack   (varint)
 //! for each stack: number of further frames                          (varint)
-//! the further frames of all stacks                                  (varint)
+//! the further frames of all stacks                                  (all lowest bytes, then all next ones, …)
+//! the number of frames that repeat a name of their stack            (varint)
+//! the distance of each to the one before, in further frames         (varint)
 //! for each stack: its set of labels, if there is more than one set  (varint)
 //! for each column of values: the value of each stack                (zigzag varint)
 //! ```
@@ -507,19 +509,42 @@ impl<'p> Table<'p> {
     }
 }
 
-/// The three columns that hold the stacks. Stacks are sorted, so neighbours share most of their frames.
+/// The columns that hold the stacks. Stacks are sorted, so neighbours share most of their frames.
 fn stacks(page: &Page) -> Vec<u8> {
     let (mut shared, mut further, mut frames) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut repeats, mut repeat_count, mut last_repeat) = (Vec::new(), 0, 0);
+    // How many frames of the current stack have each name.
+    let mut open = vec![0_u32; page.names.len()];
+    let name_of = |place: u32| page.places[place as usize].name as usize;
     let (mut before, mut start): (&[u32], usize) = (&[], 0);
     for &end in &page.ends {
         let stack = &page.frames[start..end as usize];
         let common = stack.iter().zip(before).take_while(|(a, b)| a == b).count();
         varint(&mut shared, common as u64);
         varint(&mut further, (stack.len() - common) as u64);
-        stack[common..].iter().for_each(|&frame| varint(&mut frames, frame.into()));
+        before[common..].iter().for_each(|&place| open[name_of(place)] -= 1);
+        for &place in &stack[common..] {
+            frames.push(place);
+            let open = &mut open[name_of(place)];
+            if *open > 0 {
+                varint(&mut repeats, (frames.len() - last_repeat) as u64);
+                (repeat_count, last_repeat) = (repeat_count + 1, frames.len());
+            }
+            *open += 1;
+        }
         (before, start) = (stack, end as usize);
     }
-    [shared, further, frames].concat()
+    let mut out = [shared, further, bytewise(&frames, page.places.len())].concat();
+    varint(&mut out, repeat_count);
+    out.extend(repeats);
+    out
+}
+
+/// Numbers below a limit as all their lowest bytes, then all their next ones, and so on. This packs better than varints,
+/// because the bytes of a kind are similar.
+fn bytewise(numbers: &[u32], limit: usize) -> Vec<u8> {
+    let bytes = (0..4).take_while(|byte| 1_u64 << (8 * byte) < limit as u64);
+    bytes.flat_map(|byte| numbers.iter().map(move |number| (number >> (8 * byte)) as u8)).collect()
 }
 
 pub(super) fn values(column: &[i64]) -> Vec<u8> {

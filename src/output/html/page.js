@@ -28,6 +28,13 @@ const WIDE_SCREEN = 1900;
 const TYPING_PAUSE = 120;
 const TIP_DELAY = 250;
 const LONG_PRESS = 500;
+/** How far a wheel or two fingers must move to zoom by one block: in pixels, and as a ratio of distances. */
+const WHEEL_STEP = 40;
+const PINCH_STEP = 1.25;
+/** A block this much narrower than another looks different. */
+const NARROWER = 0.95;
+/** The arrow keys move the line between graph and table by two rows. */
+const DIVIDER_STEP = 40;
 /** With more stacks, the sentence at the top follows after the graph and the table. */
 const MANY_STACKS = 50_000;
 const LATER = 30;
@@ -38,6 +45,7 @@ const HELP = [
   ["Shift + click, o", "only stacks through a function"],
   ["Right click, m", "menu of a function"],
   ["Arrow keys", "move the selection"],
+  ["Ctrl + wheel, pinch", "zoom towards the pointer, or back"],
   ["f, h", "start stacks at the selected function; hide its frames"],
   ["y", "copy the name of the selected function"],
   ["/, n, N", "search; next and previous match, the widest first"],
@@ -89,6 +97,7 @@ class Page {
     element("static")?.remove();
     element("app").hidden = false;
     element("main").dataset.table = innerWidth >= WIDE_SCREEN ? "beside" : "below";
+    document.documentElement.style.setProperty("--row", `${ROW}px`);
     this.fillControls();
     this.listen();
     this.readAddress();
@@ -103,7 +112,15 @@ class Page {
     this.state = { ...before, ...zoom, ...changes };
     const fragment = toFragment(this.state, this.data);
     if (fragment !== location.hash.slice(1)) this.writeAddress(fragment, isStep(before, this.state));
+    const { graph, state } = this;
+    const placeOf = ({ zoom, zoomUp }) => graph.placeOf(zoom, zoomUp);
+    const from = before.zoom !== state.zoom && placeOf(state);
     this.update();
+    if (!from || before.filters !== state.filters || before.tab !== state.tab || !graph.width) return;
+    // Zooming in, the block grows to the whole width; zooming out, it shrinks to its place.
+    const to = before.zoom.length > state.zoom.length && placeOf(before);
+    if (to) graph.glide(graph.width / to[1], (-to[0] * graph.width) / to[1]);
+    else graph.glide(from[1] / graph.width, from[0]);
   }
 
   /** Deeds are steps that Back undoes; typing and sorting are not. */
@@ -179,6 +196,18 @@ class Page {
     if (isRoot(block)) return this.state.zoom.length ? this.change({ zoom: [], zoomUp: false }) : undefined;
     const id = block.layer.tree.name[block.node];
     this.change({ zoom: chain(block), zoomUp: Boolean(block.layer.isUp), pin: id }, true);
+  }
+
+  /** Zooms one step towards a block, or one step back. Blocks as wide as the one that fills the width are skipped. */
+  zoomStep(isIn, hit) {
+    const zoomed = [...this.graph.layers].find((layer) => Boolean(layer.isUp) === this.state.zoomUp);
+    const { layer } = isIn && hit ? hit : { layer: zoomed };
+    const { parent, width, zoomed: whole } = layer.tree;
+    const way = [];
+    for (let node = isIn && hit ? hit.node : whole; node > 0; node = parent[node]) way.push(node);
+    const next = isIn ? way.reverse().find((node) => node > whole && width[node] < NARROWER * width[whole]) : way.find((node) => width[node] * NARROWER > width[whole]);
+    if (next !== undefined) this.change({ zoom: chain({ layer, node: next }), zoomUp: Boolean(layer.isUp) }, true);
+    else if (!isIn && this.state.zoom.length) this.change({});
   }
 
   /** Draws the calls of a folded run, each on its own row. */
@@ -307,19 +336,20 @@ class Page {
     const bar = element("causes");
     bar.hidden = false;
     bar.append(make("span", causes.said + (causes.chips.length ? ":" : "")));
-    for (const { label, evidence, path } of causes.chips) {
+    for (const { label, evidence, function: id, path } of causes.chips) {
       const chip = make("button", label, { type: "button", title: evidence });
-      chip.addEventListener("click", () => this.showPath(path));
+      chip.addEventListener("click", () => this.showCause(id, path));
       bar.append(chip);
     }
     if (causes.moved) bar.append(make("span", causes.moved));
   }
 
   /**
-   * Zooms to the block at the end of a path of names, the one that changed most. There may be further calls between the
-   * names. A single name in several places has no such block: its callers and callees are shown.
+   * Zooms to the block of a function on the path of names that shows why it changed. There may be further calls between the
+   * names; of several blocks at the end of the path, the one that changed most counts. A single name in several places has
+   * no such block: its callers and callees are shown.
    */
-  showPath(path) {
+  showCause(id, path) {
     // Neither filters nor an earlier zoom may hide it.
     this.change({ filters: [], query: "", inverted: false, side: "new", tab: "compare", panes: false });
     const [tree] = this.model.trees;
@@ -331,11 +361,14 @@ class Page {
       if (left === 0) ends.push(node);
     }
     if (ends.length === 0 || (path.length === 1 && ends.length > 1)) {
-      return this.addFilter("focus", this.data.names[path.at(-1)], true);
+      return this.addFilter("focus", this.data.names[id], true);
     }
     const change = (node) => Math.abs(Number(this.picture.delta(tree, node)));
     const most = ends.reduce((most, node) => (change(node) > change(most) ? node : most));
-    this.zoomTo({ layer: { tree, first: 0 }, node: most });
+    // The path may go on to what the function calls.
+    let node = most;
+    while (node > 0 && tree.name[node] !== id) node = tree.parent[node];
+    this.zoomTo({ layer: { tree, first: 0 }, node: node || most });
   }
 
   showControls() {
@@ -354,7 +387,7 @@ class Page {
     element("fold").checked = state.fold;
     element("theme").textContent = theme.isDark ? "Light theme" : "Dark theme";
     if (element("search").value !== state.query && document.activeElement !== element("search")) element("search").value = state.query;
-    element("about").textContent = this.about().join(" · ");
+    fill(element("about"), ...this.about().map((line) => make("div", line.filter(Boolean).join(" · "))));
     element("wide").textContent = state.inverted
       ? "Bottom-up: each function with its callers. A wide function has a large self value."
       : metric.wide && `A wide function ${metric.wide}.`;
@@ -368,7 +401,7 @@ class Page {
     for (const id of ["previous", "next", "apply"]) element(id).hidden = !state.query;
   }
 
-  /** The parts of the headline. Totals are as recorded, before filters and rescaling. */
+  /** The lines of the headline, one per side. Totals are as recorded, before filters and rescaling. */
   about() {
     const { data, state } = this;
     const { metric, wholeFormat } = this.model;
@@ -376,8 +409,10 @@ class Page {
     const { ratio } = this.model;
     const rescaled = state.normalize === data.ratios[0]?.[0] ? data.rescaled : state.normalize === "none" ? "" : `rescaled × ${ratio.toFixed(3)} (${state.normalize})`;
     const base = [`base ${data.base}`.trim(), total(metric.oldTotal, metric.old_recording), rescaled];
-    const parts = state.side === "old" ? base : [data.inputs, total(metric.total, metric.recording), ...(data.compared ? base : [])];
-    return [...parts, ...data.filters].filter(Boolean);
+    const lines = [state.side === "old" ? base : [data.inputs, total(metric.total, metric.recording)]];
+    if (data.compared && state.side !== "old") lines.push(base);
+    lines.at(-1).push(...data.filters);
+    return lines;
   }
 
   showTabs() {
@@ -508,12 +543,15 @@ class Page {
       };
       const actions = make("span", "", { className: "actions" });
       const exact = (kind) => () => this.addFilter(kind, this.data.names[id], true);
+      if (state.zoom.length) actions.append(act("Reset zoom", () => this.restore()));
       actions.append(act("Callers", exact("focus")), act("Only", exact("show-stacks")), act("From here", exact("show-from")), act("Hide", exact("hide-frames")), ...(this.source.has(id) ? [act("Source", () => this.change({ pin: id, tab: "source" }, true))] : []), act("Copy", () => this.copy(this.data.names[id])));
       parts.push(actions);
     }
     if (picture.narrowing) parts.push(make("span", picture.narrowing, { className: "narrowed" }));
-    if (state.zoom.length) parts.push(button("Reset zoom", () => this.restore()));
+    if (id < 0 && state.zoom.length) parts.push(button("Reset zoom", () => this.restore()));
     fill(bar, ...parts);
+    // What is below does not move each time that a longer text needs a second line.
+    if (bar.offsetHeight > (this.tallest ?? 0)) bar.style.minHeight = `${(this.tallest = bar.offsetHeight)}px`;
   }
 
   // Acting on functions
@@ -679,6 +717,7 @@ class Page {
       if (location.hash.slice(1) !== toFragment(this.state, this.data)) this.readAddress();
     });
     this.watchWidth();
+    this.listenToDivider();
     const graphs = [this.graph, this.oldGraph];
     for (const graph of graphs) this.listenToCanvas(graph);
     // Panes scroll together.
@@ -699,10 +738,75 @@ class Page {
       if (!this.graph.width || !this.graph.layers.length) return;
       if (this.graph.width === width) return this.graph.later();
       width = this.graph.width;
+      this.tallest = 0;
+      element("selection").style.minHeight = "";
       this.update();
     };
     // Not at once: an update resizes the graph again.
     new ResizeObserver(() => requestAnimationFrame(follow)).observe(element("graph"));
+  }
+
+  /** The line between graph and table is dragged, or moved with the arrow keys; a double click puts it back. */
+  listenToDivider() {
+    const line = element("divider");
+    const height = () => element("graph").clientHeight;
+    const set = (pixels) => {
+      const { style } = element("main");
+      style.setProperty("--graph", pixels === null ? "" : `${Math.max(3 * ROW, pixels)}px`);
+      style.setProperty("--table", pixels === null ? "" : "90px");
+      line.setAttribute("aria-valuenow", String(height()));
+    };
+    let start = null;
+    line.addEventListener("pointerdown", (event) => {
+      start = event.clientY - height();
+      line.setPointerCapture(event.pointerId);
+    });
+    line.addEventListener("pointermove", (event) => start !== null && set(event.clientY - start));
+    for (const type of ["pointerup", "pointercancel"]) line.addEventListener(type, () => (start = null));
+    line.addEventListener("dblclick", () => set(null));
+    line.addEventListener("keydown", (event) => {
+      const step = { ArrowUp: -DIVIDER_STEP, ArrowDown: DIVIDER_STEP }[event.key];
+      if (!step) return;
+      event.preventDefault();
+      set(height() + step);
+    });
+  }
+
+  /** A pinch, on the screen or on a touchpad, and the wheel with Ctrl zoom towards what is between the fingers. */
+  listenToPinch(graph, block) {
+    const { canvas } = graph;
+    let wheeled = 0;
+    canvas.addEventListener(
+      "wheel",
+      (event) => {
+        this.hideTip();
+        // Browsers report a pinch on a touchpad as a wheel with Ctrl.
+        if (!event.ctrlKey) return;
+        event.preventDefault();
+        wheeled += event.deltaY;
+        if (Math.abs(wheeled) < WHEEL_STEP) return;
+        this.zoomStep(wheeled < 0, block(event));
+        wheeled = 0;
+      },
+      { passive: false },
+    );
+    const fingers = new Map();
+    let apart = 0;
+    const distance = (/** @type {any[]} */ [a, b]) => Math.hypot(a.clientX - b.clientX, a.clientY - b.clientY);
+    const follow = (event) => {
+      if (event.pointerType !== "touch" || (event.type === "pointermove" && !fingers.has(event.pointerId))) return;
+      fingers.set(event.pointerId, event);
+      if (fingers.size !== 2) return;
+      clearTimeout(this.pressing);
+      const both = [...fingers.values()];
+      if (event.type === "pointerdown") return (apart = distance(both));
+      const ratio = distance(both) / apart;
+      if (ratio < PINCH_STEP && ratio > 1 / PINCH_STEP) return;
+      apart = distance(both);
+      this.zoomStep(ratio > 1, block({ clientX: (both[0].clientX + both[1].clientX) / 2, clientY: (both[0].clientY + both[1].clientY) / 2 }));
+    };
+    for (const type of ["pointerdown", "pointermove"]) canvas.addEventListener(type, follow);
+    for (const type of ["pointerup", "pointercancel"]) canvas.addEventListener(type, (/** @type {any} */ event) => fingers.delete(event.pointerId));
   }
 
   listenToCanvas(graph) {
@@ -736,7 +840,7 @@ class Page {
       if (event.pointerType === "touch" && id >= 0 && this.state.pin !== id) return this.select(hit);
       this.zoomTo(hit);
     });
-    canvas.addEventListener("wheel", () => this.hideTip(), { passive: true });
+    this.listenToPinch(graph, block);
     canvas.addEventListener("contextmenu", (event) => {
       const id = idOf(block(event));
       if (id < 0) return;
@@ -930,6 +1034,7 @@ class Page {
   /** Prints the whole graph in light colours, as an SVG that fits the width of the paper. */
   printing(starts) {
     const root = document.documentElement;
+    this.graph.glided = null;
     document.querySelector("#printed")?.remove();
     if (starts) {
       this.themeBefore = root.dataset.theme;

@@ -119,13 +119,24 @@ export class Paths {
 
   /** For each node, the sum of the values of all stacks through it. @returns {any} */
   below(values, zero) {
-    if (this.known.has(values)) return this.known.get(values);
+    return this.known.get(values) ?? this.sum(values, zero, null);
+  }
+
+  /** Like `below`. With `totals`, the sums of nodes are also added to those of their names; recursion counts once. @returns {any} */
+  sum(values, zero, totals) {
     const { nodes, leaf } = this;
-    const { parent, length } = nodes;
+    const { parent, frames, length } = nodes;
+    const repeats = totals && nodes.repeats;
     /** @type {any} */
     const below = values instanceof Int32Array ? new Int32Array(length) : sums(length, zero);
     for (let stack = 0; stack < leaf.length; stack++) if (leaf[stack] >= 0) below[leaf[stack]] += values[stack];
-    for (let node = length - 1; node > 0; node--) below[parent[node]] += below[node];
+    for (let node = length - 1; node > 0; node--) {
+      const value = below[node];
+      // Filters leave few of many nodes.
+      if (value == 0) continue;
+      below[parent[node]] += value;
+      if (totals && !repeats[node]) totals[frames[node]] += value;
+    }
     this.known.set(values, below);
     return below;
   }

@@ -105,8 +105,8 @@ const POSIX = {
   space: String.raw`\t\n\v\f\r\x20`, blank: String.raw`\t\x20`, punct: String.raw`!-\/:-@\[-\x60\{-~`, ascii: String.raw`\x00-\x7f`,
   cntrl: String.raw`\x00-\x1f\x7f`, graph: "!-~", print: String.raw`\x20-~`,
 };
-const SYNTAX = /[\^$\\.*+?()[\]{}|\/]/;
-const CLASS_SYNTAX = /[()[\]{}\/\-\\|&!#%,:;<=>@`~]/;
+const SYNTAX = /[\^$\\.*+?()[\]{}|/]/;
+const CLASS_SYNTAX = /[()[\]{}/\-\\|&!#%,:;<=>@`~]/;
 
 /** Translates a regular expression from the syntax of Rust to that of JavaScript. */
 class Translation {

@@ -170,7 +170,7 @@ export class Picture {
   shared(value) {
     const { format, whole, flat, isFiltered } = this.model;
     const share = `${format.value(value)} ${format.share(value, whole)}`.trimEnd();
-    return isFiltered ? `${share} of all and ${format.share(value, flat.shown)} of what is shown` : share;
+    return isFiltered ? `${share} of all, ${format.share(value, flat.shown)} of shown` : share;
   }
 
   /** The values of a block as words and texts: total, self, and the other side's total. */
@@ -210,12 +210,12 @@ export class Picture {
     return [["self", this.shared(flat.self[id])], ["total", this.shared(flat.total[id])], ["this block", this.shared(tree.total[node])]];
   }
 
-  /** What the test of a comparison says: `regressed ×1.16 (95% CI 1.10–1.23)`, `noise`; empty without a test. */
+  /** What the test of a comparison says: `regressed ×1.16 (1.10–1.23)`, with the 95 % interval, `noise`; empty without a test. */
   verdict(id) {
     const row = this.model.tested.get(id);
     if (!row) return "";
     const ratio = (number) => number.toFixed(2);
-    const cost = row.ratio === null ? "" : ` ×${ratio(row.ratio)}${row.low === null ? "" : ` (95% CI ${ratio(row.low)}–${row.high === null ? "∞" : ratio(row.high)})`}`;
+    const cost = row.ratio === null ? "" : ` ×${ratio(row.ratio)}${row.low === null ? "" : ` (${ratio(row.low)}–${row.high === null ? "∞" : ratio(row.high)})`}`;
     return `${row.verdict || "noise"}${cost}`;
   }
 
@@ -268,7 +268,8 @@ export class Picture {
       }
       default: {
         const self = new Float64Array(data.groups.length);
-        data.facts.group.forEach((group, id) => (self[group] += Number(flat.self[id])));
+        const { group: groupOf } = data.facts;
+        for (let id = 0; id < groupOf.length; id++) self[groupOf[id]] += Number(flat.self[id]);
         const entry = (group) => ({
           color: theme.group(group),
           name: visible(data.groups[group].name) || "unknown",

@@ -109,7 +109,7 @@ export class FunctionTable {
     const heads = columns.map((column) => this.head(column));
     columns.forEach((column, at) => heads[at].classList.toggle("wide-only", Boolean(column.isWide?.(model))));
     const noun = data.noun[0].replace(/^./, (c) => c.toUpperCase());
-    const bar = make("th", "", { className: "bar-cell", title: "Dark: self. Pale: total." });
+    const bar = make("th", "", { scope: "col", className: "bar-cell", title: "Dark: self. Pale: total." });
     bar.append(make("span", "self in total", { className: "unseen" }));
     // A comparison has more columns.
     element("functions").classList.toggle("compared", data.compared);
@@ -129,9 +129,8 @@ export class FunctionTable {
       body.push(line);
     };
     const rest = ids.length - shown.length;
-    const isShown = new Set(shown.map((row) => row.id));
-    const own = () => ids.reduce((sum, id) => (isShown.has(id) ? sum : sum + flat.self[id]), model.metric.zero);
-    if (rest) summary(own(), `… ${rest.toLocaleString("en-US")} more ${data.noun[rest === 1 ? 0 : 1]}`);
+    const own = (all, of) => all.reduce((sum, item) => sum + flat.self[of(item)], model.metric.zero);
+    if (rest) summary(own(ids, (id) => id) - own(shown, (row) => row.id), `… ${rest.toLocaleString("en-US")} more ${data.noun[rest === 1 ? 0 : 1]}`);
     if (!model.found) {
       if (flat.noStack != 0) summary(flat.noStack, "(no stack)");
       summary(flat.shown, model.isFiltered ? "all shown" : "all");
@@ -243,11 +242,9 @@ export class FunctionTable {
     const table = document.createElement("table");
     table.append(make("caption", title));
     const isBoth = sides.length > 1;
-    if (isBoth) {
-      const head = document.createElement("tr");
-      for (const name of ["Total", "%", state.side === "old" ? "New" : "Old", "Change", ""]) head.append(make("th", name, { scope: "col" }));
-      table.append(head);
-    }
+    const head = document.createElement("tr");
+    for (const name of ["Total", "%", ...(isBoth ? [state.side === "old" ? "New" : "Old", "Change"] : []), key === "callers" ? "Caller" : "Callee"]) head.append(make("th", name, { scope: "col" }));
+    table.append(head);
     const row = ([value, other], name) => {
       const line = document.createElement("tr");
       line.append(make("td", format.value(value)), make("td", format.share(value, sides[0].total)));
@@ -257,8 +254,10 @@ export class FunctionTable {
     };
     const valuesOf = (id) => sides.map((side) => side[key][id]);
     const largest = (id) => valuesOf(id).map(absolute).reduce((a, b) => (a < b ? b : a));
-    const ids = [];
-    for (let id = 0; id < data.names.length; id++) if (valuesOf(id).some((value) => value != 0)) ids.push(id);
+    // There may be hundreds of thousands of names.
+    const found = new Set();
+    for (const side of sides) for (let id = 0; id < data.names.length; id++) if (side[key][id] != 0) found.add(id);
+    const ids = [...found];
     ids.sort((a, b) => (largest(a) < largest(b) ? 1 : largest(a) > largest(b) ? -1 : a - b));
     for (const id of ids.slice(0, EDGES_AT_ONCE)) {
       const cell = make("td", "", { className: "name-cell" });

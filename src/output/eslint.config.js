@@ -1,0 +1,35 @@
+// What ESLint checks in the scripts of the page. Without packages, so that `npx eslint` alone is enough.
+
+export default [
+  {
+    rules: {
+      "no-cond-assign": "error",
+      "no-const-assign": "error",
+      "no-constant-condition": "error",
+      "no-dupe-args": "error",
+      "no-dupe-class-members": "error",
+      "no-dupe-else-if": "error",
+      "no-dupe-keys": "error",
+      "no-duplicate-imports": "error",
+      "no-empty": "error",
+      "no-fallthrough": "error",
+      "no-implied-eval": "error",
+      "no-loss-of-precision": "error",
+      "no-prototype-builtins": "error",
+      "no-self-assign": "error",
+      "no-shadow-restricted-names": "error",
+      "no-undef-init": "error",
+      "no-unreachable": "error",
+      "no-unused-expressions": ["error", { allowShortCircuit: true, allowTernary: true }],
+      "no-unused-vars": "error",
+      "no-useless-escape": "error",
+      "no-useless-rename": "error",
+      "no-useless-return": "error",
+      "no-var": "error",
+      "object-shorthand": "error",
+      "prefer-const": ["error", { destructuring: "all" }],
+      "use-isnan": "error",
+      "valid-typeof": "error",
+    },
+  },
+];

@@ -133,27 +133,24 @@ fn picture(page: &Page, mut blocks: Vec<Block>, whole: u64, scale: &Scale) -> St
     blocks.retain(|block| pixels(block.end - block.start) >= NARROWEST);
     widest_first(&mut blocks);
     blocks.sort_by_key(|block| Reverse(block.end - block.start));
-    let rows = blocks.iter().map(|block| block.depth + 1).max().unwrap_or(0);
     // Blocks of one colour share an element, which keeps the page small.
     let mut shapes: BTreeMap<String, String> = BTreeMap::new();
-    let (mut labels, mut length) = (String::new(), 0);
-    let mut out = format!(
-        "<svg viewBox=\"0 0 {WIDTH} {}\" width=\"100%\" font-family=\"sans-serif\" \
-         font-size=\"11\" role=\"img\" aria-label=\"Flame graph\">",
-        rows * ROW
-    );
+    let (mut labels, mut length, mut rows) = (String::new(), 0, 0);
     for block in blocks {
         if length > LARGEST {
             break;
         }
         let row = &page.names[block.name as usize];
-        let (left, width) = (pixels(block.start), pixels(block.end - block.start));
+        // Rounded edges keep the gaps between blocks.
+        let left = pixels(block.start).round();
+        let width = pixels(block.end).round() - left;
+        rows = rows.max(block.depth + 1);
         let top = block.depth * ROW;
         let group = row.group as usize;
         let fill = LIGHT.of_group(group, &page.groups[group]).to_string();
         let value = scale.format(i64::try_from(block.end - block.start).unwrap_or(i64::MAX));
         let shape = format!(
-            "<path d=\"M{left:.0} {top}h{:.0}v{}H{left:.0}z\"><title>{} {}</title></path>",
+            "<path d=\"M{left} {top}h{}v{}H{left}z\"><title>{} {}</title></path>",
             (width - 1.0).max(1.0),
             ROW - 1,
             escape(&*shown(row)),
@@ -165,11 +162,16 @@ fn picture(page: &Page, mut blocks: Vec<Block>, whole: u64, scale: &Scale) -> St
         let label = label.fit((width / 6.6) as usize);
         if !label.is_empty() {
             let text =
-                format!("<text x=\"{:.0}\" y=\"{}\">{}</text>", left + 3.0, top + 13, escape(&*label));
+                format!("<text x=\"{}\" y=\"{}\">{}</text>", left + 3.0, top + 13, escape(&*label));
             length += text.len();
             labels += &text;
         }
     }
+    let mut out = format!(
+        "<svg viewBox=\"0 0 {WIDTH} {}\" width=\"100%\" font-family=\"sans-serif\" \
+         font-size=\"11\" role=\"img\" aria-label=\"Flame graph\">",
+        rows * ROW
+    );
     for (fill, shapes) in shapes {
         let _ = write!(out, "<g fill=\"{fill}\">{shapes}</g>");
     }

@@ -35,6 +35,8 @@ const PINCH_STEP = 1.25;
 const NARROWER = 0.95;
 /** The arrow keys move the line between graph and table by two rows. */
 const DIVIDER_STEP = 40;
+/** What fits on a sheet of paper, A4 or Letter, in pixels; the heights of its head and of a row; the fewest and the most rows. */
+const SHEET = { width: 720, height: 940, head: 190, row: 15, fewest: 8, most: 40 };
 /** With more stacks, the sentence at the top follows after the graph and the table. */
 const MANY_STACKS = 50_000;
 const LATER = 30;
@@ -543,8 +545,8 @@ class Page {
       };
       const actions = make("span", "", { className: "actions" });
       const exact = (kind) => () => this.addFilter(kind, this.data.names[id], true);
-      if (state.zoom.length) actions.append(act("Reset zoom", () => this.restore()));
       actions.append(act("Callers", exact("focus")), act("Only", exact("show-stacks")), act("From here", exact("show-from")), act("Hide", exact("hide-frames")), ...(this.source.has(id) ? [act("Source", () => this.change({ pin: id, tab: "source" }, true))] : []), act("Copy", () => this.copy(this.data.names[id])));
+      if (state.zoom.length) actions.append(act("Reset zoom", () => this.restore()));
       parts.push(actions);
     }
     if (picture.narrowing) parts.push(make("span", picture.narrowing, { className: "narrowed" }));
@@ -1043,6 +1045,11 @@ class Page {
       const picture = new DOMParser().parseFromString(this.graph.svg(this.data.title), "image/svg+xml").documentElement;
       picture.id = "printed";
       element("graph-side").append(picture);
+      // All of it fits on one sheet: a tall graph leaves space for fewer rows.
+      const drawn = Math.min(0.55 * SHEET.height, (this.graph.rows.length * ROW * SHEET.width) / (this.graph.width || SHEET.width));
+      const left = SHEET.height - SHEET.head - drawn - element("edges").offsetHeight;
+      const fit = Math.max(SHEET.fewest, Math.min(SHEET.most, Math.floor(left / SHEET.row)));
+      [...element("rows").rows].forEach((row, at) => row.classList.toggle("unprinted", at >= fit));
     } else {
       if (this.themeBefore) root.dataset.theme = this.themeBefore;
       else delete root.dataset.theme;

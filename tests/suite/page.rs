@@ -713,7 +713,10 @@ fn causes_are_buttons_that_lead_to_the_evidence() {
     };
     let (path, names) = (texts(&cause["path"]), texts(&found["names"]));
     assert_eq!(path, ["handle", hostile]);
-    assert_eq!((&cause["function"], &names[..]), (&json!("handle"), &["main".to_string(), "handle".to_string()][..]));
+    assert_eq!(
+        (&cause["function"], &names[..]),
+        (&json!("handle"), &["main".to_string(), "handle".to_string()][..])
+    );
     assert_eq!(found["filters"], json!([]));
     assert_eq!((&found["hacked"], &found["images"]), (&json!("undefined"), &json!(0)));
 
@@ -742,7 +745,7 @@ fn the_old_side_has_its_own_header_and_is_rescaled() {
     options.scope.base = Some(BaseSide { metric: 1, normalize, about });
     let page = write(&view::page(&both, &options));
     let check = "
-        const about = () => document.getElementById('about').textContent;
+        const about = () => Array.from(document.getElementById('about').children, (line) => line.textContent).join(' · ');
         const side = () => [about(), counted(), blocks()];
         const opened = side();
         const deltas = page.model.table().map((row) => [row.name, row.delta]);

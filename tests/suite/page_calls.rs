@@ -122,10 +122,10 @@ fn the_page_of_two_profiles_of_calls_shows_both_sides_exactly() {
     // Self and total of the new side, then of the old one, as the files record them.
     let rows = json!({ "main": [12, 192, 10, 100], "parse": [170, 180, 40, 60], "check": [0, 0, 50, 50], "next": [10, 10, 0, 0] });
     assert_eq!(found["rows"], rows);
-    let head = json!(["Total", "%", "Old", "Change", ""]);
-    assert_eq!(found["edges"][0], json!([head, ["180", "100.0%", "60", "+120", "main"]]));
+    let head = |last| json!(["Total", "%", "Old", "Change", last]);
+    assert_eq!(found["edges"][0], json!([head("Caller"), ["180", "100.0%", "60", "+120", "main"]]));
     let callees = json!([
-        head,
+        head("Callee"),
         ["0", "0.0%", "20", "\u{2212}20", "check"],
         ["10", "5.6%", "0", "+10", "next"],
         ["170", "94.4%", "40", "+130", "(self)"]

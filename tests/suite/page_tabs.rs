@@ -84,11 +84,17 @@ fn a_zoom_into_a_caller_narrows_the_list_of_callees() {
     let found = run(&page, "", check);
     assert_eq!(
         found[0],
-        json!([["Callers of f", "660.0%a", "440.0%b"], ["Callees of f", "660.0%x", "440.0%y"]])
+        json!([
+            ["Callers of f", "Total%Caller", "660.0%a", "440.0%b"],
+            ["Callees of f", "Total%Callee", "660.0%x", "440.0%y"]
+        ])
     );
     assert_eq!(
         found[1],
-        json!([["Callers of f", "660.0%a", "440.0%b"], ["Callees of f, when called through a", "6100.0%x"]])
+        json!([
+            ["Callers of f", "Total%Caller", "660.0%a", "440.0%b"],
+            ["Callees of f, when called through a", "Total%Callee", "6100.0%x"]
+        ])
     );
     assert_eq!(found[2], "Callees: only samples called through a (6, 60.0% of the focus)");
 }

@@ -135,7 +135,10 @@ mod tests {
             squeeze(line, &mut script);
             script
         };
-        assert_eq!(squeezed("if (a === \"b = c\") return { d: e + +f };"), "if(a===\"b = c\")return{d:e + +f};");
+        assert_eq!(
+            squeezed("if (a === \"b = c\") return { d: e + +f };"),
+            "if(a===\"b = c\")return{d:e + +f};"
+        );
         assert_eq!(squeezed("for (const [a, b] of c) d ??= a in b;"), "for(const[a,b]of c)d??=a in b;");
         assert_eq!(squeezed("return `${a} = ${b}`;"), "return `${a} = ${b}`;");
         assert_eq!(squeezed("text.split(/ = /);"), "text.split(/ = /);");

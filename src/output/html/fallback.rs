@@ -161,8 +161,7 @@ fn picture(page: &Page, mut blocks: Vec<Block>, whole: u64, scale: &Scale) -> St
         let label = crate::name::BlockLabel { name: shown(row), place: String::new() };
         let label = label.fit((width / 6.6) as usize);
         if !label.is_empty() {
-            let text =
-                format!("<text x=\"{}\" y=\"{}\">{}</text>", left + 3.0, top + 13, escape(&*label));
+            let text = format!("<text x=\"{}\" y=\"{}\">{}</text>", left + 3.0, top + 13, escape(&*label));
             length += text.len();
             labels += &text;
         }

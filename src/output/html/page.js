@@ -97,6 +97,7 @@ class Page {
     });
     this.state = initialState(data);
     element("static")?.remove();
+    element("page-style").media = "all";
     element("app").hidden = false;
     element("main").dataset.table = innerWidth >= WIDE_SCREEN ? "beside" : "below";
     document.documentElement.style.setProperty("--row", `${ROW}px`);
@@ -207,7 +208,7 @@ class Page {
     const { parent, width, zoomed: whole } = layer.tree;
     const way = [];
     for (let node = isIn && hit ? hit.node : whole; node > 0; node = parent[node]) way.push(node);
-    const next = isIn ? way.reverse().find((node) => node > whole && width[node] < NARROWER * width[whole]) : way.find((node) => width[node] * NARROWER > width[whole]);
+    const next = isIn ? way.reverse().find((node) => node > whole && width[node] < NARROWER * width[whole]) : way.find((node) => width[node] * NARROWER > width[whole] && width[node] < NARROWER * width[0]);
     if (next !== undefined) this.change({ zoom: chain({ layer, node: next }), zoomUp: Boolean(layer.isUp) }, true);
     else if (!isIn && this.state.zoom.length) this.change({});
   }
@@ -471,8 +472,15 @@ class Page {
     const isLate = this.data.stacks > MANY_STACKS;
     // Its line is kept free.
     if (isLate && !element("opening").firstChild) fill(element("opening"), "\u00a0");
-    const soon = (act) => (clearTimeout(this.openingTimer), isLate ? (this.openingTimer = setTimeout(act, LATER)) : act());
-    model.once("opening", [model.flat], () => soon(() => this.fillOpening()));
+    model.once("opening", [model.flat], () => {
+      if (!isLate) return this.fillOpening();
+      clearTimeout(this.openingTimer);
+      // After the frame with the graph and the table.
+      requestAnimationFrame(() => {
+        clearTimeout(this.openingTimer);
+        this.openingTimer = setTimeout(() => this.fillOpening(), LATER);
+      });
+    });
   }
 
   fillOpening() {

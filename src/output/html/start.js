@@ -32,8 +32,8 @@ export function explain(error) {
 }
 
 /** Adds a compressed style or script to the page. The policy of the page names both by their hashes. */
-async function add(id, tag) {
-  const made = document.createElement(tag);
+async function add(id, tag, properties = {}) {
+  const made = Object.assign(document.createElement(tag), properties);
   made.textContent = new TextDecoder().decode(await inflate(document.getElementById(id).textContent));
   document.body.append(made);
 }
@@ -49,7 +49,8 @@ function painted() {
 // Not in a test that imports this module.
 if (document.getElementById("code")) {
   painted()
-    .then(() => add("style", "style"))
+    // The still picture keeps its own style until the page takes over.
+    .then(() => add("style", "style", { id: "page-style", media: "not all" }))
     .then(() => add("code", "script"))
     .catch(explain);
 }

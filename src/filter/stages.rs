@@ -7,12 +7,13 @@ use crate::name::nearest;
 use crate::pattern::{self, Aspect, Pattern, Patterns};
 use crate::profile::{Column, FrameId, LabelValue, Profile, TooLarge};
 use crate::transform::{
-    Factor, LabelFilter, Marks, Rename, THREAD_KEYS, TimeError, TimePoint, artefacts, by_label,
-    collapse_recursion, fold_leaves, foldable, hide_frames, hide_labels, hide_stacks, label_leaf, label_root,
-    prune_from, rename, show_frames, show_from, show_labels, show_stacks, show_threads, show_times, what_if,
-    without_inlines,
+    Factor, LabelFilter, Marks, RecordingSpan, Rename, THREAD_KEYS, TimeError, TimePoint, WhyEmpty,
+    artefacts, by_label, collapse_recursion, fold_leaves, foldable, hide_frames, hide_labels, hide_stacks,
+    label_leaf, label_root, prune_from, rename, show_frames, show_from, show_labels, show_stacks,
+    show_threads, show_times, what_if, without_inlines,
 };
 use crate::tree::{By, marks};
+use crate::unit::{Unit, human};
 
 /// A profile in the middle of being filtered.
 #[derive(Clone, Debug)]
@@ -306,7 +307,8 @@ impl Stages {
             return Ok(());
         }
         let moment = |text: Option<&str>| text.map(TimePoint::parse).transpose();
-        let shown = moment(from).and_then(|from| show_times(&self.profile, from, moment(to)?));
+        let points = moment(from).and_then(|from| Ok((from, moment(to)?)));
+        let shown = points.clone().and_then(|(from, to)| show_times(&self.profile, from, to));
         let (profile, matched) = shown.map_err(|error| {
             let hint = match error {
                 TimeError::NoDate => Some("give a time relative to the start, such as 1.5s"),
@@ -318,7 +320,10 @@ impl Stages {
             FilterError::new(format!("--from, --to: {error}"), hint.map(str::to_string))
         })?;
         if matched == 0 {
-            return Err(FilterError::new("--from, --to: no samples in that time range", None));
+            let (from_point, to_point) = points.unwrap_or_default();
+            let span = RecordingSpan::of(&self.profile).ok();
+            let why = span.and_then(|span| span.why_empty(from_point, to_point));
+            return Err(empty_range(why, from, to));
         }
         self.profile = profile;
         Ok(())
@@ -389,6 +394,29 @@ impl Stages {
             )
         };
         FilterError::new(message, Some(hint.unwrap_or_else(|| "the profile has no labels".to_string())))
+    }
+}
+
+/// The error for a range of time without samples.
+fn empty_range(why: Option<WhyEmpty>, from: Option<&str>, to: Option<&str>) -> FilterError {
+    let (from, to) = (from.unwrap_or("0s"), to.unwrap_or("-0s"));
+    match why {
+        Some(WhyEmpty::Backwards) => {
+            let hint = format!("did you mean --from {to} --to {from}?");
+            FilterError::hinted(format!("--from {from} is not before --to {to}"), hint)
+        }
+        Some(WhyEmpty::TooLate(length)) => {
+            let hint = format!("the recording is {} long", human(length, &Unit::NANOSECONDS, 1));
+            FilterError::hinted(format!("--from {from} is after the end of the recording"), hint)
+        }
+        Some(WhyEmpty::TooEarly) => {
+            let hint = "times are counted from the first sample; -1.5s is 1.5s before the end";
+            FilterError::hinted(format!("--to {to} is not after the start of the recording"), hint)
+        }
+        Some(WhyEmpty::Gap) | None => FilterError::hinted(
+            "--from, --to: no samples in that time range",
+            "prof timeline shows when there are samples",
+        ),
     }
 }
 

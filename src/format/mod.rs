@@ -149,8 +149,9 @@ pub const TIMED_FORMATS: &[TimedFormat] = &[
     threaded("perf-script", "perf script"),
     threaded("jfr", "JFR"),
     threaded("gecko", "Firefox Profiler"),
-    threaded("chrome-trace", "Chrome traces"),
-    threaded("perfetto", "Perfetto"),
+    // Most hold spans only.
+    timed("chrome-trace", "Chrome traces"),
+    timed("perfetto", "Perfetto"),
     timed("cpuprofile", "V8 CPU profiles"),
     timed("v8-log", "V8 logs"),
     timed("v8-log-json", "processed V8 logs"),

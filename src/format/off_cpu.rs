@@ -6,7 +6,7 @@
 
 use hashbrown::HashMap;
 
-use crate::profile::StackId;
+use crate::profile::{ContextSwitch, StackId};
 
 /// The metric.
 pub(super) const OFF_CPU: &str = "off_cpu";
@@ -91,6 +91,8 @@ pub(super) struct OffCpu<T> {
     waiting: HashMap<i64, Waiting<T>>,
     /// Whether not every event was recorded.
     lacks_events: bool,
+    /// The records of perf that say when threads got and left processors, if they are kept.
+    switches: Option<Vec<ContextSwitch>>,
 }
 
 #[derive(Debug)]
@@ -102,13 +104,29 @@ struct Waiting<T> {
     woken: Option<(i64, String)>,
 }
 
-impl<T> Default for OffCpu<T> {
-    fn default() -> Self {
-        OffCpu { waiting: HashMap::new(), lacks_events: false }
-    }
-}
-
 impl<T> OffCpu<T> {
+    /// No thread is waiting. With `keeps_switches`, records of context switches are kept.
+    pub(super) fn new(keeps_switches: bool) -> Self {
+        OffCpu { waiting: HashMap::new(), lacks_events: false, switches: keeps_switches.then(Vec::new) }
+    }
+
+    /// A record of perf says that a thread gets a processor, or leaves it. Returns the wait that ends.
+    pub(super) fn switched(&mut self, switch: ContextSwitch) -> Option<Wait<T>> {
+        if let Some(switches) = &mut self.switches {
+            switches.push(switch);
+        }
+        if switch.runs { self.run(switch.tid, switch.time, true) } else { None }
+    }
+
+    /// The context switches on a clock that shows 0 at `first`.
+    pub(super) fn take_switches(&mut self, first: Option<i64>) -> Vec<ContextSwitch> {
+        let mut switches = self.switches.take().unwrap_or_default();
+        let first = first.unwrap_or(0);
+        switches.iter_mut().for_each(|switch| switch.time = switch.time.saturating_sub(first));
+        switches.sort_by_key(|switch| switch.time);
+        switches
+    }
+
     /// A thread leaves its processor.
     pub(super) fn leave(&mut self, tid: i64, thread: T, stack: StackId, since: i64) {
         // Thread 0 stands for idle processors.
@@ -193,7 +211,7 @@ mod tests {
     #[test]
     fn waits_end_when_the_thread_is_back() {
         let stack = StackId::new(3);
-        let mut off = OffCpu::default();
+        let mut off = OffCpu::new(false);
         let waited = |wait: Option<Wait<&str>>| wait.map(|wait| (wait.since, wait.length, wait.waker));
         off.leave(7, "a", stack, 100);
         off.wake(7, 130, || "b 8".to_string());

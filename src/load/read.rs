@@ -367,14 +367,14 @@ impl Reader<'_> {
         shared: Option<&SharedTables>,
         needs: &LoadOptions,
     ) -> Result<(Profile, bool), LoadError> {
-        let Request { format, latency, wall, observer, .. } = self.request;
+        let Request { format, latency, observer, .. } = self.request;
         let path = &self.paths[number];
         if let Some(profile) = read_tables(path, needs)? {
             if *latency {
                 let why = "a dataset adds up recordings, and which of their threads ran at once is lost";
                 return Err(LoadError::NoLatency(why.to_string()));
             }
-            return Ok((profile, false));
+            return Ok((self.in_wall_time(profile)?, false));
         }
         let reader = path.origin.open()?;
         let start = Instant::now();
@@ -391,11 +391,10 @@ impl Reader<'_> {
         if let Some(shared) = shared {
             source.share_tables(shared.clone());
         }
-        let of_samples = LoadOptions { labels: *latency, times: *latency, ..LoadOptions::LEAST };
-        let mut profile = format::load(&mut source, needs.clone().or(of_samples), *format)?;
-        if *wall {
-            profile = with_wall(profile).map_err(|error| LoadError::NoWall(error.to_string()))?;
-        }
+        let of_samples =
+            LoadOptions { labels: *latency, times: *latency, switches: *latency, ..LoadOptions::LEAST };
+        let mut profile =
+            self.in_wall_time(format::load(&mut source, needs.clone().or(of_samples), *format)?)?;
         if *latency {
             // Before anything is filtered or added: neither changes how many threads of this recording were running.
             let weighed = by_latency(&profile, needs);
@@ -408,6 +407,14 @@ impl Reader<'_> {
             return Ok((profile, true));
         }
         Ok((self.scripts.apply(profile), false))
+    }
+
+    /// The profile with the metric `wall`, if that was asked for.
+    fn in_wall_time(&self, profile: Profile) -> Result<Profile, LoadError> {
+        if !self.request.wall {
+            return Ok(profile);
+        }
+        with_wall(profile).map_err(|error| LoadError::NoWall(error.to_string()))
     }
 }
 

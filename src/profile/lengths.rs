@@ -1,10 +1,24 @@
 //! How long samples last.
 
-use crate::profile::Metric;
+use crate::profile::{Meta, Metric};
 use crate::unit::{Family, Unit};
 
 /// No recording is longer: times that are farther apart are those of different clocks.
 pub(crate) const LONGEST: i64 = 366 * 24 * 3600 * 1_000_000_000;
+
+/// The metrics of waiting. Each of their values is the length of one wait, which began at the time of its sample.
+pub(crate) const WAITS: [&str; 7] = [
+    "off_cpu",
+    "lock_duration",
+    "park_duration",
+    "wait_duration",
+    "sleep_duration",
+    "socket_duration",
+    "file_duration",
+];
+
+/// The metric that adds waiting to CPU time.
+pub(crate) const WALL: &str = "wall";
 
 /// Turns the values of a metric of time, such as that of a span, into the time that they last.
 #[derive(Clone, Copy, Debug)]
@@ -26,5 +40,17 @@ impl Lengths {
         let length = i128::from(value.unsigned_abs()) * self.factor / self.divisor;
         // Longer ones are sums of many samples.
         i64::try_from(length).ok().filter(|&length| length <= LONGEST).unwrap_or(0)
+    }
+}
+
+impl Meta {
+    /// For each metric, how to turn its values into the exact time that they lasted: those of spans and of waits. A value of a
+    /// profiler's sample, such as 10 ms of CPU time, stands for time around the sample instead.
+    pub(crate) fn lasting(&self) -> Vec<Option<Lengths>> {
+        let is_wait = |metric: &Metric| WAITS.contains(&&*metric.name);
+        let has_waits = self.metrics.iter().any(is_wait);
+        let lasts =
+            |metric: &Metric| self.holds_spans || is_wait(metric) || (has_waits && metric.name == WALL);
+        self.metrics.iter().map(|metric| Lengths::of(metric).filter(|_| lasts(metric))).collect()
     }
 }

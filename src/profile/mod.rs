@@ -48,11 +48,11 @@ pub(crate) use column::ids;
 pub use column::{Column, FrameId, FunctionId, Id, LabelSetId, MappingId, StackId, StringId};
 pub(crate) use cycles::Cycles;
 pub(crate) use index::HashIndex;
-pub(crate) use lengths::{LONGEST, Lengths};
+pub(crate) use lengths::{LONGEST, Lengths, WAITS, WALL};
 pub use notation::{from_notation, to_notation};
 pub use options::LoadOptions;
 pub(crate) use rows::RowTable;
-pub use samples::{Label, LabelSets, LabelValue, SampleTimes, Samples};
+pub use samples::{ContextSwitch, Label, LabelSets, LabelValue, SampleTimes, Samples};
 pub(crate) use stacks::StackTable;
 pub use stacks::Stacks;
 pub use strings::Strings;
@@ -168,6 +168,8 @@ pub struct Meta {
     pub has_times: bool,
     /// When the samples were taken, as loaded, if times were.
     pub sample_times: Option<SampleTimes>,
+    /// When threads got and left processors, in order of time, if this was recorded and asked for.
+    pub switches: Vec<ContextSwitch>,
     /// Whether the input says how often each line was running but not when, so that a profile with times lacks lines.
     pub lacks_lines: bool,
     /// Whether the input says when functions began and ended, so that a sample is the exact time between two such events.

@@ -12,6 +12,8 @@ pub struct LoadOptions {
     pub sizes: bool,
     /// Keep the time of every sample, if the format has it.
     pub times: bool,
+    /// Keep when threads got and left processors, if the format has it.
+    pub switches: bool,
     /// The memory limit for loading.
     pub budget: Budget,
 }
@@ -19,11 +21,11 @@ pub struct LoadOptions {
 impl LoadOptions {
     /// Everything that the format has. Labels include sizes.
     pub const ALL: LoadOptions =
-        LoadOptions { labels: true, sizes: false, times: true, budget: Budget::UNLIMITED };
+        LoadOptions { labels: true, sizes: false, times: true, switches: true, budget: Budget::UNLIMITED };
 
     /// Stacks and values only.
     pub const LEAST: LoadOptions =
-        LoadOptions { labels: false, sizes: false, times: false, budget: Budget::UNLIMITED };
+        LoadOptions { labels: false, sizes: false, times: false, switches: false, budget: Budget::UNLIMITED };
 
     /// Everything that either of the two requests.
     #[must_use]
@@ -32,6 +34,7 @@ impl LoadOptions {
             labels: self.labels || other.labels,
             sizes: self.sizes || other.sizes,
             times: self.times || other.times,
+            switches: self.switches || other.switches,
             budget: self.budget.or(other.budget),
         }
     }

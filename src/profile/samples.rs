@@ -1,6 +1,6 @@
 //! Samples as columns, and the labels they carry.
 
-use crate::profile::{Column, HashIndex, Id, LabelSetId, Lengths, Metric, StackId, StringId};
+use crate::profile::{Column, HashIndex, Id, LabelSetId, Lengths, Meta, StackId, StringId};
 
 /// The samples of a profile: row `i` of every column belongs to sample `i`.
 ///
@@ -52,7 +52,7 @@ impl Samples {
 /// When the samples of a recording were taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SampleTimes {
-    /// The earliest time.
+    /// The earliest time. A wait or a span that began before the recording counts from the start of the recording.
     pub first: i64,
     /// The latest time.
     pub last: i64,
@@ -62,10 +62,14 @@ pub struct SampleTimes {
 
 impl SampleTimes {
     /// Those of all samples; `None` if no time is known.
-    pub(crate) fn of(samples: &Samples, metrics: &[Metric]) -> Option<Self> {
-        let (first, last) = (samples.known_times().min()?, samples.known_times().max()?);
+    pub(crate) fn of(samples: &Samples, meta: &Meta) -> Option<Self> {
+        let (earliest, last) = (samples.known_times().min()?, samples.known_times().max()?);
+        let first = match meta.time_ns {
+            Some(start) if earliest < start => first_seen(samples, meta, start).unwrap_or(earliest),
+            _ => earliest,
+        };
         let mut end = last;
-        for (metric, values) in metrics.iter().zip(&samples.values) {
+        for (metric, values) in meta.metrics.iter().zip(&samples.values) {
             let Some(lengths) = Lengths::of(metric) else { continue };
             for (row, &value) in values.iter().enumerate() {
                 end = end.max(
@@ -75,6 +79,32 @@ impl SampleTimes {
         }
         Some(SampleTimes { first, last, end })
     }
+}
+
+/// The earliest time of samples, of which those that lasted until `start` count from there on.
+fn first_seen(samples: &Samples, meta: &Meta, start: i64) -> Option<i64> {
+    let lasting: Vec<_> = meta.lasting().into_iter().zip(&samples.values).collect();
+    let end_of = |row: usize, time: i64| {
+        let lengths =
+            lasting.iter().filter_map(|(lengths, values)| Some(lengths.as_ref()?.length(values[row])));
+        time.saturating_add(lengths.max().unwrap_or(0))
+    };
+    let seen = |row: usize| {
+        let time = samples.time_of(row)?;
+        Some(if time < start && end_of(row, time) >= start { start } else { time })
+    };
+    (0..samples.len()).filter_map(seen).min()
+}
+
+/// A thread got a processor, or left it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ContextSwitch {
+    /// When, on the clock of the samples.
+    pub time: i64,
+    /// The number of the thread.
+    pub tid: i64,
+    /// Whether it runs from then on.
+    pub runs: bool,
 }
 
 /// One label of a sample, such as `endpoint = /users` or `bytes = 4096`.

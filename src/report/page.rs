@@ -80,6 +80,11 @@ pub struct PageTimes {
     pub values: Vec<Vec<i64>>,
     /// For each metric, how many nanoseconds a value of 1 lasts; 0 if its values are no times.
     pub lasts: Vec<f64>,
+    /// For each metric, whether its values are the exact time of spans or waits, of which a range of time has a part.
+    pub cuts: Vec<bool>,
+    /// How many nanoseconds after its step each sample began; less than 0 if it began before the recording. Empty unless a metric
+    /// is in [`PageTimes::cuts`].
+    pub late: Vec<i64>,
 }
 
 /// A thread, and the number of its samples.

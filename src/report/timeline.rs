@@ -43,6 +43,19 @@ pub struct TimeAxis {
     pub bins: usize,
 }
 
+impl TimeAxis {
+    /// The end of what is shown, rounded up so that it is short: 3.63 s of 3.627918 s.
+    pub fn round_end(&self) -> i64 {
+        let fine = self.to_ns.saturating_sub(self.from_ns).max(1) / LEAST_ROUND;
+        let unit = 10_i64.pow(fine.checked_ilog10().unwrap_or(0));
+        let beyond = self.to_ns.rem_euclid(unit);
+        if beyond == 0 { self.to_ns } else { self.to_ns.saturating_add(unit - beyond) }
+    }
+}
+
+/// The end is rounded by less than this part of the length.
+const LEAST_ROUND: i64 = 200;
+
 /// One thread, process, package or value of a label.
 #[derive(Clone, Debug, Default, Serialize)]
 #[non_exhaustive]
@@ -103,7 +116,7 @@ pub struct TimelinePhase {
     pub from_ns: i64,
     /// Where it ends: the next one begins here.
     pub to_ns: i64,
-    /// The value of the samples that begin in it.
+    /// The value of the samples that begin in it; of spans and waits, the part that was spent in it.
     pub total: i64,
     /// The function that sets it apart from the phases next to it; if there is none, the one with the largest self.
     pub function: Option<TimelineFunction>,

@@ -5,17 +5,17 @@
 //! 90% and `bar` 10%.
 //!
 //! Samples do not say how long a thread ran, so a thread counts as running at a moment if it has a sample in the window of one
-//! sampling interval around this moment. A thread that is sampled regularly has exactly one sample in each such window.
+//! sampling interval around this moment, and does not wait then. A thread that is sampled regularly has exactly one sample in each
+//! such window. Where context switches were recorded, they say exactly when each thread was running (`running.rs`).
+
+mod running;
 
 use std::sync::Arc;
 
 use hashbrown::HashMap;
 
-use crate::kind;
-use crate::profile::{Column, LabelSetId, LabelValue, Lengths, LoadOptions, Profile, RowTable, Samples};
-use crate::transform::idle::idle_stacks;
-use crate::transform::interval::{quantile, sampling_interval};
-use crate::transform::labels::THREAD_KEYS;
+use crate::profile::{LabelSetId, LoadOptions, Profile, RowTable, Samples, WALL};
+use crate::transform::latency::running::{Running, Shares, Threads, WHOLE};
 use crate::unit::{Family, Unit, group_thousands, plural};
 
 /// Why samples cannot be weighed by the number of running threads.
@@ -32,11 +32,11 @@ pub enum LatencyError {
     NoSamples,
 }
 
-/// The thread with this number is that of an idle processor in recordings of perf.
-const IDLE_THREAD: &str = "0";
-
 /// Divides the value of each sample by the number of threads that were running when it was taken. The sum of the values is exact:
 /// it is that of the fractions, rounded once. Values that are neither nanoseconds nor bytes get three decimals (`divisor`).
+///
+/// A wait is divided for each moment that it lasted. In the metric `wall`, threads that wait count like those that run: two threads
+/// that wait for the same 10 s have 5 s each.
 ///
 /// The profile must have been loaded with times and labels; only what `keep` asks for remains of these.
 ///
@@ -58,7 +58,9 @@ pub fn by_latency(profile: &Profile, keep: &LoadOptions) -> Result<Profile, Late
     }
     let threads = Threads::of(profile).ok_or(LatencyError::NoThreads)?;
     let running = Running::of(profile, &threads);
-    let parallel = running.at_samples(profile, &threads);
+    let shares = running.shares(profile, &threads, false);
+    let has_wall = profile.meta.metric_named(WALL).is_some();
+    let with_waits = has_wall.then(|| running.shares(profile, &threads, true));
     let mut weighed = profile.clone();
     let mut values = Vec::with_capacity(profile.samples.values.len());
     for (metric, column) in weighed.meta.metrics.iter_mut().zip(&profile.samples.values) {
@@ -68,7 +70,8 @@ pub fn by_latency(profile: &Profile, keep: &LoadOptions) -> Result<Profile, Late
         }
         let scale = scale_of(&metric.unit, metric.total);
         metric.divisor *= scale;
-        let column = divided(column, &parallel, scale);
+        let of_metric = if metric.name == WALL { with_waits.as_ref() } else { None };
+        let column = divided(column, of_metric.unwrap_or(&shares), scale);
         metric.total = column.iter().map(|value| value.abs()).sum();
         values.push(column);
     }
@@ -77,11 +80,13 @@ pub fn by_latency(profile: &Profile, keep: &LoadOptions) -> Result<Profile, Late
     meta.is_latency = true;
     // Samples no longer have the same weight.
     meta.period = None;
+    meta.switches = Vec::new();
     if !keep.times {
         meta.sample_times = None;
     }
+    let who = if has_wall { "running, or in wall time running or waiting" } else { "running" };
     meta.notes
-        .push("values are latency: each sample counts 1 ÷ the number of threads that were running".into());
+        .push(format!("values are latency: each sample counts 1 ÷ the number of threads that were {who}"));
     meta.warnings.extend(note_of_untimed(profile));
     Ok(weighed)
 }
@@ -93,136 +98,6 @@ fn note_of_untimed(profile: &Profile) -> Option<String> {
     (count > 0).then(|| format!("{} {text} in full", group_thousands(count.into())))
 }
 
-/// The thread of each set of labels.
-struct Threads {
-    of_set: Column<LabelSetId, u32>,
-    count: usize,
-    /// The thread that stands for idle processors, if there is one.
-    idle: Option<u32>,
-}
-
-impl Threads {
-    /// `None` if no sample has a thread.
-    fn of(profile: &Profile) -> Option<Self> {
-        let strings = &profile.symbols.strings;
-        let mut numbers: HashMap<[Option<LabelValue>; 3], u32> = HashMap::new();
-        let mut idle = None;
-        let of_set: Column<LabelSetId, u32> = profile
-            .label_sets
-            .ids()
-            .map(|set| {
-                let labels @ [_, tid, _] = THREAD_KEYS.map(|key| profile.label(set, key));
-                let next = u32::try_from(numbers.len()).unwrap_or(u32::MAX);
-                let number = *numbers.entry(labels).or_insert(next);
-                if tid.is_some_and(|tid| match tid {
-                    LabelValue::Text(text) => strings.get(text) == IDLE_THREAD,
-                    LabelValue::Number(number, _) => number == 0,
-                }) {
-                    idle = Some(number);
-                }
-                number
-            })
-            .collect();
-        let is_known = numbers.keys().any(|[thread, tid, _]| thread.is_some() || tid.is_some());
-        is_known.then(|| Threads { of_set, count: numbers.len(), idle })
-    }
-}
-
-/// When threads were running.
-struct Running {
-    /// The samples of running threads in order of time: when, and on which thread.
-    samples: Vec<(i64, u32)>,
-    /// The time between two samples of a thread that keeps running.
-    interval: i64,
-}
-
-impl Running {
-    /// If the recording has CPU time, only samples with CPU time are taken on running threads.
-    fn of(profile: &Profile, threads: &Threads) -> Self {
-        let metrics = &profile.meta.metrics;
-        let is_cpu = |name: &str| kind::of_metric(name).is_some_and(|kind| kind.name == "cpu");
-        let cpu = metrics.iter().position(|metric| is_cpu(&metric.name));
-        let counted: Vec<usize> = cpu.map_or_else(|| (0..metrics.len()).collect(), |cpu| vec![cpu]);
-        let idle = counted.first().and_then(|&metric| idle_stacks(profile, metric));
-        let rows = &profile.samples;
-        let is_running = |&row: &usize| {
-            counted.iter().any(|&metric| rows.values[metric][row] != 0)
-                && Some(threads.of_set[rows.labels[row]]) != threads.idle
-                && !idle.as_ref().is_some_and(|idle| idle.contain(rows.stack[row]))
-        };
-        let sample = |row: usize| Some((rows.time_of(row)?, threads.of_set[rows.labels[row]]));
-        let mut samples: Vec<(i64, u32)> = (0..rows.len()).filter(is_running).filter_map(sample).collect();
-        samples.sort_unstable();
-        let lengths = cpu.and_then(|cpu| Some((cpu, Lengths::of(&metrics[cpu])?)));
-        let length = lengths.and_then(|(cpu, lengths)| {
-            let values = rows.values[cpu].iter().filter(|&&value| value != 0);
-            quantile(values.map(|&value| lengths.length(value)).collect(), 2)
-        });
-        let interval = sampling_interval(gaps(&samples, threads.count), length).unwrap_or(0);
-        Running { samples, interval }
-    }
-
-    /// For each sample, on how many threads the program was running, its own included.
-    fn at_samples(&self, profile: &Profile, threads: &Threads) -> Vec<u32> {
-        let rows = &profile.samples;
-        let mut order: Vec<(i64, usize)> =
-            (0..rows.len()).filter_map(|row| Some((rows.time_of(row)?, row))).collect();
-        order.sort_unstable();
-        let mut parallel = vec![1; rows.len()];
-        let mut window = Window { samples_of: vec![0; threads.count], threads: 0 };
-        let (mut first, mut end) = (0, 0);
-        for (time, row) in order {
-            let from = time.saturating_sub(self.interval / 2);
-            // With an unknown interval, the window is this moment.
-            let to = from.saturating_add(self.interval.max(1));
-            while let Some(&(_, thread)) = self.samples.get(end).filter(|(time, _)| *time < to) {
-                window.add(thread);
-                end += 1;
-            }
-            while let Some(&(_, thread)) = self.samples.get(first).filter(|(time, _)| *time < from) {
-                window.remove(thread);
-                first += 1;
-            }
-            let own = threads.of_set[rows.labels[row]];
-            let others = u32::from(window.samples_of[own as usize] == 0);
-            parallel[row] = window.threads + others;
-        }
-        parallel
-    }
-}
-
-/// The samples in a window of time.
-struct Window {
-    samples_of: Vec<u32>,
-    /// How many threads have any.
-    threads: u32,
-}
-
-impl Window {
-    fn add(&mut self, thread: u32) {
-        let samples = &mut self.samples_of[thread as usize];
-        self.threads += u32::from(*samples == 0);
-        *samples += 1;
-    }
-
-    fn remove(&mut self, thread: u32) {
-        let samples = &mut self.samples_of[thread as usize];
-        *samples -= 1;
-        self.threads -= u32::from(*samples == 0);
-    }
-}
-
-/// The gaps between samples of the same thread, which are in order of time.
-fn gaps(samples: &[(i64, u32)], threads: usize) -> Vec<i64> {
-    let mut previous: Vec<Option<i64>> = vec![None; threads];
-    let mut gaps = Vec::new();
-    for &(time, thread) in samples {
-        let before = previous[thread as usize].replace(time);
-        gaps.extend(before.map(|before| time.saturating_sub(before)).filter(|&gap| gap > 0));
-    }
-    gaps
-}
-
 /// What values of a unit are multiplied by, so that a part of them is more than 0 or 1.
 fn scale_of(unit: &str, total: i64) -> u64 {
     let unit = Unit::parse(unit);
@@ -230,50 +105,52 @@ fn scale_of(unit: &str, total: i64) -> u64 {
     if is_fine || total > i64::MAX / 1000 { 1 } else { 1000 }
 }
 
-/// The samples that were taken while one number of threads was running.
+/// The samples that are divided by one number.
 struct Class {
-    threads: u64,
+    divisor: u128,
     sum: u128,
     /// What is left over of the value before, and goes to the next one.
     carry: u128,
 }
 
-/// Each value times `scale`, divided by its number of threads. What rounding takes from one value goes to the next one with the
-/// same number, so that the sum for each number is exact but for one unit; these go to the numbers with the largest remainders.
-fn divided(values: &[i64], parallel: &[u32], scale: u64) -> Vec<i64> {
-    let scaled = |value: i64| u128::from(value.unsigned_abs()) * u128::from(scale);
+/// Each value times `scale` and its share. What rounding takes from one value goes to the next one with the same divisor, so that
+/// the sum for each divisor is exact but for one unit; these go to the divisors with the largest remainders.
+fn divided(values: &[i64], shares: &Shares, scale: u64) -> Vec<i64> {
+    // A value is multiplied by the first number, and divided by the second.
+    let fraction = |row: usize| match shares.of_wait(row) {
+        Some(part) => (u128::from(part), WHOLE),
+        None => (1, u128::from(shares.threads[row])),
+    };
+    let scaled = |value: i64, factor: u128| u128::from(value.unsigned_abs()) * u128::from(scale) * factor;
     let mut classes: Vec<Class> = Vec::new();
-    let mut class_of: HashMap<u32, usize> = HashMap::new();
-    for (&value, &threads) in values.iter().zip(parallel) {
-        let class = *class_of.entry(threads).or_insert_with(|| {
-            classes.push(Class { threads: threads.into(), sum: 0, carry: 0 });
+    let mut class_of: HashMap<u128, usize> = HashMap::new();
+    for (row, &value) in values.iter().enumerate() {
+        let (factor, divisor) = fraction(row);
+        let class = *class_of.entry(divisor).or_insert_with(|| {
+            classes.push(Class { divisor, sum: 0, carry: 0 });
             classes.len() - 1
         });
-        classes[class].sum += scaled(value);
+        classes[class].sum += scaled(value, factor);
     }
     // The remainders as parts of 2⁶⁴, rounded up: halves add up to at least a half.
-    let part =
-        |class: &Class| ((class.sum % u128::from(class.threads)) << 64).div_ceil(u128::from(class.threads));
+    let part = |class: &Class| ((class.sum % class.divisor) << 64).div_ceil(class.divisor);
     let units = (classes.iter().map(part).sum::<u128>() + (1 << 63)) >> 64;
     let mut order: Vec<usize> = (0..classes.len()).collect();
-    order.sort_by_key(|&class| (std::cmp::Reverse(part(&classes[class])), classes[class].threads));
+    order.sort_by_key(|&class| (std::cmp::Reverse(part(&classes[class])), classes[class].divisor));
     for &class in order.iter().take(usize::try_from(units).unwrap_or(usize::MAX)) {
         let class = &mut classes[class];
-        let threads = u128::from(class.threads);
-        class.carry = threads - class.sum % threads;
+        class.carry = class.divisor - class.sum % class.divisor;
     }
-    let mut divide = |value: i64, threads: u32| {
-        let class = &mut classes[class_of[&threads]];
-        let sum = scaled(value) + class.carry;
-        class.carry = sum % u128::from(class.threads);
-        let divided = i64::try_from(sum / u128::from(class.threads)).unwrap_or(i64::MAX);
+    let mut divide = |row: usize, value: i64| {
+        let (factor, divisor) = fraction(row);
+        let class = &mut classes[class_of[&divisor]];
+        let sum = scaled(value, factor) + class.carry;
+        class.carry = sum % divisor;
+        let divided = i64::try_from(sum / divisor).unwrap_or(i64::MAX);
         if value < 0 { -divided } else { divided }
     };
-    values
-        .iter()
-        .zip(parallel)
-        .map(|(&value, &threads)| if value == 0 { 0 } else { divide(value, threads) })
-        .collect()
+    let rows = values.iter().enumerate();
+    rows.map(|(row, &value)| if value == 0 { 0 } else { divide(row, value) }).collect()
 }
 
 /// The samples with new values, without the labels and times that nothing needs: equal rows are merged.
@@ -297,7 +174,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::profile::{from_notation, to_notation};
+    use crate::profile::{ContextSwitch, from_notation, to_notation};
+    use crate::transform::with_wall;
 
     const ALL: LoadOptions = LoadOptions::ALL;
     const MS: i64 = 1_000_000;
@@ -381,6 +259,63 @@ mod tests {
         assert_eq!(of(&cpu("a 0 8 {tid=1} @5\nb 0 8 {tid=2} @6")), "a 0 8\nb 0 8");
     }
 
+    /// CPU time and waits for locks, in nanoseconds.
+    fn waiting(notation: &str) -> Profile {
+        let mut profile = from_notation(notation);
+        for (metric, name) in profile.meta.metrics.iter_mut().zip(["cpu", "lock_duration"]) {
+            (metric.name, metric.unit) = (name.to_string(), "nanoseconds".to_string());
+        }
+        profile
+    }
+
+    #[test]
+    fn threads_that_wait_at_the_same_time_share_wall_time() {
+        // Thread 1 waits from 0 to 1000; thread 2 from 0 to 1500, and thread 3 from 500 to 1500.
+        let waits = "a 0 1000 {tid=1} @0\nb 0 1500 {tid=2} @0\nc 0 1000 {tid=3} @500";
+        let wall = with_wall(waiting(waits)).unwrap();
+        // 500 ÷ 2 + 500 ÷ 3; the same + 500 ÷ 2; 500 ÷ 3 + 500 ÷ 2. Together, they waited for 1500.
+        let weighed = by_latency(&wall, &ALL).unwrap();
+        assert_eq!(weighed.samples.values[2], [416, 667, 417]);
+        // By itself, a wait is divided by the threads that were running, and by its own.
+        assert_eq!(weighed.samples.values[1], [1000, 1500, 1000]);
+        // Thread 4 runs from 996 to 1006, around its only sample.
+        let busy = format!("{waits}\nd 10 0 {{tid=4}} @1000");
+        let weighed = by_latency(&with_wall(waiting(&busy)).unwrap(), &ALL).unwrap();
+        // 996 + 4 ÷ 2; 996 + 10 ÷ 2 + 494; 496 + 10 ÷ 2 + 494.
+        assert_eq!(weighed.samples.values[1], [998, 1495, 995, 0]);
+        assert_eq!(weighed.samples.values[0], [0, 0, 0, 10]);
+    }
+
+    #[test]
+    fn a_thread_that_waits_is_not_running() {
+        // Both threads are sampled every 10, but 2 waits from 21 on, just after its last sample.
+        let lines = "a 10 0 {tid=1} @0\na 10 0 {tid=1} @10\na 10 0 {tid=1} @22\na 10 0 {tid=1} @32\nb 10 0 {tid=2} @0\nb 10 0 {tid=2} @10\nb 10 0 {tid=2} @20\nb 0 40 {tid=2} @21";
+        let weighed = by_latency(&waiting(lines), &ALL).unwrap();
+        assert_eq!(weighed.samples.values[0], [5, 5, 10, 10, 5, 5, 5, 0]);
+    }
+
+    #[test]
+    fn context_switches_say_which_threads_run() {
+        let lines = "a 10 {tid=1} @0\na 10 {tid=1} @10\na 10 {tid=1} @20\nb 10 {tid=2} @11\nc 10 {tid=3} @20";
+        let mut profile = cpu(lines);
+        let switch = |time, tid, runs| ContextSwitch { time, tid, runs };
+        // Thread 2 runs from 9 to 12; 4 has no sample and leaves at 5; 3 has no switch, so its sample counts.
+        profile.meta.switches = vec![
+            switch(0, 1, true),
+            switch(5, 4, false),
+            switch(9, 2, true),
+            switch(12, 2, false),
+            switch(30, 0, true),
+        ];
+        let weighed = by_latency(&profile, &ALL).unwrap();
+        assert_eq!(weighed.samples.values[0], [5, 5, 5, 5, 5]);
+        // Without them, 2 would have been running at 6, 4 would not be known, and the window of 2 would reach to 16.
+        assert!(weighed.meta.switches.is_empty());
+        profile.meta.switches = vec![switch(0, 1, true), switch(9, 2, true), switch(10, 2, false)];
+        // 2 has left when 1 is sampled at 10; its own sample at 11 counts as its own.
+        assert_eq!(by_latency(&profile, &ALL).unwrap().samples.values[0], [10, 10, 5, 5, 5]);
+    }
+
     #[test]
     fn what_lacks_times_or_threads_is_refused() {
         let error = |profile: &Profile| by_latency(profile, &ALL).unwrap_err();
@@ -396,7 +331,8 @@ mod tests {
         #[test]
         fn sums_are_exact(rows in prop::collection::vec((-50_i64..50, 1_u32..13), 0..60)) {
             let (values, parallel): (Vec<i64>, Vec<u32>) = rows.iter().copied().unzip();
-            let divided = divided(&values, &parallel, 1);
+            let shares = Shares { threads: parallel.clone(), ..Shares::default() };
+            let divided = divided(&values, &shares, 1);
             // All numbers up to 12 divide this one.
             let exact: i64 = rows.iter().map(|&(value, threads)| value.abs() * (27_720 / i64::from(threads))).sum();
             let sum: i64 = divided.iter().map(|value| value.abs()).sum();

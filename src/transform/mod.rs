@@ -64,7 +64,7 @@ pub use stacks::{hide_stacks, show_stacks};
 #[cfg(test)]
 pub(crate) use symbolize::FRAMES_REBUILT;
 pub use symbolize::{CodePlaces, address_in_file, symbolize, unnamed_addresses};
-pub use times::{RecordingSpan, TimeError, TimePoint, show_times};
+pub use times::{RecordingSpan, TimeError, TimePoint, WhyEmpty, show_times};
 pub use trim::{end_before, prune_from, show_from};
 pub use unresolved::{Unresolved, UnresolvedBinary, unresolved};
 pub use wall::{NoWaits, with_wall};

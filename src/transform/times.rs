@@ -1,6 +1,8 @@
 //! `--from`, `--to`: keeping the samples of a period of time.
 
-use crate::profile::{Profile, SampleTimes, Samples};
+use std::sync::Arc;
+
+use crate::profile::{Lengths, Profile, SampleTimes, Samples};
 use crate::transform::engine::keep_rows;
 use crate::unit::{Quantity, QuantityError, parse_rfc3339};
 
@@ -94,8 +96,39 @@ impl RecordingSpan {
     }
 }
 
-/// Keeps the samples taken at `from` or later, and before `to`. Also returns how many there are. Fails if
-/// samples have no times, or if a date is given and the recording has none.
+/// Why a range of time has no samples.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WhyEmpty {
+    /// It ends before it begins.
+    Backwards,
+    /// It begins after the end of the recording, which is this long, in nanoseconds.
+    TooLate(i64),
+    /// It ends before the first sample.
+    TooEarly,
+    /// Nothing was sampled in it.
+    Gap,
+}
+
+impl RecordingSpan {
+    /// Why the range from `from` to `to` has no samples. `None` if these are not moments of the recording.
+    pub fn why_empty(&self, from: Option<TimePoint>, to: Option<TimePoint>) -> Option<WhyEmpty> {
+        let from = from.map_or(Some(i64::MIN), |from| self.resolve(from).ok())?;
+        let to = to.map_or(Some(i64::MAX), |to| self.resolve(to).ok())?;
+        Some(if to <= from {
+            WhyEmpty::Backwards
+        } else if from > self.end {
+            WhyEmpty::TooLate(self.end.saturating_sub(self.start))
+        } else if to <= self.start {
+            WhyEmpty::TooEarly
+        } else {
+            WhyEmpty::Gap
+        })
+    }
+}
+
+/// Keeps the samples taken at `from` or later, and before `to`. Also returns how many there are. Of spans and waits, which say how
+/// long they lasted, the part in this range is kept, so that the values of ranges that meet add up. Fails if samples have no times,
+/// or if a date is given and the recording has none.
 pub fn show_times(
     profile: &Profile,
     from: Option<TimePoint>,
@@ -105,10 +138,63 @@ pub fn show_times(
     let span = RecordingSpan::of(profile)?;
     let from = from.map_or(Ok(i64::MIN), |from| span.resolve(from))?;
     let to = to.map(|to| span.resolve(to)).transpose()?;
-    let is_in_range = |time: i64| time != Samples::UNTIMED && time >= from && to.is_none_or(|to| time < to);
-    let shown = keep_rows(profile, |row| is_in_range(times[row]));
+    // What was going on when the recording began counts from there.
+    let is_in_range =
+        |time: i64| time != Samples::UNTIMED && time.max(span.start) >= from && to.is_none_or(|to| time < to);
+    let cut = Cut { from: from.max(span.start), to: to.unwrap_or(i64::MAX), lasting: profile.meta.lasting() };
+    if cut.lasting.iter().all(Option::is_none) {
+        let shown = keep_rows(profile, |row| is_in_range(times[row]));
+        let matched = shown.samples.len();
+        return Ok((shown, matched));
+    }
+    let mut samples = Samples::clone(&profile.samples);
+    for (row, &time) in times.iter().enumerate() {
+        cut.row(&mut samples, row, time, is_in_range(time));
+    }
+    let cut = Profile { samples: Arc::new(samples), ..profile.clone() };
+    let has_value = |row: usize| cut.samples.values.iter().any(|column| column[row] != 0);
+    let is_kept = |row: usize| is_in_range(times[row]) || has_value(row);
+    let shown = keep_rows(&cut, is_kept);
     let matched = shown.samples.len();
     Ok((shown, matched))
+}
+
+/// A range of time, out of which what lasts is cut.
+struct Cut {
+    from: i64,
+    to: i64,
+    /// For each metric, how long its values last, if they do.
+    lasting: Vec<Option<Lengths>>,
+}
+
+impl Cut {
+    /// Leaves the part of a sample that is in the range. What does not last is kept if it `begins` there.
+    fn row(&self, samples: &mut Samples, row: usize, time: i64, begins: bool) {
+        if time == Samples::UNTIMED {
+            samples.values.iter_mut().for_each(|column| column[row] = 0);
+            return;
+        }
+        for (column, lengths) in samples.values.iter_mut().zip(&self.lasting) {
+            let value = &mut column[row];
+            match lengths.map_or(0, |lengths| lengths.length(*value)) {
+                0 if !begins => *value = 0,
+                0 => {}
+                length => *value = self.part(*value, time, length),
+            }
+        }
+        if let Some(times) = &mut samples.time {
+            times[row] = time.max(self.from);
+        }
+    }
+
+    /// The part in the range of a value that lasted from `time` on: the difference of two rounded sums, so that parts add up.
+    fn part(&self, value: i64, time: i64, length: i64) -> i64 {
+        let until = |moment: i64| {
+            let passed = (i128::from(moment) - i128::from(time)).clamp(0, length.into());
+            (i128::from(value) * passed / i128::from(length)) as i64
+        };
+        until(self.to) - until(self.from)
+    }
 }
 
 #[cfg(test)]
@@ -132,6 +218,48 @@ mod tests {
         let (shown, matched) = show_times(profile, point(from)?, point(to)?)?;
         assert_eq!(matched, shown.samples.len());
         Ok(to_notation(&shown).replace(" 1", "").replace('\n', " "))
+    }
+
+    #[test]
+    fn spans_and_waits_are_cut_at_the_ends_of_the_range() {
+        // A span from 0 to 100 ns, then one until 130; and a wait from 20 to 120, which is one event.
+        let mut spans = from_notation("load 100 @0\nidle 30 @100");
+        spans.meta.metrics[0].unit = "nanoseconds".to_string();
+        spans.meta.holds_spans = true;
+        assert_eq!(shown(&spans, "40ns", "120ns").unwrap(), "idle 20 load 60");
+        let mut waits = from_notation("work 5 0 0 @0\nlock 0 100 1 @20\nwork 5 0 0 @50\nwork 5 0 0 @130");
+        for (metric, name) in waits.meta.metrics.iter_mut().zip(["cpu", "lock_duration", "lock_count"]) {
+            metric.name = name.to_string();
+            metric.unit = if name == "lock_count" { "count" } else { "nanoseconds" }.to_string();
+        }
+        let rows = |from: &str, to: &str| {
+            let point = |text: &str| Some(TimePoint::parse(text).unwrap());
+            to_notation(&show_times(&waits, point(from), point(to)).unwrap().0)
+        };
+        // An event counts where it began, its time where it was spent.
+        assert_eq!(rows("0ns", "40ns"), "lock 0 20 1\nwork 5 0 0");
+        assert_eq!(rows("40ns", "1s"), "lock 0 80 0\nwork 5 0 0\nwork 5 0 0");
+        assert_eq!(rows("60ns", "70ns"), "lock 0 10 0");
+    }
+
+    #[test]
+    fn a_wait_that_began_before_the_recording_counts_from_its_start() {
+        let mut profile = from_notation("park 900 @100\nwork 10 @600\nwork 10 @700");
+        profile.meta.metrics[0] = crate::profile::Metric {
+            name: "off_cpu".into(),
+            unit: "nanoseconds".into(),
+            ..profile.meta.metrics[0].clone()
+        };
+        profile.meta.time_ns = Some(500);
+        profile.meta.sample_times = SampleTimes::of(&profile.samples, &profile.meta);
+        let times = SampleTimes { first: 500, last: 700, end: 1000 };
+        assert_eq!(profile.meta.sample_times, Some(times));
+        let span = RecordingSpan::of(&profile).unwrap();
+        assert_eq!((span.start, span.is_dated), (500, true));
+        let from =
+            |text: &str| to_notation(&show_times(&profile, TimePoint::parse(text).ok(), None).unwrap().0);
+        assert_eq!(from("0s"), "park 500\nwork 10\nwork 10");
+        assert_eq!(from("150ns"), "park 350\nwork 10");
     }
 
     #[test]

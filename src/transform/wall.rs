@@ -3,22 +3,8 @@
 use std::sync::Arc;
 
 use crate::kind;
-use crate::profile::{Metric, Profile};
+use crate::profile::{Metric, Profile, WAITS, WALL};
 use crate::unit::Unit;
-
-/// The metrics of waiting.
-const WAITS: [&str; 7] = [
-    "off_cpu",
-    "lock_duration",
-    "park_duration",
-    "wait_duration",
-    "sleep_duration",
-    "socket_duration",
-    "file_duration",
-];
-
-/// The name of the metric.
-const WALL: &str = "wall";
 
 /// A profile does not say how long its threads waited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

@@ -118,8 +118,8 @@ fn counted(
         let value = samples.values[metric][sample];
         let Some(start) = moments.of(sample).filter(|_| value != 0) else { continue };
         // A sample of a profiler marks a moment, even if its value is a time.
-        let end = if profile.meta.holds_spans { moments.end(sample, metric, start) } else { start };
-        bins.entry(bin_at(axis, start)).or_default().1 += 1;
+        let end = if moments.lasts(metric) { moments.end(sample, metric, start) } else { start };
+        bins.entry(bin_at(axis, start)).or_default().1 += u64::from(start >= axis.from_ns);
         spread(Moment { start, end, value }, axis, |bin, part| bins.entry(bin).or_default().0 += part);
     }
     bins

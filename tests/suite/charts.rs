@@ -130,7 +130,7 @@ fn ranges_and_filters_select_what_is_drawn() {
     );
     assert_eq!(
         names("--time --from 25us --to 62us --thread main trace.json"),
-        ["main load 30000-50000", "main load 60000-62000"]
+        ["main load 25000-50000", "main load 60000-62000", "main parse 25000-30000"]
     );
 }
 
@@ -180,7 +180,8 @@ fn options_that_do_not_apply_are_refused() {
     let folder = TempDir::new().unwrap();
     fs::copy(fixture("jfr/java.jfr"), folder.path().join("app.jfr")).unwrap();
     for (line, reason) in [
-        ("flame out.html --time app.jfr", "a page does not apply"),
+        ("flame out.html --time app.jfr", "a page has it in its tab Timeline without --time"),
+        ("flame out.html --heatmap app.jfr", "a heat map is an .svg, or a .json with its data"),
         ("flame out.svg --time --heatmap app.jfr", "run the command once for each"),
         ("flame out.svg --time --bottom-up app.jfr", "--bottom-up does not apply"),
         ("flame out.svg --time --icicle app.jfr", "--icicle does not apply"),

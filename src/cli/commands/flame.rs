@@ -289,10 +289,8 @@ impl FlameCommand {
                 "omit --base, or omit --embed-times",
             ),
         ];
-        match refused.iter().find(|(is_refused, ..)| *is_refused) {
-            Some((_, why, hint)) => Err(hinted(format!("flame {why}"), *hint)),
-            None => Ok(is_page && (embed_times || self.may_have_times())),
-        }
+        refuse(&refused, |why| format!("flame {why}"))?;
+        Ok(is_page && (embed_times || self.may_have_times()))
     }
 
     /// Whether a page has a timeline without being asked for it. Several profiles were not recorded at the same time, and
@@ -341,12 +339,9 @@ impl FlameCommand {
                 "add --bottom-up to draw only callers, or use --show-from RE to draw only callees",
             ),
         ];
-        match refused.iter().find(|(is_given, ..)| *is_given) {
-            Some((_, option, hint)) => {
-                Err(hinted(format!("flame --style classic: {option} does not apply to this style"), *hint))
-            }
-            None => Ok(true),
-        }
+        let said = |option: &str| format!("flame --style classic: {option} does not apply to this style");
+        refuse(&refused, said)?;
+        Ok(true)
     }
 
     /// A picture shows the callers and callees of `--focus`. A page has all stacks and applies the focus when it
@@ -387,6 +382,14 @@ impl FlameCommand {
             return Err(hinted(message, hint));
         }
         Ok(out)
+    }
+}
+
+/// Fails with the first of some problems that there is: whether there is one, what it is, and what to do.
+fn refuse(problems: &[(bool, &str, &str)], said: impl Fn(&str) -> String) -> Result<()> {
+    match problems.iter().find(|(is_given, ..)| *is_given) {
+        Some((_, problem, hint)) => Err(hinted(said(problem), *hint)),
+        None => Ok(()),
     }
 }
 

@@ -28,8 +28,8 @@ use crate::format::text::{hexadecimal, lossy};
 use crate::format::{Confidence, Format, Inode, LoadError, ParseError, Source, finished};
 use crate::name::demangle;
 use crate::profile::{
-    Addresses, Frame, FrameId, FunctionId, LabelSetId, LoadOptions, Mapping, MappingId, Profile,
-    ProfileBuilder, StringId,
+    Addresses, ContextSwitch, Frame, FrameId, FunctionId, LabelSetId, LoadOptions, Mapping, MappingId,
+    Profile, ProfileBuilder, StringId,
 };
 use crate::unit::plural;
 
@@ -131,6 +131,7 @@ impl<'a> PerfDataReader<'a> {
         jit.set_host(&header.host);
         let mut builder = ProfileBuilder::new(NAME, options);
         builder.metric("samples", "count");
+        let off_cpu = OffCpu::new(builder.options().switches);
         if !header.command.is_empty() {
             builder.meta.comments.push(header.command.clone());
         }
@@ -167,7 +168,7 @@ impl<'a> PerfDataReader<'a> {
             counters: HashMap::new(),
             first_time: None,
             last_time: 0,
-            off_cpu: OffCpu::default(),
+            off_cpu,
             broken: 0,
         }
     }
@@ -187,14 +188,13 @@ impl<'a> PerfDataReader<'a> {
         }
     }
 
-    /// Reads when a thread gets a processor.
+    /// Reads when a thread gets a processor, or leaves it.
     fn switch(&mut self, record: &Record<'a>) {
         const IS_OUT: u16 = 1 << 13;
-        if record.misc & IS_OUT == 0
-            && record.time > 0
-            && let Some(tid) = record::thread_of(self.header, record)
-            && let Some(wait) = self.off_cpu.run(tid.into(), clock(record.time), true)
-        {
+        let Some(tid) = record::thread_of(self.header, record).filter(|_| record.time > 0) else { return };
+        let runs = record.misc & IS_OUT == 0;
+        let switch = ContextSwitch { time: clock(record.time), tid: tid.into(), runs };
+        if let Some(wait) = self.off_cpu.switched(switch) {
             self.waited(&wait);
         }
     }
@@ -535,6 +535,7 @@ impl<'a> PerfDataReader<'a> {
         if let Some(first) = self.first_time {
             builder.meta.duration_ns = Some(self.last_time.saturating_sub(first)).filter(|&ns| ns > 0);
         }
+        builder.meta.switches = self.off_cpu.take_switches(self.first_time);
         let missing = self.header.missing;
         if missing > 0 {
             builder.warn(format!("file is truncated: {missing} bytes of records are missing"));

@@ -19,7 +19,7 @@ use crate::format::perf_script::frame::FrameCache;
 use crate::format::perf_script::header::SampleHeader;
 use crate::format::text::{BadLines, decimal};
 use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
-use crate::profile::{FrameId, LabelSetId, LoadOptions, Profile, ProfileBuilder};
+use crate::profile::{ContextSwitch, FrameId, LabelSetId, LoadOptions, Profile, ProfileBuilder};
 
 /// The entry in the list of readable formats.
 pub(super) static PERF_SCRIPT: Format = Format { name: NAME, title: "perf script", sniff, read };
@@ -114,6 +114,7 @@ impl PerfScriptReader {
     fn new(jit: JitNames, options: LoadOptions) -> PerfScriptReader {
         let mut builder = ProfileBuilder::new(NAME, options);
         builder.metric("samples", "count");
+        let off_cpu = OffCpu::new(builder.options().switches);
         PerfScriptReader {
             builder,
             frames: FrameCache::default(),
@@ -124,7 +125,7 @@ impl PerfScriptReader {
             values: Vec::new(),
             first_time: None,
             last_time: 0,
-            off_cpu: OffCpu::default(),
+            off_cpu,
             good: 0,
             bad: BadLines::default(),
         }
@@ -152,16 +153,23 @@ impl PerfScriptReader {
             self.good += 1;
             if !header.is_record() {
                 self.start_sample(&header);
-            } else if header.event == Some(b"PERF_RECORD_SWITCH")
-                && header.fields.starts_with(b"IN")
-                && let Some(wait) = header.time.and_then(|now| self.off_cpu.run(header.tid, now, true))
-            {
-                self.waited(&wait);
+            } else if header.event.is_some_and(|event| event.starts_with(b"PERF_RECORD_SWITCH")) {
+                self.switch(&header);
             }
         } else if self.current.is_some() && (self.frame(line) || self.source_line(line)) {
             self.good += 1;
         } else {
             self.bad.add(number);
+        }
+    }
+
+    /// Reads when a thread gets a processor, or leaves it: the fields are `IN`, or `OUT` and perhaps `preempt`.
+    fn switch(&mut self, header: &SampleHeader<'_>) {
+        let runs = header.fields.starts_with(b"IN");
+        let is_known = runs || header.fields.starts_with(b"OUT");
+        let Some(time) = header.time.filter(|_| is_known) else { return };
+        if let Some(wait) = self.off_cpu.switched(ContextSwitch { time, tid: header.tid, runs }) {
+            self.waited(&wait);
         }
     }
 
@@ -295,6 +303,7 @@ impl PerfScriptReader {
 
     fn finish(mut self) -> Result<Profile, ParseError> {
         self.end_sample();
+        self.builder.meta.switches = self.off_cpu.take_switches(self.first_time);
         self.builder.meta.default_metric = self.metrics.default_metric();
         self.bad.settle(&mut self.builder, self.good, "neither a sample header nor a frame")?;
         if let Some(first) = self.first_time {

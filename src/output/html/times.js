@@ -43,11 +43,12 @@ export async function loadTimes(text, metrics, stacks) {
   });
   const stack = varints.column(count);
   const values = metrics.map(({ big }) => readColumn(count, big, varints));
-  return new Times({ ...head, rows, time, stack, values, stacks });
+  const late = head.cuts.includes(true) ? readColumn(count, false, varints) : null;
+  return new Times({ ...head, rows, time, stack, values, late, stacks });
 }
 
 export class Times {
-  constructor({ step, from, steps, rows, time, stack, values, lasts, stacks }) {
+  constructor({ step, from, steps, rows, time, stack, values, late, lasts, cuts, stacks }) {
     /** The length of a step, and where the first one begins, in nanoseconds from the start of the recording. */
     this.step = step;
     this.from = from;
@@ -60,6 +61,10 @@ export class Times {
     this.values = values;
     /** For each metric, how many nanoseconds a value of 1 lasts; 0 if its values are no times. */
     this.lasts = lasts;
+    /** For each metric, whether its values are spans or waits, of which a range of time has a part. */
+    this.cuts = cuts;
+    /** How many nanoseconds after its step each sample began; less than 0 if it began before the recording. */
+    this.late = late;
     this.stacks = stacks;
     /** @type {Map<any, any>} */
     this.known = new Map();
@@ -103,6 +108,17 @@ export class Times {
     /** @type {any} */
     const values = column instanceof BigInt64Array ? new BigInt64Array(this.stacks) : new Float64Array(this.stacks);
     const has = new Uint8Array(this.stacks);
+    if (this.cuts[metric]) {
+      const [first, last] = [from > 0 ? this.at(from) : -Infinity, to < this.steps ? this.at(to) : Infinity];
+      for (let sample = 0; sample < this.time.length; sample++) {
+        const part = this.part(metric, sample, first, last);
+        const begins = this.time[sample] >= from && this.time[sample] < to;
+        if (!begins && !part) continue;
+        values[this.stack[sample]] += part;
+        has[this.stack[sample]] = 1;
+      }
+      return { values, has };
+    }
     for (const row of this.rows) {
       const end = this.find(row, to);
       for (let sample = this.find(row, from); sample < end; sample++) {
@@ -111,6 +127,25 @@ export class Times {
       }
     }
     return { values, has };
+  }
+
+  /** The part of a span between two moments, rounded as the command line does: parts of ranges that meet add up. */
+  part(metric, sample, from, to) {
+    const value = this.values[metric][sample];
+    const start = this.at(this.time[sample]) + this.late[sample];
+    const length = Math.floor(Math.abs(Number(value)) * this.lasts[metric]);
+    if (start >= from && start + length <= to) return value;
+    const of = (moment) => {
+      const passed = Math.max(0, Math.min(length, moment - start));
+      return length ? (BigInt(value) * BigInt(Math.round(passed))) / BigInt(length) : 0n;
+    };
+    const part = of(to) - of(from);
+    return typeof value === "bigint" ? part : Number(part);
+  }
+
+  /** The step in which a sample began, less than 0 if that was before the recording. */
+  begin(sample) {
+    return this.time[sample] + Math.min(0, (this.late?.[sample] ?? 0) / this.step);
   }
 
   /** How many steps a sample lasts; 0 for a moment. */
@@ -133,15 +168,17 @@ export class Times {
       for (let sample = row.lo; sample < row.hi; sample++) {
         if (leaf[this.stack[sample]] < 0) continue;
         const value = Math.abs(Number(this.values[metric][sample]));
-        const start = this.time[sample] / per;
-        const end = Math.min(start + this.length(metric, sample) / per, bins);
-        const [first, last] = [Math.floor(start), Math.min(Math.ceil(end) - 1, bins - 1)];
+        const start = this.begin(sample) / per;
+        const whole = start + this.length(metric, sample) / per;
+        const end = Math.min(whole, bins);
+        const [first, last] = [Math.max(0, Math.floor(start)), Math.min(Math.ceil(end) - 1, bins - 1)];
+        if (whole <= 0 && start < 0) continue;
         if (last <= first) {
           own[first] += value;
           continue;
         }
-        const rate = value / (end - start);
-        own[first] += rate * (first + 1 - start);
+        const rate = value / (whole - start);
+        own[first] += rate * (first + 1 - Math.max(0, start));
         own[last] += rate * (end - last);
         slope[first + 1] += rate;
         slope[last] -= rate;
@@ -183,7 +220,7 @@ export class Times {
       const node = leaf[this.stack[sample]];
       const value = Math.abs(Number(this.values[metric][sample]));
       if (node < 0 || value === 0) continue;
-      const start = this.time[sample];
+      const start = this.begin(sample);
       const next = sample + 1 < row.hi ? this.time[sample + 1] - start : usual;
       const lasts = isSpan ? this.length(metric, sample) : Math.min(next, usual);
       const first = Math.max(0, Math.floor((start - from) / per));

@@ -5,6 +5,7 @@
 //! for each sample: steps since the previous sample of its row        (varint)
 //! for each sample: its stack                                         (varint)
 //! for each metric: the value of each sample                          (zigzag varint)
+//! if values of a metric last: how long after its step each sample began  (zigzag varint)
 //! ```
 
 use std::io;
@@ -30,6 +31,7 @@ struct TimesHead {
     /// Name and number of samples.
     rows: Vec<(String, u32)>,
     lasts: Vec<f64>,
+    cuts: Vec<bool>,
 }
 
 /// The times as text; empty if they are not known.
@@ -41,6 +43,7 @@ pub(super) fn times(page: &Page) -> io::Result<String> {
         steps: times.steps,
         rows: times.rows.iter().map(|row| (clean(&row.name).into_owned(), row.samples)).collect(),
         lasts: times.lasts.clone(),
+        cuts: times.cuts.clone(),
     })?;
     let mut bytes = (head.len() as u32).to_le_bytes().to_vec();
     bytes.extend(head);
@@ -55,6 +58,7 @@ pub(super) fn times(page: &Page) -> io::Result<String> {
     }
     times.stack.iter().for_each(|&stack| varint(&mut bytes, stack.into()));
     times.values.iter().for_each(|column| bytes.extend(values(column)));
+    bytes.extend(values(&times.late));
     deflated(&bytes)
 }
 

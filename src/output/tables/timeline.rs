@@ -185,8 +185,7 @@ fn noun(rows_by: &str) -> (&str, &str) {
 
 /// The title of the activity: where it begins and ends, `0s        12.4s`, as wide as the bins.
 fn scale_of_time(axis: &TimeAxis) -> String {
-    let end = axis.from_ns.saturating_add(axis.bin_ns.saturating_mul(axis.bins as i64));
-    let (start, end) = (moment(axis.from_ns), moment(end));
+    let (start, end) = (moment(axis.from_ns), moment(axis.round_end()));
     let blanks = axis.bins.saturating_sub(start.len() + end.len()).max(1);
     format!("{start}{}{end}", " ".repeat(blanks))
 }
@@ -214,7 +213,8 @@ fn phases<'r>(timeline: &'r Timeline, form: Form, style: &'r Style) -> Result<Ta
     let functions = phases.iter().filter_map(|phase| phase.function.as_ref());
     let names = DisplayNames::of(header, functions.map(|found| &found.name), form, style);
     let largest = phases.iter().map(|phase| phase.total).max().unwrap_or(0);
-    let mut columns = phase_columns(header, scale(&header.metric, largest, style.unit.as_ref())?);
+    let scale = scale(&header.metric, largest, style.unit.as_ref())?;
+    let mut columns = phase_columns(header, &timeline.axis, scale);
     columns.show("FUNCTION", Kind::Name, move |phase: &&TimelinePhase| {
         let name: Option<&Name> = phase.function.as_ref().map(|found| &found.name);
         Label::new(name.map_or("(no stack)", |name| names.get(name)))
@@ -227,11 +227,13 @@ fn phases<'r>(timeline: &'r Timeline, form: Form, style: &'r Style) -> Result<Ta
     Ok(table)
 }
 
-fn phase_columns<'r>(header: &Header, scale: Scale) -> Columns<'r, &'r TimelinePhase> {
+fn phase_columns<'r>(header: &Header, axis: &TimeAxis, scale: Scale) -> Columns<'r, &'r TimelinePhase> {
+    let (end, round_end) = (axis.to_ns, axis.round_end());
+    let to = move |phase: &&TimelinePhase| if phase.to_ns == end { round_end } else { phase.to_ns };
     let mut columns = Columns::new();
     columns.show("FROM", Kind::Word, |phase: &&TimelinePhase| moment(phase.from_ns));
-    columns.show("TO", Kind::Word, |phase| moment(phase.to_ns));
-    let length = |phase: &&TimelinePhase| format!("+{}", moment(phase.to_ns - phase.from_ns));
+    columns.show("TO", Kind::Word, move |phase| moment(to(phase)));
+    let length = move |phase: &&TimelinePhase| format!("+{}", moment(to(phase) - phase.from_ns));
     columns.show("LENGTH", Kind::Word, length).rank(Rank::OtherForm);
     columns.show("TOTAL", Kind::Value(scale), |phase| phase.total);
     let wholes = Wholes { total: header.total, shown: None };

@@ -277,7 +277,7 @@ impl ProfileBuilder {
         });
         let tables = self.tables.finish();
         let samples = self.rows.finish();
-        self.meta.sample_times = SampleTimes::of(&samples, &self.meta.metrics);
+        self.meta.sample_times = SampleTimes::of(&samples, &self.meta);
         Ok(Profile {
             meta: self.meta,
             symbols: Arc::new(tables.symbols.symbols),

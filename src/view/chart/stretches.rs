@@ -1,6 +1,6 @@
 //! When each thread had which stack.
 //!
-//! Spans say so themselves. A sample stands for the time until the next sample of its thread, if that is at most three sampling
+//! Spans and waits say so themselves. A sample stands for the time until the next sample of its thread, if that is at most three sampling
 //! intervals away, and otherwise for one interval. Where filters have removed samples, one and a half takes the place of three:
 //! two samples of a function may have had one of another function in between.
 
@@ -71,7 +71,7 @@ pub(super) fn stretches(
     for moments in &mut of_thread {
         moments.sort_by_key(|moment| moment.at);
     }
-    let usual = (!profile.meta.holds_spans).then(|| interval(of_thread.iter().map(Vec::as_slice)));
+    let usual = (!moments.lasts(metric)).then(|| interval(of_thread.iter().map(Vec::as_slice)));
     for (thread, moments) in threads.iter_mut().zip(&of_thread) {
         let interval =
             usual.map(|usual| if moments.len() > FEW { interval([&moments[..]].into_iter()) } else { usual });

@@ -41,12 +41,12 @@ pub(in crate::view) fn edge(axis: &TimeAxis, bin: usize) -> i64 {
 }
 
 /// Passes the value of a sample to the bins in which it lasts, in proportion to the time that it spends in each. The parts
-/// add up to the value, but for what lies after the end of the axis.
+/// add up to the value, but for what lies outside the axis.
 pub(in crate::view) fn spread(moment: Moment, axis: &TimeAxis, mut add: impl FnMut(usize, i64)) {
     let Moment { start, end, value } = moment;
     let (first, last) = (bin_at(axis, start), bin_at(axis, end.saturating_sub(1).max(start)));
-    let is_cut = end > axis.to_ns;
-    if first == last && !is_cut {
+    let is_cut = end > axis.to_ns || start < axis.from_ns;
+    if first == last && (!is_cut || start == end) {
         add(first, value);
         return;
     }
@@ -55,7 +55,7 @@ pub(in crate::view) fn spread(moment: Moment, axis: &TimeAxis, mut add: impl FnM
         let passed = (i128::from(moment) - i128::from(start)).clamp(0, length);
         if length == 0 { value } else { (i128::from(value) * passed / length) as i64 }
     };
-    let mut before = 0;
+    let mut before = until(axis.from_ns);
     for bin in first..=last {
         // The difference of two rounded sums: the parts add up.
         let after = until(edge(axis, bin + 1).min(axis.to_ns).min(end));
@@ -94,6 +94,9 @@ mod tests {
         assert_eq!(parts(110, 110, 7), [0, 7, 0, 0, 0, 0, 0, 0, 0, 0]);
         // Half of it lies after the end.
         assert_eq!(parts(190, 210, 8), [0, 0, 0, 0, 0, 0, 0, 0, 0, 4]);
+        // Or before the start.
+        assert_eq!(parts(90, 120, 9), [3, 3, 0, 0, 0, 0, 0, 0, 0, 0]);
+        assert_eq!(parts(0, 300, 30), [1; 10]);
         assert_eq!(parts(100, 200, -30), [-3; 10]);
     }
 }

@@ -174,7 +174,7 @@ fn counted_rows(
         for (total, &metric) in row.totals.iter_mut().zip(metrics) {
             *total += samples.values[metric][sample];
         }
-        row.first = row.first.min(moment);
+        row.first = row.first.min(moment.max(0));
         row.last = row.last.max(moments.end(sample, metrics[0], moment));
     }
     counted

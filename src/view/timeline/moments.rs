@@ -15,6 +15,7 @@ pub(in crate::view) struct Moments<'p> {
     range: [Option<i64>; 2],
     /// For each metric, how long its values last, if they are times.
     lengths: Vec<Option<Lengths>>,
+    lasting: Vec<bool>,
     /// Whether some samples have times of another clock.
     pub(in crate::view) leaves_clocks_out: bool,
 }
@@ -37,14 +38,22 @@ impl<'p> Moments<'p> {
             shown,
             range: [from?.map(since), to?.map(since)],
             lengths: profile.meta.metrics.iter().map(Lengths::of).collect(),
+            lasting: profile.meta.lasting().iter().map(Option::is_some).collect(),
             leaves_clocks_out: !is_one_clock,
         })
     }
 
-    /// When a sample was taken. `None` if that is unknown, or a time of another clock.
+    /// When a sample was taken; less than 0 of a wait that began before the recording. `None` if that is unknown, or a time of
+    /// another clock.
     pub(in crate::view) fn of(&self, sample: usize) -> Option<i64> {
         let time = self.profile.samples.time_of(sample)?;
-        (self.shown.first..=self.shown.last).contains(&time).then(|| time.saturating_sub(self.span.start))
+        let is_shown = !self.leaves_clocks_out || (self.shown.first..=self.shown.last).contains(&time);
+        is_shown.then(|| time.saturating_sub(self.span.start))
+    }
+
+    /// Whether the values of a metric are the exact time that spans or waits lasted.
+    pub(in crate::view) fn lasts(&self, metric: usize) -> bool {
+        self.lasting[metric]
     }
 
     /// When a sample that began at `moment` ended. A value of a time, such as that of a span, lasts as long as it says.

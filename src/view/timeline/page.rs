@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use crate::profile::{Lengths, Profile};
 use crate::report::{PageTimeRow, PageTimes, TimeAxis};
 use crate::unit::round_step;
-use crate::view::timeline::axis::bin_at;
+use crate::view::timeline::axis::{bin_at, edge};
 use crate::view::timeline::moments::Moments;
 use crate::view::timeline::rows::{RowKeys, TimelineRows};
 
@@ -48,7 +48,14 @@ pub(in crate::view) fn page_times(
     let column = |&metric: &usize| {
         order.iter().map(|&(.., sample, negative)| value(metric, sample, negative)).collect()
     };
+    let cuts: Vec<bool> = metrics.iter().map(|&metric| moments.lasts(metric)).collect();
+    let late = |&(_, step, _, sample, _): &(usize, u32, u32, usize, bool)| {
+        let step = edge(&axis, step as usize);
+        moments.of(sample).map_or(0, |moment| moment.saturating_sub(step))
+    };
     Some(PageTimes {
+        late: if cuts.contains(&true) { order.iter().map(late).collect() } else { Vec::new() },
+        cuts,
         step_ns: axis.bin_ns,
         from_ns: axis.from_ns,
         steps: axis.bins as u32,

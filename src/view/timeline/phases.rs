@@ -236,7 +236,7 @@ fn remove_small(binned: &Binned, edges: &mut Vec<usize>) {
     }
 }
 
-/// Counts the samples that begin in each phase, as `--from` and `--to` select them.
+/// Counts what was spent in each phase, as `--from` and `--to` select it.
 struct PhaseValues<'t, 'p> {
     subject: &'t Subject<'p>,
     metric: usize,
@@ -255,7 +255,9 @@ impl PhaseValues<'_, '_> {
         let phase = |place: usize| {
             let (from_ns, to_ns) = self.ends(place);
             let function = self.special(place, &shares, &totals).or_else(|| self.heaviest(&by_stack[place]));
-            let range = format!("--from {} --to {}", moment(from_ns), moment(to_ns));
+            let is_round = to_ns < self.axis.to_ns || self.moments.to() == Some(to_ns);
+            let end = if is_round { to_ns } else { self.axis.round_end() };
+            let range = format!("--from {} --to {}", moment(from_ns), moment(end));
             let command = format!("prof top {range} {command}");
             TimelinePhase {
                 from_ns,
@@ -268,12 +270,12 @@ impl PhaseValues<'_, '_> {
         (0..self.parts.len()).map(phase).collect()
     }
 
-    /// Where a phase begins and ends. The last one ends with its last bin, unless another end was given.
+    /// Where a phase begins and ends. The last one ends with what is shown.
     fn ends(&self, place: usize) -> (i64, i64) {
         let part = &self.parts[place];
-        let to = edge(self.axis, part.end);
         let is_last = place + 1 == self.parts.len();
-        (edge(self.axis, part.start), self.moments.to().filter(|_| is_last).unwrap_or(to))
+        let to = if is_last { self.axis.to_ns } else { edge(self.axis, part.end) };
+        (edge(self.axis, part.start), to)
     }
 
     /// For each phase, the value of every stack.
@@ -285,11 +287,14 @@ impl PhaseValues<'_, '_> {
         }
         let empty = Column::filled(0, self.subject.profile.stacks.len());
         let mut values = vec![empty; self.parts.len()];
+        let lasts = self.moments.lasts(self.metric);
         for sample in 0..samples.len() {
-            if let Some(moment) = self.moments.of(sample) {
-                let phase = phase_of[bin_at(self.axis, moment)];
-                values[phase][samples.stack[sample]] += samples.values[self.metric][sample];
-            }
+            let value = samples.values[self.metric][sample];
+            let Some(start) = self.moments.of(sample).filter(|_| value != 0) else { continue };
+            let end = if lasts { self.moments.end(sample, self.metric, start) } else { start };
+            spread(Moment { start, end, value }, self.axis, |bin, part| {
+                values[phase_of[bin]][samples.stack[sample]] += part;
+            });
         }
         values
     }

@@ -82,6 +82,43 @@ fn spans_last() {
 }
 
 #[test]
+fn phases_of_spans_have_the_time_that_was_spent_in_them() {
+    // Two threads. One span of `load` lasts for the whole second; on the other thread, `parse` changes to `render` after 600 ms.
+    let mut picture = format!("load {} {{thread=a}} @0\n", 1000 * MS);
+    for ms in 0..1000 {
+        let function = if ms < 600 { "parse" } else { "render" };
+        writeln!(picture, "{function} {MS} {{thread=b}} @{}", ms * MS).unwrap();
+    }
+    let mut profile = from_notation(&picture);
+    profile.meta.metrics[0].unit = "nanoseconds".to_string();
+    profile.meta.holds_spans = true;
+    profile.meta.sample_times = SampleTimes::of(&profile.samples, &profile.meta);
+    let timeline = timeline(&profile, &TimelineOptions::new(Scope::metric(0))).unwrap();
+    let phases: Vec<_> = timeline
+        .phases
+        .iter()
+        .map(|phase| (phase.from_ns / MS, phase.to_ns / MS, phase.total / MS))
+        .collect();
+    assert_eq!(phases, [(0, 600, 1200), (600, 1000, 800)]);
+}
+
+#[test]
+fn ends_are_rounded_up_to_few_digits() {
+    for (from, to, want) in [
+        (0, 3_627_918_234, 3_630_000_000),
+        (0, 140_083_001, 140_100_000),
+        (0, 42_000_000_000, 42_000_000_000),
+        (40, 60, 60),
+        (0, 1, 1),
+        (i64::MAX - 5, i64::MAX, i64::MAX),
+        (0, i64::MAX, i64::MAX),
+    ] {
+        let axis = TimeAxis { from_ns: from, to_ns: to, bin_ns: 1, bins: 1 };
+        assert_eq!(axis.round_end(), want, "{from} {to}");
+    }
+}
+
+#[test]
 fn several_metrics() {
     let profile = from_notation("a 1 10 {thread=x} @0\nb 0 5 {thread=x} @5\nb 2 0 {thread=y} @9");
     let options = TimelineOptions {
@@ -201,9 +238,12 @@ fn phases_are_found_where_they_begin() {
         .iter()
         .map(|phase| (phase.from_ns / MS, phase.to_ns / MS, &*phase.function.as_ref().unwrap().name))
         .collect();
-    assert_eq!(phases, [(0, 1000, "f0"), (1000, 1700, "f1"), (1700, 2000, "f2")]);
+    assert_eq!(phases, [(0, 1000, "f0"), (1000, 1700, "f1"), (1700, 1999, "f2")]);
     assert_eq!(timeline.phases.iter().map(|phase| phase.total).collect::<Vec<_>>(), [1000, 700, 300]);
     assert_eq!(timeline.phases[1].command, "prof top --from 1s --to 1.7s");
+    // The last phase ends with the last sample, 1 ns after 1999 ms.
+    assert_eq!((timeline.phases[2].to_ns, timeline.axis.to_ns), (1999 * MS + 1, 1999 * MS + 1));
+    assert_eq!(timeline.phases[2].command, "prof top --from 1.7s --to 2s");
 }
 
 /// How many recordings are tried; without optimisation, each takes a while.

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::Result;
 
-use crate::cli::commands::flame::{FlameCommand, StyleChoice, name_it};
+use crate::cli::commands::flame::{FlameCommand, StyleChoice, name_it, refuse};
 use crate::cli::commands::requirement::Requirement;
 use crate::cli::commands::show::{Show, one_metric};
 use crate::cli::commands::timeline::{explain, range};
@@ -81,9 +81,19 @@ impl FlameCommand {
         let drawing = &self.drawing;
         let option = if drawing.time { "--time" } else { "--heatmap" };
         let functions = !drawing.time && (self.highlight.is_given() || !self.code.own.is_empty());
+        if has_ending(out, "html") && drawing.time != drawing.heatmap {
+            let (what, instead) = if drawing.time {
+                ("a flame chart", "a page has it in its tab Timeline without --time; otherwise write an .svg")
+            } else {
+                ("a heat map", "write an .svg, or the data as -o OUT.json")
+            };
+            return Err(hinted(
+                format!("flame {option}: {what} is an .svg, or a .json with its data"),
+                instead,
+            ));
+        }
         let refused = [
             (drawing.time && drawing.heatmap, "--heatmap", "run the command once for each"),
-            (has_ending(out, "html"), "a page", "write an .svg, or the data as -o OUT.json"),
             (self.stacks.base.is_given(), "--base", "draw each side in a picture of its own"),
             (drawing.bottom_up, "--bottom-up", "omit it: prof tree --bottom-up lists callers"),
             (drawing.icicle, "--icicle", "omit it: callers are always above the functions that they call"),
@@ -101,11 +111,6 @@ impl FlameCommand {
             ),
             (!drawing.time && self.coloring.is_given(), "--color-by", "omit it: darker is more"),
         ];
-        match refused.iter().find(|(is_given, ..)| *is_given) {
-            Some((_, other, hint)) => {
-                Err(hinted(format!("flame {option}: {other} does not apply to it"), *hint))
-            }
-            None => Ok(()),
-        }
+        refuse(&refused, |other| format!("flame {option}: {other} does not apply to it"))
     }
 }

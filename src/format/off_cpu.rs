@@ -122,7 +122,9 @@ impl<T> OffCpu<T> {
     pub(super) fn take_switches(&mut self, first: Option<i64>) -> Vec<ContextSwitch> {
         let mut switches = self.switches.take().unwrap_or_default();
         let first = first.unwrap_or(0);
-        switches.iter_mut().for_each(|switch| switch.time = switch.time.saturating_sub(first));
+        for switch in &mut switches {
+            switch.time = switch.time.saturating_sub(first);
+        }
         switches.sort_by_key(|switch| switch.time);
         switches
     }

@@ -74,7 +74,9 @@ impl Running {
         let sampled = Sampled::of(profile, threads, &waits);
         let mut spans = sampled.spans(threads.count);
         let mut waits_of = vec![Vec::new(); threads.count];
-        waits.iter().for_each(|wait| waits_of[wait.thread as usize].push(wait.span));
+        for wait in &waits {
+            waits_of[wait.thread as usize].push(wait.span);
+        }
         for (spans, waits) in spans.iter_mut().zip(waits_of).filter(|(_, waits)| !waits.is_empty()) {
             *spans = without(spans, &united(waits));
         }
@@ -184,7 +186,9 @@ impl Sampled {
         let idle = counted.first().and_then(|&metric| idle_stacks(profile, metric));
         let rows = &profile.samples;
         let mut is_wait = vec![false; if waits.is_empty() { 0 } else { rows.len() }];
-        waits.iter().for_each(|wait| is_wait[wait.row] = true);
+        for wait in waits {
+            is_wait[wait.row] = true;
+        }
         let is_running = |&row: &usize| {
             counted.iter().any(|&metric| rows.values[metric][row] != 0)
                 && is_wait.get(row) != Some(&true)

@@ -73,7 +73,7 @@ def unnamed(module):
     base = module.removesuffix(" (deleted)").rsplit("/", 1)[-1]
     if module.startswith("/tmp/perf-") or module.startswith("//anon"):
         return "[anon]"
-    return "[unknown]" if base in ("[unknown]", "") else "[" + base.strip("[]") + "]"
+    return "<unknown>" if base in ("[unknown]", "") else "[" + base.strip("[]") + "]"
 
 
 def of_prof(prof, path):

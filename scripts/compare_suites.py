@@ -16,7 +16,7 @@ What a file is compared with, by what lies next to it:
     (nothing)      with --gprof2dot, the graph that this gprof2dot makes of the file, if it reads the format
 
 Of a graph, self is compared for every function; totals and calls only where gprof2dot does not estimate them, as it does in
-collapsed, DTrace, HPROF and OProfile files and the calls of perf, and for functions in cycles and for all that call these or are called by these. Where the two
+collapsed, DTrace, HPROF and OProfile files and the calls of perf and VTune, and for functions in cycles and for all that call these or are called by these. Where the two
 programs differ on purpose, the graph is read as we count:
 
     gprof       gprof's call graph, of which gprof2dot makes the graph, leaves out the profiler's own `mcount`; the flat profile,
@@ -51,7 +51,7 @@ FOLDERS_TO_SKIP = {"golden", "_snapshots", ".git", "node_modules"}
 GPROF2DOT = {
     "gprof": "prof", "callgrind": "callgrind", "collapsed": "collapse", "dtrace": "dtrace", "hprof": "hprof",
     "gprof2dot": "json", "oprofile": "oprofile", "perf-script": "perf", "pstats": "pstats", "sleepy": "sleepy",
-    "sysprof-xml": "sysprof",
+    "sysprof-xml": "sysprof", "vtune-gprof": "axe",
 }
 # Shares in graphs have two decimals, and gprof2dot adds up rounded numbers.
 TOLERANCE = 0.016
@@ -187,6 +187,9 @@ def compare_graph(prof, path, dot, found):
     if found == "gprof":
         whole -= sum(row["self"] for row in nodes_of_ours if is_gprof(row))
         nodes_of_ours = [row for row in nodes_of_ours if not is_gprof(row)]
+    if found == "perf-script":
+        # gprof2dot does not count samples without a stack.
+        whole -= document["no_stack"]
     whole = whole or 1
     ours = defaultdict(lambda: [0.0, 0.0, 0])
     for row in nodes_of_ours:
@@ -232,7 +235,7 @@ def compare_graph(prof, path, dot, found):
     for (caller, callee), share in calls.items():
         names = [plain(nodes[node][0]) for node in (caller, callee) if node in nodes]
         is_clear = len(names) == 2 and all(len(theirs[name]) == 1 and ours[name][2] == 1 for name in names)
-        if share is None or not is_clear or {caller, callee} & estimated or found == "perf-script":
+        if share is None or not is_clear or {caller, callee} & estimated or found in ("perf-script", "vtune-gprof"):
             continue
         mine = edges.get(tuple(names), 0.0)
         if abs(mine - share) > TOLERANCE:

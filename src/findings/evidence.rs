@@ -318,7 +318,12 @@ impl<'s, 'p> Samples<'s, 'p> {
             return Some(Sentence::new(format!("{only_by} ")).name(self.name(*first)));
         }
         let mut sentence = Sentence::new(format!("{by} "));
-        let shown = sums.iter().take(CALLERS).take_while(|(_, value)| value * 20 >= all).count().max(1);
+        let shown = sums
+            .iter()
+            .take(CALLERS)
+            .take_while(|(_, value)| i128::from(*value) * 20 >= i128::from(all))
+            .count()
+            .max(1);
         for (number, (key, value)) in sums.iter().take(shown).enumerate() {
             let comma = if number == 0 { "" } else { ", " };
             sentence = sentence.text(comma).name(self.name(*key)).text(format!(" ({})", self.share(*value)));

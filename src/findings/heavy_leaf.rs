@@ -67,7 +67,7 @@ fn what(samples: &Samples<'_, '_>, key: KeyId, own: i64) -> String {
     match samples.cost {
         Cost::Allocated => " allocates this itself".to_string(),
         Cost::InUse => " allocated memory that is still in use".to_string(),
-        Cost::Time if own * 10 >= total * 9 => " does the work itself".to_string(),
+        Cost::Time if i128::from(own) * 10 >= i128::from(total) * 9 => " does the work itself".to_string(),
         Cost::Time => format!(" spends this in its own code ({} with what it calls)", samples.share(total)),
         _ => " is where it happens".to_string(),
     }

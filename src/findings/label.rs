@@ -14,7 +14,8 @@ pub(super) static RULE: RemarkRule = RemarkRule {
 fn find(label: &LabelTotals<'_>) -> Option<(Sentence, i64)> {
     let [(value, most), (next, second), ..] = label.values[..] else { return None };
     // Half of what has the label, a tenth of everything, and three times the next.
-    let is_outlier = most * 2 >= label.labelled && most * 10 >= label.whole && most >= second * 3;
+    let [wide, labelled, whole, next_most] = [most, label.labelled, label.whole, second].map(i128::from);
+    let is_outlier = wide * 2 >= labelled && wide * 10 >= whole && wide >= next_most * 3;
     let share = |value| unit::share(value, label.whole);
     (is_outlier && !label.is_thread()).then(|| {
         let says = format!(

@@ -94,7 +94,7 @@ pub(super) fn mostly(
     let all = samples.sum(groups);
     match sums.len() {
         1 => says.text(", all in ").name(samples.name(key)),
-        _ if value * 2 >= all => says.text(", mostly in ").name(samples.name(key)),
+        _ if value >= all - value => says.text(", mostly in ").name(samples.name(key)),
         _ => says
             .text(", most of all in ")
             .name(samples.name(key))

@@ -10,7 +10,8 @@ pub(super) static RULE: RemarkRule =
 
 fn find(label: &LabelTotals<'_>) -> Option<(Sentence, i64)> {
     let (&(name, most), others) = label.values.split_first()?;
-    let does_all = most * 20 >= label.whole * 19 && !others.is_empty() && label.is_time;
+    let does_all =
+        i128::from(most) * 20 >= i128::from(label.whole) * 19 && !others.is_empty() && label.is_time;
     (label.key == "thread" && does_all).then(|| {
         let (count, share) = (label.values.len(), unit::share(most, label.whole));
         let says = format!("one of {count} threads, {name}, has {share}: more processors do not help");

@@ -117,26 +117,28 @@ struct Report {
 
 /// A line of the call graph.
 #[derive(Clone, Debug)]
-struct Entry {
-    is_primary: bool,
-    self_time: i64,
+pub(super) struct Entry {
+    pub(super) is_primary: bool,
+    /// The share of all time, in millionths of a percent, of the function that the lines are about.
+    pub(super) share: i64,
+    pub(super) self_time: i64,
     children_time: i64,
     /// `42+482` or `5/737`; empty if the function was not called, or by unknown code.
     called: String,
-    name: String,
+    pub(super) name: String,
 }
 
 impl Entry {
     /// `                0.00    0.13      10/10          main [1]`
-    fn parse(line: &str) -> Option<Entry> {
+    pub(super) fn parse(line: &str) -> Option<Entry> {
         let mut rest = line.trim();
         let is_primary = rest.starts_with('[');
+        let mut share = 0;
         if is_primary {
             rest = rest.split_once(']')?.1.trim_start();
-            // The share of the total time.
-            let share = rest.split_whitespace().next()?;
-            time(share)?;
-            rest = rest[share.len()..].trim_start();
+            let word = rest.split_whitespace().next()?;
+            share = time(word)?;
+            rest = rest[word.len()..].trim_start();
         }
         let mut times = [0; 2];
         for slot in &mut times {
@@ -153,6 +155,7 @@ impl Entry {
         let [self_time, children_time] = times;
         (!name.is_empty()).then(|| Entry {
             is_primary,
+            share,
             self_time,
             children_time,
             called: called.to_string(),
@@ -166,8 +169,13 @@ impl Entry {
         count.split('+').map(|part| part.parse::<i64>().unwrap_or(0)).fold(0, i64::saturating_add)
     }
 
-    /// A cycle as a whole, or code that is not known.
-    fn is_function(&self) -> bool {
+    /// The time with callees.
+    pub(super) fn total(&self) -> i64 {
+        self.self_time.saturating_add(self.children_time)
+    }
+
+    /// Whether it is neither a cycle as a whole nor code that is not known.
+    pub(super) fn is_function(&self) -> bool {
         !self.name.starts_with("<spontaneous>") && !self.name.ends_with(" as a whole>")
     }
 }
@@ -185,7 +193,7 @@ fn name(text: &str) -> &str {
         return text;
     }
     match text.rsplit_once(" <cycle ") {
-        Some((name, number)) if number.strip_suffix('>').is_some_and(is_number) => name,
+        Some((name, number)) if number.strip_suffix('>').is_some_and(is_number) => name.trim_end(),
         _ => text,
     }
 }
@@ -254,7 +262,7 @@ impl Report {
         for callee in block[at + 1..].iter().filter(|entry| entry.is_function() && !entry.is_primary) {
             let called = self.function(&callee.name);
             self.functions.entry(called).or_default();
-            let cost = self.value(callee.self_time.saturating_add(callee.children_time));
+            let cost = self.value(callee.total());
             let values = [cost, callee.calls()];
             self.builder.call_edge(function, called, None, &values);
         }

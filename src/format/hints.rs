@@ -65,22 +65,6 @@ static HINTS: &[Hint] = &[
     (is_html, "this is a web page, perhaps a login or error page; pass the profile itself"),
     (|head| find(front(head), b"<svg"), "this is an SVG image; pass the profile it was made from instead"),
     (
-        |head| find(front(head), b":PUSH:") && find(front(head), b" log opened"),
-        "this is a Papyrus script profiling log, which prof does not read",
-    ),
-    (
-        |head| find(front(head), b"% CPU Time:Total") && find(front(head), b"CPU Time:Self"),
-        "this is VTune's gprof-cc report; export `-report hotspots -group-by callstack -format csv` instead",
-    ),
-    (
-        |head| find(front(head), b"memray\0"),
-        "this is a memray capture; convert it with `memray transform csv FILE`",
-    ),
-    (
-        |head| head.starts_with(&[0xC1, 0x1F, 0xFC, 0xC1]),
-        "this is an OCaml memtrace trace, which prof does not read; open it with `memtrace-viewer`",
-    ),
-    (
         |head| head.starts_with(&[0xDC, 0xDF, 0x4A, 0x53, 0x4C, 0x42]),
         "this is a JsonSlabs file (.jslb), which prof does not read; save the profile as JSON",
     ),
@@ -127,10 +111,6 @@ mod tests {
         (b"SQLite format 3\0\x10\0", "SQLite"),
         (b"<!DOCTYPE html><p>", "web page"),
         (b"<?xml version=\"1.0\"?>\n<svg>", "SVG"),
-        (b"Script_quest log opened (PC)\n500:PUSH:3053:1:Quest\n", "Papyrus"),
-        (b"Index  % CPU Time:Total  CPU Time:Self  CPU Time:Children  Name\n", "VTune"),
-        (b"\x04\x22\x4D\x18\x40\x40\xC0\x22\x9D\0\0\xF8\x06memray\0", "memray"),
-        (b"\xC1\x1F\xFC\xC1\xE8\x09\0\0", "memtrace"),
         (b"\xDC\xDF\x4A\x53\x4C\x42\x01\0", "JsonSlabs"),
     ];
 

@@ -27,6 +27,7 @@ mod gmon;
 mod goroutine;
 mod gprof;
 mod gprof2dot;
+mod heap;
 mod heaptrack;
 mod hints;
 mod hprof;
@@ -39,13 +40,17 @@ mod json;
 mod labels;
 mod macos_sample;
 mod massif;
+mod memray;
 mod memray_csv;
+mod memtrace;
 mod nettrace;
 mod nytprof;
 mod off_cpu;
 mod oprofile;
 mod otlp;
+mod papyrus;
 pub(crate) mod parquet;
+mod paths;
 mod perf_data;
 mod perf_script;
 mod perfetto;
@@ -73,6 +78,7 @@ mod tachyon;
 mod text;
 mod threads;
 mod v8;
+mod vtune_gprof;
 mod wire;
 mod write;
 mod xdebug;
@@ -166,6 +172,7 @@ pub const TIMED_FORMATS: &[TimedFormat] = &[
     timed("stackprof", "stackprof"),
     threaded("xperf", "xperf"),
     timed("xdebug", "Xdebug"),
+    timed("papyrus", "Papyrus"),
 ];
 
 /// All readable formats. If several match equally well, the first one wins, so the most specific come first.
@@ -200,7 +207,11 @@ pub static FORMATS: &[&Format] = &[
     &tachyon::TACHYON,
     &nytprof::NYTPROF,
     &sleepy::SLEEPY,
+    &memray::MEMRAY,
     &memray_csv::MEMRAY_CSV,
+    &memtrace::MEMTRACE,
+    &papyrus::PAPYRUS,
+    &vtune_gprof::VTUNE_GPROF,
     &xperf::XPERF,
     &xdebug::XDEBUG,
     &gmon::GMON,

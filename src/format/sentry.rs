@@ -271,6 +271,10 @@ fn index(json: &mut Json<'_>) -> Result<u32, ParseError> {
 /// Endings of files in languages of the Java virtual machine.
 const JAVA: [&str; 3] = [".java", ".kt", ".scala"];
 
+fn is_java(file: &str) -> bool {
+    JAVA.iter().any(|ending| file.ends_with(ending))
+}
+
 /// A string, or a number as it is written; empty for anything else.
 fn text(json: &mut Json<'_>) -> Result<String, ParseError> {
     Ok(json.text_if_any()?.unwrap_or_default().into_owned())
@@ -297,8 +301,8 @@ fn frame(json: &mut Json<'_>, builder: &mut ProfileBuilder) -> Result<FrameId, P
     let name = match (&*function, &*address) {
         ("", "") => "[unknown]".to_string(),
         ("", address) => address.to_string(),
-        // Of Java, the module is the class.
-        (name, _) if JAVA.iter().any(|ending| file.ends_with(ending)) => format!("{module}.{name}"),
+        // Of Java, the module is the class, and the file may be unknown.
+        (name, _) if !module.is_empty() && (file.is_empty() || is_java(&file)) => format!("{module}.{name}"),
         (name, _) => name.to_string(),
     };
     let file = if path.is_empty() { &file } else { &path };
@@ -433,7 +437,7 @@ mod tests {
             "samples": [{"timestamp": 1724762625.5, "thread_id": "1", "stack_id": 0}, {"timestamp": 1724762625.75, "thread_id": "1", "stack_id": 0},
             {"timestamp": 1724762626, "thread_id": "1", "stack_id": 3}]}}"#;
         let profile = load(text);
-        assert_eq!(to_notation(&profile), " 1 0 {tid=1}\nf 2 500000000 {tid=1}");
+        assert_eq!(to_notation(&profile), " 1 0 {tid=1}\nm.f 2 500000000 {tid=1}");
         assert_eq!(profile.meta.time_ns, Some(1_724_762_625_500_000_000));
         assert_eq!(
             profile.meta.warnings,

@@ -353,6 +353,11 @@ pub(super) fn join(uri: &Uri, reference: &str) -> Result<Uri, FetchError> {
     with_path(uri, &path)
 }
 
+/// An address below the path at which a server answers: `api/labels` of `http://host/parca/`.
+pub(super) fn below(server: &Uri, path: &str) -> Result<Uri, FetchError> {
+    join(server, &format!("{}/{path}", server.path().trim_end_matches('/')))
+}
+
 /// The same server with another path and query.
 pub(super) fn with_path(uri: &Uri, path: &str) -> Result<Uri, FetchError> {
     let mut parts = uri.clone().into_parts();

@@ -271,6 +271,11 @@ pub(super) fn field<T: DeserializeOwned + Default>(answer: &Answer, name: &str) 
     }
 }
 
+/// A list in an answer in JSON; empty if the server refuses to say.
+pub(super) fn list(answer: &Answer, name: &str) -> Vec<String> {
+    if answer.is_success() { field(answer, name).unwrap_or_default() } else { Vec::new() }
+}
+
 fn not_sent(error: &ureq::Error, url: &Uri, timeout: Duration) -> FetchError {
     match error {
         ureq::Error::Timeout(_) => too_slow(timeout),

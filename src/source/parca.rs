@@ -10,8 +10,8 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::FetchError;
-use super::address::{Address, Query, join, shown};
-use super::client::{Client, field};
+use super::address::{Address, Query, below, shown};
+use super::client::{Client, field, list};
 use super::options::Event;
 use crate::report::{ServerInfo, ServerProfile};
 use crate::unit::timestamp_seconds;
@@ -25,15 +25,14 @@ pub(super) fn fetch(
     query: &Query,
     tell: &(dyn Fn(Event) + Sync),
 ) -> Result<Vec<u8>, FetchError> {
-    let base = query.base.path().trim_end_matches('/');
     let encoded = |text: &str| utf8_percent_encode(text, NON_ALPHANUMERIC).to_string();
     let [from, until] = [query.from, query.until].map(|time| encoded(&rfc3339(time)));
     let mut refused = None;
     for format in FORMATS {
-        let url = join(
+        let url = below(
             &query.base,
             &format!(
-                "{base}/api/profiles/query?mode=MODE_MERGE&merge.query={}&merge.start={from}&merge.end={until}\
+                "api/profiles/query?mode=MODE_MERGE&merge.query={}&merge.start={from}&merge.end={until}\
                  &report_type={format}",
                 encoded(&query.text)
             ),
@@ -54,8 +53,7 @@ pub(super) fn offers(
     tell: &(dyn Fn(Event) + Sync),
 ) -> Result<Option<ServerInfo>, FetchError> {
     let server = address.database();
-    let base = server.path().trim_end_matches('/').to_string();
-    let ask = |path: &str| client.get(&join(&server, &format!("{base}/api/profiles/{path}"))?, None, tell);
+    let ask = |path: &str| client.get(&below(&server, &format!("api/profiles/{path}"))?, None, tell);
     let answer = ask("types")?;
     if answer.is_forbidden() {
         return Err(answer.refusal());
@@ -65,15 +63,14 @@ pub(super) fn offers(
     }
     let types: Option<Vec<ProfileType>> = field(&answer, "types");
     let Some(types) = types else { return Ok(None) };
-    let labels = ask("labels")?;
-    let labels = if labels.is_success() { field(&labels, "labelNames") } else { None };
+    let labels = list(&ask("labels")?, "labelNames");
     let page = |kind: ProfileType| {
         let name = kind.selector();
         let address = format!("{}/?expression_a={name}{{}}&from_a=now-1h&to_a=now", shown(&server));
         ServerProfile { name, address }
     };
     let profiles = types.into_iter().map(page).collect();
-    Ok(Some(ServerInfo::new(&address.shown(), "Parca", profiles, labels.unwrap_or_default())))
+    Ok(Some(ServerInfo::new(&address.shown(), "Parca", profiles, labels)))
 }
 
 /// `parca.query.v1alpha1.ProfileType`, as JSON. What is empty is left out.

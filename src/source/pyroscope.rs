@@ -9,8 +9,8 @@ use serde::Deserialize;
 use ureq::http::Uri;
 
 use super::FetchError;
-use super::address::{Address, Query, join, shown};
-use super::client::{Answer, Client, field};
+use super::address::{Address, Query, below, shown};
+use super::client::{Answer, Client, field, list};
 use super::options::Event;
 use crate::report::{ServerInfo, ServerProfile};
 
@@ -36,11 +36,10 @@ pub(super) fn fetch(
     query: &Query,
     tell: &(dyn Fn(Event) + Sync),
 ) -> Result<Vec<u8>, FetchError> {
-    let base = query.base.path().trim_end_matches('/').to_string();
     let (kind, selector) = split(&query.text);
     let is_typed = kind.split(':').count() >= 5;
     if is_typed {
-        let url = join(&query.base, &format!("{base}/querier.v1.QuerierService/SelectMergeProfile"))?;
+        let url = below(&query.base, "querier.v1.QuerierService/SelectMergeProfile")?;
         let request = SelectMergeProfile {
             profile_type: kind.to_string(),
             label_selector: selector.to_string(),
@@ -56,7 +55,7 @@ pub(super) fn fetch(
     let range = format!("from={}&until={}", query.from / 1000, query.until / 1000);
     let mut last = None;
     for path in ["pyroscope/render", "render"] {
-        let url = join(&query.base, &format!("{base}/{path}?query={encoded}&{range}&format=pprof"))?;
+        let url = below(&query.base, &format!("{path}?query={encoded}&{range}&format=pprof"))?;
         let answer = client.get(&url, None, tell)?;
         if answer.status != 404 {
             return merged(answer);
@@ -75,11 +74,10 @@ pub(super) fn offers(
     tell: &(dyn Fn(Event) + Sync),
 ) -> Result<Option<ServerInfo>, FetchError> {
     let server = address.database();
-    let base = server.path().trim_end_matches('/').to_string();
     let (from, until) = address.range()?;
     let request = format!("{{\"start\":{from},\"end\":{until}}}");
     let ask = |method: &str| {
-        let url = join(&server, &format!("{base}/querier.v1.QuerierService/{method}"))?;
+        let url = below(&server, &format!("querier.v1.QuerierService/{method}"))?;
         client.post(&url, "application/json", request.as_bytes(), tell)
     };
     let answer = ask("ProfileTypes")?;
@@ -91,10 +89,9 @@ pub(super) fn offers(
     }
     let types: Option<Vec<ProfileType>> = field(&answer, "profileTypes");
     let Some(types) = types else { return Ok(None) };
-    let labels = ask("LabelNames")?;
-    let labels = if labels.is_success() { field(&labels, "names") } else { None };
+    let labels = list(&ask("LabelNames")?, "names");
     let profiles = types.into_iter().map(|kind| page(&server, kind.id)).collect();
-    Ok(Some(ServerInfo::new(&address.shown(), "Pyroscope", profiles, labels.unwrap_or_default())))
+    Ok(Some(ServerInfo::new(&address.shown(), "Pyroscope", profiles, labels)))
 }
 
 /// The same for a server before version 1.0, whose profiles have the name of a program.
@@ -104,8 +101,7 @@ fn old_offers(
     tell: &(dyn Fn(Event) + Sync),
 ) -> Result<Option<ServerInfo>, FetchError> {
     let server = address.database();
-    let base = server.path().trim_end_matches('/').to_string();
-    let answer = client.get(&join(&server, &format!("{base}/label-values?label=__name__"))?, None, tell)?;
+    let answer = client.get(&below(&server, "label-values?label=__name__")?, None, tell)?;
     let names: Option<Vec<String>> = serde_json::from_slice(&answer.body).ok();
     let Some(names) = names.filter(|_| answer.is_success()) else { return Ok(None) };
     let profiles = names.into_iter().map(|name| page(&server, name)).collect();

@@ -219,12 +219,12 @@ fn rest(left: &Samples<'_, '_>, header: &Header) -> Rest {
 /// Why there is no finding.
 fn spread(rest: &Rest, whole: i64) -> Sentence {
     let share = |value| crate::unit::share(value, whole);
-    Sentence::new(if rest.unnamed * 2 > whole {
+    Sentence::new(if rest.unnamed > whole - rest.unnamed {
         format!(
             "{} is in code without names, so nothing can be concluded; prof lint says what would name it",
             share(rest.unnamed)
         )
-    } else if rest.no_stack * 2 > whole {
+    } else if rest.no_stack > whole - rest.no_stack {
         format!("{} has no stack, so nothing can be concluded", share(rest.no_stack))
     } else {
         "the cost is spread: no function and no kind of work stands out".to_string()

@@ -64,6 +64,8 @@ const FORMATS: &[(&str, &str, &str)] = &[
     ("gprof2dot-json", "gprof2dot", "certain"),
     ("hprof-text", "hprof", "certain"),
     ("massif", "massif", "certain"),
+    ("memray", "memray", "certain"),
+    ("memtrace-ctf", "memtrace", "certain"),
     ("mojo", "mojo", "certain"),
     ("otlp", "otlp", "likely"),
     ("pyinstrument", "pyinstrument", "certain"),
@@ -72,6 +74,7 @@ const FORMATS: &[(&str, &str, &str)] = &[
     ("scalene", "scalene", "certain"),
     ("v8-log", "v8-log", "certain"),
     ("v8-log-json", "v8-log-json", "certain"),
+    ("papyrus", "papyrus", "certain"),
     ("perf-data", "perf-data", "certain"),
     ("perf-script", "perf-script", "certain"),
     ("pmcstat", "pmcstat", "certain"),
@@ -83,6 +86,7 @@ const FORMATS: &[(&str, &str, &str)] = &[
     ("speedscope", "speedscope", "certain"),
     ("stackprof", "stackprof", "certain"),
     ("sysprof-xml", "sysprof-xml", "certain"),
+    ("vtune-gprof-cc", "vtune-gprof", "certain"),
     ("xdebug-trace", "xdebug", "certain"),
     ("xperf", "xperf", "certain"),
 ];
@@ -170,13 +174,7 @@ const REFUSED: &[(&str, &str)] = &[
 ];
 
 /// Formats that are not supported, and a part of the reason with which each file is rejected.
-const NOT_READ: &[(&str, &str)] = &[
-    ("go-trace", "Go execution trace"),
-    ("memray", "memray capture"),
-    ("memtrace-ctf", "OCaml memtrace"),
-    ("papyrus", "Papyrus script"),
-    ("vtune-gprof-cc", "VTune's gprof-cc report"),
-];
+const NOT_READ: &[(&str, &str)] = &[("go-trace", "Go execution trace")];
 
 /// A part of the reason with which a file must be rejected; `None` if it must be read.
 fn refused_with(row: &Row) -> Option<&'static str> {

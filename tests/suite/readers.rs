@@ -487,6 +487,45 @@ fn memray_as_csv_and_for_gprof2dot() {
     assert_eq!((json.meta.format, totals(&json)), ("gprof2dot", vec![("Memory", 7_432_149)]));
 }
 
+/// What `memray transform csv` writes of the same recording, and, of the other versions, the sums of its columns. Allocators are not
+/// compared: of several at one place, it names only the first.
+#[test]
+fn memray_in_every_version() {
+    let folder = fixture("memray");
+    let profile = load_well(&folder.join("pantry.bin"));
+    assert_eq!(profile.meta.warnings, Vec::<String>::new());
+    for (ours, csv) in [("inuse", "pantry.csv"), ("leaked", "pantry-leaks.csv")] {
+        let csv = load_well(&folder.join(csv));
+        for unit in ["objects", "space"] {
+            let [ours, theirs] = [ours, "inuse"].map(|name| format!("{name}_{unit}"));
+            assert_eq!(functions(&profile, &ours), functions(&csv, &theirs), "{ours}");
+            assert_eq!(by_label(&profile, &ours, "tid"), by_label(&csv, &theirs, "tid"), "{ours}");
+            assert_eq!(
+                by_label(&profile, &ours, "allocator"),
+                by_label(&csv, &theirs, "allocator"),
+                "{ours}"
+            );
+        }
+    }
+    let lines = |profile: &Profile| -> std::collections::BTreeSet<u32> {
+        profile.symbols.frames.iter().map(|frame| frame.line).collect()
+    };
+    assert_eq!(lines(&profile), lines(&load_well(&folder.join("pantry.csv"))));
+    // (allocations, bytes) that were never released, and those at the peak.
+    for (name, leaked, peak) in [
+        ("sums.bin", (96, 91_777), (170, 323_573)),
+        ("version-11.bin", (97, 93_707), (171, 325_503)),
+        ("version-10-sums.bin", (97, 93_623), (171, 325_419)),
+        ("version-9.bin", (97, 93_559), (171, 325_355)),
+    ] {
+        let profile = load_well(&folder.join(name));
+        let totals: BTreeMap<_, _> = totals(&profile).into_iter().collect();
+        assert_eq!((totals["leaked_objects"], totals["leaked_space"]), leaked, "{name}");
+        assert_eq!((totals["inuse_objects"], totals["inuse_space"]), peak, "{name}");
+        assert_eq!(profile.meta.warnings, Vec::<String>::new(), "{name}");
+    }
+}
+
 /// The stacks that `nytprofcalls` prints, in ticks of 100 ns.
 #[test]
 fn nytprof_stacks() {

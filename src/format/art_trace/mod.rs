@@ -15,14 +15,13 @@
 //! Versions 4 and 5 consist of [`packets`].
 
 mod packets;
-mod paths;
 
 use hashbrown::HashMap;
 
 use packets::{Packet, Packets, Records, are_packets};
-use paths::{EMPTY, PathId, Paths};
 
 use crate::format::fields::Fields;
+use crate::format::paths::{EMPTY, PathId, Paths};
 use crate::format::text::{hex, lossy};
 use crate::format::threads::Thread;
 use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
@@ -503,9 +502,11 @@ impl ArtTraceReader {
     /// The stack of a path.
     fn stack(&mut self, path: PathId) -> StackId {
         let methods = &self.methods;
-        self.paths.stack(path, &mut self.builder, |builder, method| match methods.get(&method) {
-            Some(&frame) => frame,
-            None => builder.named_frame(&format!("<unknown method ID 0x{method:x}>")),
+        self.paths.stack(path, &mut self.builder, |builder, method, frames| {
+            frames.push(match methods.get(&method) {
+                Some(&frame) => frame,
+                None => builder.named_frame(&format!("<unknown method ID 0x{method:x}>")),
+            });
         })
     }
 

@@ -58,6 +58,17 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
     Ok(finished(builder)?)
 }
 
+/// Where a list ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ListEnd {
+    /// At its closing bracket.
+    Closed,
+    /// At the end of the file, after an element.
+    Open,
+    /// At the end of the file, within an element.
+    Incomplete,
+}
+
 /// The contents of a trace.
 #[derive(Default)]
 struct TraceReader<'a> {
@@ -76,9 +87,12 @@ impl<'a> TraceReader<'a> {
             match (&*key, json.kind()?) {
                 ("traceEvents", Kind::Array) => {
                     json.array()?;
-                    while json.element()? {
-                        let event = TraceEvent::read(json)?;
-                        self.event(event, json, builder)?;
+                    let end = self.read_events(json, builder)?;
+                    if end == ListEnd::Open {
+                        builder.warn("file is truncated: the list of events does not end".into());
+                    }
+                    if end != ListEnd::Closed {
+                        return Ok(());
                     }
                     continue;
                 }
@@ -102,14 +116,23 @@ impl<'a> TraceReader<'a> {
         builder: &mut ProfileBuilder,
     ) -> Result<(), ParseError> {
         json.array()?;
+        if self.read_events(json, builder)? == ListEnd::Closed { json.end() } else { Ok(()) }
+    }
+
+    /// Reads the elements of a list, and its closing bracket if it has one.
+    fn read_events(
+        &mut self,
+        json: &mut Json<'a>,
+        builder: &mut ProfileBuilder,
+    ) -> Result<ListEnd, ParseError> {
         loop {
             match json.element() {
                 Ok(true) => {}
-                Ok(false) => return json.end(),
-                Err(error) => return if json.is_at_end() { Ok(()) } else { Err(error) },
+                Ok(false) => return Ok(ListEnd::Closed),
+                Err(error) => return if json.is_at_end() { Ok(ListEnd::Open) } else { Err(error) },
             }
             if json.is_at_end() {
-                return Ok(());
+                return Ok(ListEnd::Open);
             }
             match TraceEvent::read(json) {
                 Ok(event) => self.event(event, json, builder)?,
@@ -117,7 +140,7 @@ impl<'a> TraceReader<'a> {
                     builder.warn(
                         "file is truncated: the last event of the trace is incomplete and was skipped".into(),
                     );
-                    return Ok(());
+                    return Ok(ListEnd::Incomplete);
                 }
                 Err(error) => return Err(error),
             }
@@ -346,7 +369,13 @@ mod tests {
             assert_eq!(to_notation(&profile), "a 2000", "{end}");
             assert_eq!(profile.meta.warnings.len(), usize::from(end.ends_with("na")));
         }
-        let text = format!("{{\"traceEvents\": [{event}");
+        // In an object, the list is not the end.
+        for end in ["", ",\n", " , {\"ph\": \"X\", \"na"] {
+            let profile = load(&format!("{{\"traceEvents\": [{event}{end}")).unwrap();
+            assert_eq!(to_notation(&profile), "a 2000", "{end}");
+            assert!(profile.meta.warnings[0].contains("truncated"), "{:?}", profile.meta.warnings);
+        }
+        let text = format!("{{\"traceEvents\": [{event}], \"meta");
         assert!(load(&text).unwrap_err().to_string().contains("truncated"));
     }
 

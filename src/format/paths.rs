@@ -1,6 +1,6 @@
-//! The paths of calls: each method that was entered, below the one that called it.
+//! The paths of calls, for formats that record when functions are entered and left: each that was entered, below the one that called it.
 //!
-//! A stack is made only for a path in which time passed, and then once: a program that recurses ten thousand times
+//! A stack is made only for a path in which something was measured, and then once: a program that recurses ten thousand times
 //! deep enters as many methods, and the stacks of all of them together have fifty million frames.
 
 use hashbrown::HashMap;
@@ -43,6 +43,11 @@ impl Paths {
         Paths { all: vec![empty], by_call: HashMap::new(), left, cut: None }
     }
 
+    /// Number of paths, the empty one included.
+    pub(super) fn len(&self) -> usize {
+        self.all.len()
+    }
+
     /// The path on which `method` was called from the end of `parent`.
     pub(super) fn enter(&mut self, parent: PathId, method: u64) -> PathId {
         let all = &mut self.all;
@@ -77,12 +82,13 @@ impl Paths {
         self.all[path as usize].parent
     }
 
-    /// The stack of a path. Where stacks would have too many frames together, it is that of a caller.
+    /// The stack of a path, where `add` adds the frames of a method, innermost first. Where stacks would have too many frames together,
+    /// it is that of a caller.
     pub(super) fn stack(
         &mut self,
         path: PathId,
         builder: &mut ProfileBuilder,
-        mut frame: impl FnMut(&mut ProfileBuilder, u64) -> FrameId,
+        mut add: impl FnMut(&mut ProfileBuilder, u64, &mut Vec<FrameId>),
     ) -> StackId {
         if let Some(known) = self.all[path as usize].stack {
             return known;
@@ -99,12 +105,12 @@ impl Paths {
                 return stack;
             }
             if !is_cut {
-                frames.push(frame(builder, method));
+                add(builder, method, &mut frames);
             }
             at = parent;
         }
         frames.reverse();
-        self.left -= frames.len();
+        self.left = self.left.saturating_sub(frames.len());
         let stack = builder.stack(&frames);
         self.all[path as usize].stack = Some(stack);
         stack
@@ -125,8 +131,9 @@ mod tests {
         let mut depths = Vec::new();
         for method in 1..=5 {
             path = paths.enter(path, method);
-            let stack =
-                paths.stack(path, &mut builder, |builder, method| builder.named_frame(&method.to_string()));
+            let stack = paths.stack(path, &mut builder, |builder, method, frames| {
+                frames.push(builder.named_frame(&method.to_string()));
+            });
             depths.push(builder.stack_frames(stack).len());
         }
         // 1 + 2 + 3 + 4 frames are allowed.

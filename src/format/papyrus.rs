@@ -132,7 +132,7 @@ mod tests {
             quest..update;utility..wait 10000000 {thread=stack 3053 tid=3053}\n\
             trap..fire 15000000 {thread=stack 3208 tid=3208}";
         assert_eq!(to_notation(&profile), expected);
-        assert_eq!(profile.meta.duration_ns, Some(60_000_000));
+        assert_eq!(profile.meta.duration_ns, Some(50_000_000));
         // `start` was running before the log was opened, so it is unknown since when.
         assert_eq!(profile.meta.warnings.len(), 1, "{:?}", profile.meta.warnings);
         assert!(profile.meta.warnings[0].starts_with("1 end event has no matching begin event"));

@@ -69,6 +69,7 @@ fn debug_information_in_other_files_agrees_with_addr2line() {
     let addresses: Vec<Address> = expected.iter().map(|&(address, _)| Address::Linked(address)).collect();
     for (name, package, common) in [
         ("split-5", None, None),
+        ("split-5", Some("split-5.dwp"), None),
         ("split-4", Some("split-4.dwp"), None),
         ("shared", None, Some("shared.debug")),
     ] {
@@ -77,6 +78,7 @@ fn debug_information_in_other_files_agrees_with_addr2line() {
         let [package, common] =
             [&package, &common].map(|bytes| bytes.as_deref().map(|bytes| Binary::parse(bytes).unwrap()));
         let part = |path: &str| {
+            assert!(package.is_none(), "{path} is in the package");
             let name = path.strip_prefix("/srv/split/").unwrap();
             assert!(["split-5.dwo", "other-5.dwo"].contains(&name), "{path}");
             SplitPart::of(&Binary::parse(&*bytes(name)).unwrap())

@@ -31,7 +31,7 @@ const MILLISECOND: i64 = 1_000_000;
 fn sniff(head: &[u8]) -> Confidence {
     let mut lines = head.split(|byte| *byte == b'\n');
     let is_opened = lines.next().is_some_and(is_opening);
-    let is_log = is_opened && lines.take(5).any(|line| Event::parse(&lossy(line)).is_some());
+    let is_log = is_opened && lines.take(5).any(|line| Line::parse(&lossy(line)).is_some());
     if is_log { Confidence::Certain } else { Confidence::No }
 }
 
@@ -40,29 +40,35 @@ fn is_opening(line: &[u8]) -> bool {
     memchr::memmem::find(line, b" log opened").is_some()
 }
 
+/// A line about an event.
+enum Line<'l> {
+    Call(Call<'l>),
+    /// No function is entered or left.
+    Other,
+}
+
 /// A function is entered or left.
-struct Event<'l> {
+struct Call<'l> {
     time: i64,
     is_entered: bool,
     stack: &'l str,
     name: &'l str,
 }
 
-impl<'l> Event<'l> {
-    /// `None` if it is another line; the inner `None` if the event neither enters nor leaves a function.
-    fn parse(line: &'l str) -> Option<Option<Event<'l>>> {
+impl<'l> Line<'l> {
+    fn parse(line: &'l str) -> Option<Line<'l>> {
         let mut fields = line.trim_end().split(':');
         let time = fields.next()?.parse::<u32>().ok()?;
         let is_entered = match fields.next()? {
             "PUSH" => true,
             "POP" => false,
-            "QUEUE_PUSH" | "QUEUE_POP" | "START" | "STOP" | "DONE" => return Some(None),
+            "QUEUE_PUSH" | "QUEUE_POP" | "START" | "STOP" | "DONE" => return Some(Line::Other),
             _ => return None,
         };
         let stack = fields.next()?;
         // The level and the object.
         let name = fields.nth(2)?;
-        Some(Some(Event { time: i64::from(time) * MILLISECOND, is_entered, stack, name }))
+        Some(Line::Call(Call { time: i64::from(time) * MILLISECOND, is_entered, stack, name }))
     }
 }
 
@@ -79,21 +85,21 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
         if line.is_empty() || line == b"Log closed" || is_opening(line) {
             continue;
         }
-        match Event::parse(&lossy(line)) {
-            Some(Some(event)) => {
-                let number = *numbers.entry_ref(event.stack).or_insert_with(|| {
-                    stacks.push(event.stack.to_string());
+        match Line::parse(&lossy(line)) {
+            Some(Line::Call(call)) => {
+                let number = *numbers.entry_ref(call.stack).or_insert_with(|| {
+                    stacks.push(call.stack.to_string());
                     stacks.len() - 1
                 });
-                let name = builder.string(event.name);
-                if event.is_entered {
-                    spans.begin(number, event.time, None, name);
+                let name = builder.string(call.name);
+                if call.is_entered {
+                    spans.begin(number, call.time, None, name);
                 } else {
-                    spans.end(number, event.time, name);
+                    spans.end(number, call.time, name);
                 }
                 good += 1;
             }
-            Some(None) => {}
+            Some(Line::Other) => {}
             None => bad.add(lines.number()),
         }
     }

@@ -143,6 +143,9 @@ pub fn compare(
     let mut stages = filters.stages(whole, by);
     let leaves = stages.folded(&filters.texts(FilterKind::Fold))?;
     let (whole, folded) = fold(&stages.profile, &leaves, old, new);
+    // With a column per run, a second copy of the values would double the memory of the comparison.
+    let notes_of_fold = stages.notes;
+    drop(stages.profile);
     observer.step("combine the sides");
     let filtered = filters.clone().without(FilterKind::Fold).apply_by(whole, by)?;
     observer.step("filter");
@@ -159,7 +162,7 @@ pub fn compare(
             matched: matched(&matching, options.all_matches),
             ..DiffSides::new(old, new, size)
         },
-        notes: stages.notes.into_iter().chain(notes).collect(),
+        notes: notes_of_fold.into_iter().chain(notes).collect(),
         remarks,
         renamed: matching
             .matches

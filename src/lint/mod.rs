@@ -36,6 +36,8 @@ pub struct Recorded<'p> {
 pub struct LintRule {
     /// Its name, as in JSON and in `docs/lint.md`.
     pub name: &'static str,
+    /// How severe the problem is at worst.
+    worst: Severity,
     find: fn(&Recorded<'_>) -> Option<Finding>,
 }
 
@@ -49,31 +51,34 @@ struct Finding {
 
 /// All rules.
 pub static RULES: &[LintRule] = &[
-    LintRule { name: "empty", find: samples::empty },
-    LintRule { name: "few-samples", find: samples::few },
-    LintRule { name: "negative", find: samples::negative },
-    LintRule { name: "idle", find: samples::idle },
-    LintRule { name: "truncated-stacks", find: stacks::truncated },
-    LintRule { name: "shallow-stacks", find: stacks::shallow },
-    LintRule { name: "no-stacks", find: stacks::none },
-    LintRule { name: "unnamed", find: names::unnamed },
-    LintRule { name: "artefacts", find: names::artefacts },
-    LintRule { name: "profiler", find: names::profiler },
-    LintRule { name: "debug-build", find: names::debug_build },
-    LintRule { name: "mixed-builds", find: names::mixed_builds },
-    LintRule { name: "safepoints", find: recording::safepoints },
-    LintRule { name: "impossible", find: recording::impossible },
-    LintRule { name: "reader", find: recording::reader },
-    LintRule { name: "labels", find: labels::as_many_as_samples },
+    LintRule { name: "empty", worst: Severity::Error, find: samples::empty },
+    LintRule { name: "few-samples", worst: Severity::Error, find: samples::few },
+    LintRule { name: "negative", worst: Severity::Warning, find: samples::negative },
+    LintRule { name: "idle", worst: Severity::Warning, find: samples::idle },
+    LintRule { name: "truncated-stacks", worst: Severity::Error, find: stacks::truncated },
+    LintRule { name: "shallow-stacks", worst: Severity::Warning, find: stacks::shallow },
+    LintRule { name: "no-stacks", worst: Severity::Error, find: stacks::none },
+    LintRule { name: "unnamed", worst: Severity::Error, find: names::unnamed },
+    LintRule { name: "artefacts", worst: Severity::Warning, find: names::artefacts },
+    LintRule { name: "profiler", worst: Severity::Warning, find: names::profiler },
+    LintRule { name: "debug-build", worst: Severity::Warning, find: names::debug_build },
+    LintRule { name: "mixed-builds", worst: Severity::Warning, find: names::mixed_builds },
+    LintRule { name: "safepoints", worst: Severity::Warning, find: recording::safepoints },
+    LintRule { name: "impossible", worst: Severity::Warning, find: recording::impossible },
+    LintRule { name: "reader", worst: Severity::Warning, find: recording::reader },
+    LintRule { name: "labels", worst: Severity::Note, find: labels::as_many_as_samples },
 ];
 
-/// The problems of a recording, the most severe first.
-pub fn problems(recorded: &Recorded<'_>) -> Vec<Problem> {
+/// The problems of a recording that are at least so severe, the most severe first. Rules whose problems never are take no
+/// time: comparisons of a hundred runs ask only for errors.
+pub fn problems(recorded: &Recorded<'_>, least: Severity) -> Vec<Problem> {
     let problem = |rule: &LintRule| {
         let Finding { level, says, remedy, share } = (rule.find)(recorded)?;
-        Some(Problem { rule: rule.name, level, says, remedy, share })
+        debug_assert!(level <= rule.worst, "{}: {level:?}", rule.name);
+        (level >= least).then_some(Problem { rule: rule.name, level, says, remedy, share })
     };
-    let mut problems: Vec<Problem> = RULES.iter().filter_map(problem).collect();
+    let rules = RULES.iter().filter(|rule| rule.worst >= least);
+    let mut problems: Vec<Problem> = rules.filter_map(problem).collect();
     problems.sort_by_key(|problem| Reverse(problem.level));
     problems
 }
@@ -145,7 +150,7 @@ mod tests {
 
     /// The names and levels of the problems of a profile.
     pub(super) fn drawn(profile: &Profile) -> Vec<String> {
-        let found = problems(&Recorded::new(profile, 0, None, None));
+        let found = problems(&Recorded::new(profile, 0, None, None), Severity::Note);
         found
             .iter()
             .map(|problem| format!("{} {}: {}", problem.level.word(), problem.rule, problem.says))

@@ -91,6 +91,7 @@ mod tests {
     use crate::lint::tests::drawn;
     use crate::lint::{Recorded, problems};
     use crate::profile::from_notation;
+    use crate::report::Severity;
 
     #[test]
     fn what_samples_may_lack() {
@@ -115,9 +116,9 @@ mod tests {
                 "warning: there are only 100 samples: what has less than 5.0% is hit by fewer than 5 of them",
             ),
         ] {
-            let found = problems(&Recorded::new(&profile, 0, Some(samples), None));
+            let found = problems(&Recorded::new(&profile, 0, Some(samples), None), Severity::Note);
             assert_eq!(format!("{}: {}", found[0].level.word(), found[0].says), expected);
         }
-        assert!(problems(&Recorded::new(&profile, 0, Some(300), None)).is_empty());
+        assert!(problems(&Recorded::new(&profile, 0, Some(300), None), Severity::Note).is_empty());
     }
 }

@@ -3,7 +3,7 @@
 use crate::load::metrics::{MetricKey, check_metrics, metrics_wanted, note_of_default, refuse_too_large};
 use crate::load::pair::read_both;
 use crate::load::read::{Kept, ReadInputs};
-use crate::load::together::{Unmerged, skipped_text};
+use crate::load::together::Unmerged;
 use crate::load::{Error, Request};
 use crate::profile::{LoadOptions, Meta, Profile};
 use crate::report::Selection;
@@ -143,7 +143,7 @@ impl ReadSide {
         let metric_of = |profile: &Profile| side.first_metric(&profile.meta);
         let metrics = profiles.iter().filter_map(|(_, profile)| Some((profile, metric_of(profile)?)));
         let unresolved = side.symbols.warning(metrics);
-        profiles[0].1.meta.warnings.extend(skipped_text(&read.skipped));
+        read.skipped.tell(&mut profiles[0].1.meta);
         let chosen = sampling.describe(profiles.len(), read.found);
         Ok(ReadSide { profiles, chosen, unresolved })
     }

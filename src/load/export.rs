@@ -6,7 +6,6 @@ use crate::dataset::{Export, ExportError, Exported, future};
 use crate::filter::{FilterError, Filters};
 use crate::load::metrics::metrics_wanted;
 use crate::load::read::BatchOrder;
-use crate::load::together::skipped_text;
 use crate::load::{Error, Request};
 use crate::profile::Profile;
 use crate::report::Message;
@@ -64,7 +63,7 @@ impl Request {
             return Err(ExportingError::Filter(error));
         }
         let mut messages = said.messages();
-        messages.extend(skipped_text(&skipped).map(Message::warning));
+        messages.extend(skipped.messages());
         messages.extend(future(exported.latest.into_iter()).map(Message::warning));
         Ok(ExportedInputs { exported, messages })
     }

@@ -25,6 +25,7 @@ mod read;
 mod recorded_files;
 mod scripts;
 mod series;
+mod skipped;
 mod sources;
 mod symbols;
 mod together;

@@ -24,10 +24,9 @@ impl InputPath {
         InputPath { name, origin, in_folder: false, is_dataset: false }
     }
 
-    /// Whether to skip an input that cannot be read. A folder may hold any files, so files of unknown formats
-    /// in it are always skipped.
-    pub(super) fn is_skipped(&self, error: &LoadError, skip_broken: bool) -> bool {
-        skip_broken || (self.in_folder && matches!(error, LoadError::Unrecognized { .. }))
+    /// Whether an input that cannot be read may be a file that is not a profile, as there may be in any folder.
+    pub(super) fn may_be_any_file(&self, error: &LoadError) -> bool {
+        self.in_folder && matches!(error, LoadError::Unrecognized { .. })
     }
 }
 

@@ -1,16 +1,17 @@
 //! Reads many inputs side by side and adds them up as they arrive.
 
 use std::io::{self, Read};
-use std::iter;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
+use std::{iter, mem};
 
 use crate::dataset;
 use crate::format::{self, Inflate, LoadError, Source};
 use crate::load::paths::InputPath;
 use crate::load::recorded_files::FilesOfRecording;
 use crate::load::scripts::Scripts;
+use crate::load::skipped::{Failed, SkippedInputs};
 use crate::load::{Error, Observer, Request};
 use crate::parallel;
 use crate::profile::{LoadOptions, Meta, Profile, SharedTables};
@@ -28,15 +29,6 @@ pub(super) struct ReadInputs {
     pub(super) found: usize,
     /// The profiles or sums of them. Profiles that are kept apart are in the order of the inputs.
     pub(super) parts: Vec<Result<Profile, MergeError>>,
-}
-
-/// Inputs that could not be read.
-#[derive(Clone, Default)]
-pub(super) struct SkippedInputs {
-    /// How many there are.
-    pub(super) count: usize,
-    /// Those that were named, or that are profiles.
-    pub(super) broken: Vec<String>,
 }
 
 /// What is kept of several inputs.
@@ -75,12 +67,13 @@ impl Request {
         if read.metas.is_empty() {
             return Err(Error::NoProfile(self.names()));
         }
+        let numbers: Vec<usize> = read.metas.iter().map(|(number, _)| *number).collect();
+        let skipped = SkippedInputs::of(mem::take(&mut read.skipped), &numbers, &paths, self.skip_broken)?;
         self.symbols.apply(read.profiles())?;
         read.tell(&scripts);
         self.observer.step("symbols");
         self.drop_frames(&mut read);
-        let found = paths.len() - read.skipped.len();
-        let skipped = SkippedInputs::of(&read.skipped, &paths);
+        let found = paths.len() - skipped.count();
         let metas = read.metas.into_iter().map(|(number, meta)| (paths[number].name.clone(), meta));
         let parts = read.parts.into_iter().map(Part::into_profile);
         Ok(ReadInputs { metas: metas.collect(), skipped, found, parts: parts.collect() })
@@ -99,7 +92,7 @@ impl Request {
         self.observer.begin(&paths.iter().map(|path| &*path.name).collect::<Vec<&str>>());
         let scripts = Scripts::new(&self.symbols.source_maps, self.symbols.wanted);
         let reader = Reader { request: self, paths: &paths, scripts: &scripts, kept: Kept::Each };
-        let (mut skipped, mut is_any) = (Vec::new(), false);
+        let (mut skipped, mut done) = (Vec::new(), Vec::new());
         let mut read_all = || -> Result<(), E> {
             for batch in order.batches(paths.len()) {
                 let mut read = Progress::default();
@@ -110,6 +103,7 @@ impl Request {
                 skipped.append(&mut read.skipped);
                 self.symbols.apply(read.profiles())?;
                 self.drop_frames(&mut read);
+                done.extend(read.metas.iter().map(|(number, _)| *number));
                 let names = read.metas.into_iter().map(|(number, _)| paths[number].name.clone());
                 let profiles: Result<Vec<Profile>, _> =
                     read.parts.into_iter().map(Part::into_profile).collect();
@@ -117,21 +111,20 @@ impl Request {
                 if order == BatchOrder::LastFirst {
                     batch.reverse();
                 }
-                is_any |= !batch.is_empty();
                 take(batch)?;
             }
             Ok(())
         };
-        let done = read_all();
+        let result = read_all();
         self.observer.end();
-        done?;
+        result?;
         for (number, error) in &skipped {
             self.observer.skipped(&paths[*number].name, error);
         }
-        if !is_any {
+        if done.is_empty() {
             return Err(Error::NoProfile(self.names()).into());
         }
-        Ok(SkippedInputs::of(&skipped, &paths))
+        Ok(SkippedInputs::of(skipped, &done, &paths, self.skip_broken)?)
     }
 
     /// Each profile has its own list of frames to drop, which matches names.
@@ -171,15 +164,6 @@ impl BatchOrder {
 /// How many profiles are read at once per processor.
 const BATCH: usize = 4;
 
-impl SkippedInputs {
-    fn of(skipped: &[Failed], paths: &[InputPath]) -> Self {
-        // Other files in a folder are no reason to worry.
-        let broken = skipped.iter().filter(|(number, error)| !paths[*number].is_skipped(error, false));
-        let broken = broken.map(|(number, _)| paths[*number].name.clone()).collect();
-        SkippedInputs { count: skipped.len(), broken }
-    }
-}
-
 /// Reads the inputs of a request.
 struct Reader<'a> {
     request: &'a Request,
@@ -204,9 +188,6 @@ enum Part {
     Single(Profile),
     Sum(Result<Profile, MergeError>),
 }
-
-/// The number of an input that could not be read, and why.
-type Failed = (usize, LoadError);
 
 impl Part {
     /// The profile, if it is not a sum: its addresses may still need names.
@@ -308,7 +289,7 @@ impl Reader<'_> {
         for &number in numbers {
             let (profile, shares_tables) = match self.read_input(number, inflate, shared.as_ref()) {
                 Ok(profile) => profile,
-                Err(error) if self.paths[number].is_skipped(&error, self.request.skip_broken) => {
+                Err(error) if self.request.skip_broken || self.paths[number].may_be_any_file(&error) => {
                     run.skipped.push((number, error));
                     continue;
                 }

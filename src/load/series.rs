@@ -9,7 +9,6 @@ use std::collections::BTreeMap;
 use crate::filter::{FilterError, Filtered, Filters};
 use crate::load::metrics::{MetricKey, check_metrics, metrics_wanted, refuse_too_large};
 use crate::load::read::BatchOrder;
-use crate::load::together::skipped_text;
 use crate::load::{Error, Request};
 use crate::parallel;
 use crate::profile::Profile;
@@ -93,7 +92,7 @@ impl Request {
         let mut loading = Loading::new(self, options);
         let skipped = self.read_in_batches(BatchOrder::LastFirst, |batch| loading.take(batch))?;
         let mut loaded = loading.finish()?;
-        loaded.messages.extend(skipped_text(&skipped).map(Message::warning));
+        loaded.messages.extend(skipped.messages());
         Ok(loaded)
     }
 }

@@ -5,8 +5,8 @@ use crate::load::metrics::{
     MetricKey, check_metrics, default_metric, metrics_wanted, note_of_default, refuse_too_large,
 };
 use crate::load::pair::read_both;
-use crate::load::read::{Kept, ReadInputs, SkippedInputs};
-use crate::load::{Error, Request, shown};
+use crate::load::read::{Kept, ReadInputs};
+use crate::load::{Error, Request};
 use crate::profile::{Meta, Metric, Profile};
 use crate::report::{Combined, InfoInput};
 use crate::transform::note_idle;
@@ -74,7 +74,7 @@ impl Request {
         let inputs = chosen.iter().map(|&place| describe(&metas[place].0, &metas[place].1, &wanted[0]));
         let inputs: Vec<InfoInput> = inputs.collect();
         let combined = (found > 1 || self.inputs.len() > 1)
-            .then(|| combine.describe(chosen.len(), found, skipped.count));
+            .then(|| combine.describe(chosen.len(), found, skipped.count()));
         let mut parts: Vec<Profile> = parts.into_iter().collect::<Result<_, _>>()?;
         if combine.chooses() {
             let mut place = 0..;
@@ -85,7 +85,7 @@ impl Request {
         if several {
             self.observer.step("merge");
         }
-        profile.meta.warnings.extend(skipped_text(&skipped));
+        skipped.tell(&mut profile.meta);
         let metrics: Vec<usize> = wanted.iter().filter_map(|key| key.place_in(&profile.meta)).collect();
         for &metric in &metrics {
             refuse_too_large(&profile, metric)?;
@@ -115,29 +115,6 @@ impl Loaded {
         Ok(self)
     }
 }
-
-/// The warning that some inputs were skipped: how many, and which of them are broken.
-pub(super) fn skipped_text(skipped: &SkippedInputs) -> Option<String> {
-    let SkippedInputs { count, broken } = skipped;
-    let mut text = match count {
-        0 => return None,
-        1 => "1 input skipped: not a readable profile".to_string(),
-        several => format!("{several} inputs skipped: not readable profiles"),
-    };
-    if !broken.is_empty() {
-        let among = if broken.len() < *count { "among them " } else { "" };
-        let named = broken.iter().take(MOST_NAMED).map(|name| shown(name)).collect::<Vec<_>>().join(", ");
-        let more = match broken.len().saturating_sub(MOST_NAMED) {
-            0 => String::new(),
-            more => format!(" and {more} more"),
-        };
-        text.push_str(&format!(" ({among}{named}{more})"));
-    }
-    Some(text)
-}
-
-/// How many of the inputs that were skipped are named.
-const MOST_NAMED: usize = 5;
 
 /// The positions of the profiles to combine.
 fn chosen(combine: &Combine, metas: &[(String, Meta)], metric: &MetricKey) -> Vec<usize> {

@@ -24,21 +24,6 @@ pub fn holm(p: &[f64]) -> Vec<f64> {
     adjusted
 }
 
-/// The adjustment of Benjamini and Hochberg (1995): among the rows below α, at most that *fraction* is
-/// expected to be false. The verdicts use [`holm`]; this one is kept for comparison, since the test
-/// vectors shared with other implementations of these statistics contain both.
-pub fn benjamini_hochberg(p: &[f64]) -> Vec<f64> {
-    let mut order: Vec<usize> = (0..p.len()).collect();
-    order.sort_by(|&a, &b| p[a].total_cmp(&p[b]));
-    let mut adjusted = vec![1.0; p.len()];
-    let mut running: f64 = 1.0;
-    for (rank, &i) in order.iter().enumerate().rev() {
-        running = running.min(p[i] * p.len() as f64 / (rank + 1) as f64);
-        adjusted[i] = running;
-    }
-    adjusted
-}
-
 /// How many of the tests count for the adjustment? Tarone's (1990) answer: a test whose smallest
 /// *possible* p-value cannot pass the threshold cannot raise a false alarm, so it is left out and costs
 /// the others nothing. Returns the smallest k such that at most k tests could pass α / k.

@@ -2,7 +2,7 @@
 
 use hashbrown::HashMap;
 
-use crate::profile::Column;
+use crate::profile::{Column, FrameId};
 use crate::tree::{KeyId, Subject};
 
 /// An edge of the call graph.
@@ -36,39 +36,54 @@ pub fn call_edges(subject: &Subject<'_>, kept: &Column<KeyId, bool>) -> Vec<Call
         return calls.call_edges(kept);
     }
     let mut edges: Vec<CallEdge> = Vec::new();
-    // For each edge: its number, and the last stack that was counted for it.
-    let mut known: HashMap<(KeyId, KeyId), (usize, u32)> = HashMap::new();
-    let mut number = 0;
-    for stack in subject.stacks() {
-        // There are at most 2³² stacks; numbering starts at 1.
-        number += 1;
-        let mut caller = None;
-        let mut bridged = false;
-        for key in subject.stack_keys(stack) {
+    let mut known: HashMap<(KeyId, KeyId), usize> = HashMap::new();
+    // For each edge, the last stack that was counted for it. There are at most 2³² stacks; numbering starts at 1.
+    let mut counted_for: Vec<u32> = Vec::new();
+    // Stacks that follow each other often begin with the same frames, whose edges need not be looked up again.
+    let (mut previous, mut steps): (&[FrameId], Vec<Step>) = (&[], Vec::new());
+    for (number, stack) in (1..).zip(subject.stacks()) {
+        let frames = subject.frames(stack);
+        steps.truncate(previous.iter().zip(frames).take_while(|(one, other)| one == other).count());
+        for &frame in &frames[steps.len()..] {
+            let key = subject.keys.of_frame(frame);
+            let Step { caller, bridged, .. } = steps.last().copied().unwrap_or_default();
             if !kept[key] {
-                bridged = true;
+                steps.push(Step { caller, bridged: true, edge: None });
                 continue;
             }
-            if let Some(caller) = caller.filter(|&caller| caller != key) {
-                let (index, last) = known.entry((caller, key)).or_insert_with(|| {
+            let edge = caller.filter(|&caller| caller != key).map(|caller| {
+                let edge = *known.entry((caller, key)).or_insert_with(|| {
                     let values = vec![0; subject.series.len()];
                     edges.push(CallEdge { caller, callee: key, values, bridged: true });
-                    (edges.len() - 1, 0)
+                    counted_for.push(0);
+                    edges.len() - 1
                 });
-                let edge = &mut edges[*index];
-                edge.bridged &= bridged;
-                if *last != number {
-                    *last = number;
-                    for (sum, value) in edge.values.iter_mut().zip(subject.values(stack)) {
-                        *sum += value;
-                    }
+                edges[edge].bridged &= bridged;
+                edge
+            });
+            steps.push(Step { caller: Some(key), bridged: false, edge });
+        }
+        previous = frames;
+        for edge in steps.iter().filter_map(|step| step.edge) {
+            if std::mem::replace(&mut counted_for[edge], number) != number {
+                for (sum, value) in edges[edge].values.iter_mut().zip(subject.values(stack)) {
+                    *sum += value;
                 }
             }
-            caller = Some(key);
-            bridged = false;
         }
     }
     edges
+}
+
+/// A frame of a stack.
+#[derive(Clone, Copy, Default)]
+struct Step {
+    /// The kept key nearest to it, itself included; the next kept key is called by it.
+    caller: Option<KeyId>,
+    /// Whether omitted keys follow that key.
+    bridged: bool,
+    /// The edge that ends at the frame.
+    edge: Option<usize>,
 }
 
 #[cfg(test)]

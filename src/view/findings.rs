@@ -60,7 +60,7 @@ pub fn findings(profile: &Profile, scope: &Scope) -> Findings {
 fn recording(profile: &Profile, metric: usize, has_old: bool) -> Vec<Sentence> {
     // The two sides of a comparison are expected to be two builds.
     let is_expected = |problem: &Problem| has_old && problem.rule == "mixed-builds";
-    let problems = found(profile, metric).into_iter();
+    let problems = found(profile, metric, Severity::Note).into_iter();
     let problems = problems.filter(|problem| problem.level > Severity::Note && !is_expected(problem));
     problems.map(|problem| Sentence::new(problem.says)).collect()
 }

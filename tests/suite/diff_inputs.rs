@@ -281,11 +281,43 @@ fn broken_files_of_a_side_are_counted_and_named() {
     refused(folder.path(), &format!("--old old {new}"), "old/1.pb: pprof:", "");
     let Answer { code, text, messages } = diff(folder.path(), &format!("--skip-broken --old old {new}"));
     assert_eq!(code, 1, "{text}");
-    assert!(messages.contains("2 inputs skipped: not readable profiles (among them old/1.pb)"), "{messages}");
+    assert!(messages.contains("warning: 1 input skipped: not a readable profile (old/1.pb)"), "{messages}");
+    assert!(messages.contains("note: 1 file skipped: not a profile (old/README.txt)"), "{messages}");
     assert!(text.lines().next().unwrap().contains("2 profiles together: "), "{text}");
     fs::write(folder.path().join("new0.pb"), &whole[..9]).unwrap();
     let all = "--skip-broken --old old0.pb --new new0.pb";
     refused(folder.path(), all, "new0.pb: no profile found", "name a profile");
+}
+
+/// A recording that failed leaves an empty file, or one of junk: comparing the other runs would hide that.
+#[test]
+fn junk_that_is_named_as_the_runs_are_is_no_other_file() {
+    let folder = sides();
+    let side = folder.path().join("old");
+    fs::create_dir(&side).unwrap();
+    for run in 0..2 {
+        fs::copy(folder.path().join(format!("old{run}.pb")), side.join(format!("{run}.pb"))).unwrap();
+    }
+    for other in ["README.md", "app", ".gitignore"] {
+        fs::write(side.join(other), "\u{1}Recorded on Monday.\n").unwrap();
+    }
+    let new = "--new new0.pb new1.pb new2.pb";
+    let Answer { messages, .. } = diff(folder.path(), &format!("--old old {new}"));
+    let note = "note: 2 files skipped: not profiles (old/README.md, old/app)";
+    assert!(messages.contains(note) && !messages.contains("warning: 2"), "{messages}");
+    let hint = "--skip-broken leaves out files that cannot be read";
+    for junk in ["", "not a profile\n", "\u{1}\u{2}\u{3}"] {
+        fs::write(side.join("2.pb"), junk).unwrap();
+        refused(
+            folder.path(),
+            &format!("--old old {new}"),
+            "old/2.pb: not a profile in any known format",
+            hint,
+        );
+        let Answer { messages, .. } = diff(folder.path(), &format!("--skip-broken --old old {new}"));
+        let warning = "warning: 1 input skipped: not a readable profile (old/2.pb)";
+        assert!(messages.contains(warning) && messages.contains(note), "{messages}");
+    }
 }
 
 #[test]

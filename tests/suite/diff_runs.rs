@@ -115,7 +115,10 @@ fn a_regression_is_found_at_its_origin() {
 fn a_faster_function_is_an_improvement_and_nothing_else() {
     let runs = Runs::load("steady250");
     let diffs = runs.draw("A", "FAST50", 5, draws());
-    assert_eq!(regressed(&diffs), 0);
+    // At α = 1%, one in a hundred comparisons may raise a false alarm: of 200 draws, one finds q = 0.0097 for main.sieve.
+    let alarms = regressed(&diffs);
+    println!("A against FAST50, 5 a side: {alarms} of {} alarm", diffs.len());
+    assert!(alarms * 100 <= diffs.len(), "{alarms} of {}", diffs.len());
     let improved = diffs.iter().filter(|diff| diff.verdict == DiffVerdict::Improved).count();
     println!("A against FAST50, 5 a side: {improved} of {} improved", diffs.len());
     assert!(improved * 10 >= diffs.len() * 9);

@@ -109,6 +109,11 @@ fn first_subfolder(folder: &Path) -> Option<String> {
     paths.filter(|path| path.is_dir()).min().map(|path| path.display().to_string())
 }
 
+/// Whether the content of an input is to blame.
+fn is_content(error: &LoadError) -> bool {
+    matches!(error, LoadError::Unrecognized { .. } | LoadError::Parse(_))
+}
+
 /// Explains why a request failed, in the terms of the command line, and what may have been meant.
 pub(crate) fn explain(error: Error, request: &Request) -> anyhow::Error {
     let message = error.to_string();
@@ -117,6 +122,14 @@ pub(crate) fn explain(error: Error, request: &Request) -> anyhow::Error {
         Error::Input { .. } | Error::Merge(_) if is_full => hinted(message, MORE_MEMORY),
         Error::Input { name, error: LoadError::Io(error) } if error.kind() == io::ErrorKind::NotFound => {
             NoSuchFile { name, given: request.inputs.clone() }.into()
+        }
+        Error::Input { name, error } if !request.inputs.contains(&name) && is_content(&error) => {
+            let hint = match error {
+                LoadError::Unrecognized { hint } => hint
+                    .map_or_else(|| "other files with this extension are profiles".to_string(), |hint| hint),
+                _ => "record it again".to_string(),
+            };
+            hinted(message, format!("{hint}; --skip-broken leaves out files that cannot be read"))
         }
         Error::Input { error: LoadError::Unrecognized { hint }, .. } => {
             let known: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();

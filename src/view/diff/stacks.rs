@@ -94,17 +94,15 @@ impl<'s, 'p> CountedStacks<'s, 'p> {
         self.by_key.get_or_init(|| StacksByKey::new(self.subject)).of(function)
     }
 
-    fn key(&self, stack: StackId, depth: usize) -> usize {
-        self.subject.keys.of_frame(self.subject.profile.stacks.frames(stack)[depth]).index()
-    }
-
-    fn depth(&self, stack: StackId) -> usize {
-        self.subject.profile.stacks.frames(stack).len()
+    /// The functions of a stack, root first.
+    fn functions(&self, stack: StackId) -> impl DoubleEndedIterator<Item = usize> + ExactSizeIterator + '_ {
+        let frames = self.subject.profile.stacks.frames(stack);
+        frames.iter().map(|&frame| self.subject.keys.of_frame(frame).index())
     }
 
     /// The position of the occurrence of `function` nearest to the leaf.
     fn leafmost_at(&self, stack: StackId, function: usize) -> Option<usize> {
-        (0..self.depth(stack)).rev().find(|&depth| self.key(stack, depth) == function)
+        self.functions(stack).rposition(|other| other == function)
     }
 
     fn known(&self, function: usize) -> Rc<FunctionStacks> {
@@ -115,9 +113,8 @@ impl<'s, 'p> CountedStacks<'s, 'p> {
         let series = &self.subject.series[..self.profiles];
         let has_value = |stack: &&StackId| series.iter().any(|series| series[**stack] != 0);
         for &stack in self.through(function).iter().filter(has_value) {
-            let is_above = |depth: &usize| self.key(stack, *depth) != function;
-            for depth in (0..self.depth(stack)).skip_while(is_above).skip(1) {
-                below[self.key(stack, depth)] = true;
+            for callee in self.functions(stack).skip_while(|&above| above != function).skip(1) {
+                below[callee] = true;
             }
         }
         let total = self.sums(function, CountKind::Total, ExcludedStacks::default());
@@ -140,8 +137,8 @@ impl<'s, 'p> CountedStacks<'s, 'p> {
         sums.into_iter().map(|sum| sum as f64 / self.size).collect()
     }
 
-    /// Whether a stack is left out of a count: because of the functions that `through` marks, if it marks any, or because it
-    /// is to be left out if it ends with the function.
+    /// Whether a stack through the function is left out of a count: because of the functions that `through` marks, if it
+    /// marks any, or because it is to be left out if it ends with the function.
     fn is_cut(
         &self,
         stack: StackId,
@@ -149,13 +146,12 @@ impl<'s, 'p> CountedStacks<'s, 'p> {
         measure: CountKind,
         (through, ending): (&[bool], bool),
     ) -> bool {
-        let depth = self.depth(stack);
-        let ends = self.key(stack, depth - 1) == function;
-        if (measure == CountKind::SelfCount && !ends) || (ending && ends) {
+        let ends = || self.functions(stack).next_back() == Some(function);
+        if (measure == CountKind::SelfCount && !ends()) || (ending && ends()) {
             return true;
         }
-        let Some(outermost) = (0..depth).find(|&at| self.key(stack, at) == function) else { return true };
-        !through.is_empty() && (outermost + 1..depth).any(|at| through[self.key(stack, at)])
+        let below = || self.functions(stack).skip_while(|&above| above != function).skip(1);
+        !through.is_empty() && below().any(|callee| through[callee])
     }
 }
 
@@ -190,12 +186,14 @@ impl StackSource for CountedStacks<'_, '_> {
         for &stack in self.through(function) {
             let count: i64 = series.iter().map(|series| series[stack]).sum();
             let Some(at) = self.leafmost_at(stack, function) else { continue };
-            if count == 0 || (measure == CountKind::SelfCount && at + 1 != self.depth(stack)) {
+            let above = &self.subject.profile.stacks.frames(stack)[..at];
+            let is_leaf = at + 1 == self.functions(stack).len();
+            if count == 0 || (measure == CountKind::SelfCount && !is_leaf) {
                 continue;
             }
             seen.next();
-            for (distance, depth) in (0..at).rev().enumerate() {
-                let caller = KeyId::new(self.key(stack, depth));
+            for (distance, &frame) in above.iter().rev().enumerate() {
+                let caller = self.subject.keys.of_frame(frame);
                 if caller.index() != function && seen.first(caller) {
                     if found[caller].0 == 0 {
                         callers.push(caller);

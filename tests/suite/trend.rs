@@ -233,13 +233,16 @@ fn inputs_that_do_not_belong_are_told() {
 
     fs::write(at("nightly/notes.md"), "# no profile\n").unwrap();
     let (_, messages) = json(folder.path(), &["nightly"]);
-    assert!(messages.contains("1 input skipped"), "{messages}");
+    assert!(messages.contains("note: 1 file skipped: not a profile"), "{messages}");
     fs::write(at("broken.pb.gz"), &fs::read(at("nightly/night-1.pb.gz")).unwrap()[..40]).unwrap();
     let (code, _, messages) = run(folder.path(), &["nightly", "broken.pb.gz"]);
     assert!(code == 2 && messages.contains("broken.pb.gz: "), "{messages}");
     let (report, messages) = json(folder.path(), &["--skip-broken", "nightly", "broken.pb.gz"]);
     assert_eq!(report["series"].as_array().unwrap().len(), 20);
-    assert!(messages.contains("among them broken.pb.gz"), "{messages}");
+    assert!(
+        messages.contains("warning: 1 input skipped: not a readable profile (broken.pb.gz)"),
+        "{messages}"
+    );
     let (code, _, messages) = run(folder.path(), &["-m", "cpu", "-m", "samples", "nightly"]);
     assert!(code == 2 && messages.contains("trend follows one metric"), "{messages}");
 }

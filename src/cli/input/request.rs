@@ -125,8 +125,9 @@ pub(crate) fn explain(error: Error, request: &Request) -> anyhow::Error {
         }
         Error::Input { name, error } if !request.inputs.contains(&name) && is_content(&error) => {
             let hint = match error {
-                LoadError::Unrecognized { hint } => hint
-                    .map_or_else(|| "other files with this extension are profiles".to_string(), |hint| hint),
+                LoadError::Unrecognized { hint } => {
+                    hint.unwrap_or_else(|| "other files with this extension are profiles".to_string())
+                }
                 _ => "record it again".to_string(),
             };
             hinted(message, format!("{hint}; --skip-broken leaves out files that cannot be read"))

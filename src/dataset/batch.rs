@@ -1,6 +1,5 @@
 //! The profiles and samples of a part that is exported.
 
-use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap, btree_map};
 use std::io::Write;
 
@@ -8,10 +7,10 @@ use parquet::data_type::ByteArray;
 
 use crate::dataset::ids::{Collision, Hasher, WideId};
 use crate::dataset::schema;
-use crate::dataset::symbols::{Known, ROWS_IN_GROUP, SymbolIds, SymbolRows};
+use crate::dataset::symbols::{Known, ROWS_IN_GROUP, SymbolRows};
 use crate::format::parquet::file::{Cells, TableFile};
 use crate::name::base_name;
-use crate::profile::{Id, Label, LabelValue, Meta, Profile};
+use crate::profile::{Column, Id, Label, LabelSetId, LabelValue, Meta, Profile, StackId};
 use crate::transform::RecordingSpan;
 use crate::unit::date;
 
@@ -23,9 +22,9 @@ type Labels = Vec<(String, String)>;
 pub(super) struct Batch {
     profiles: Vec<ProfileRow>,
     pub(super) symbols: SymbolRows,
-    /// The distinct sets of labels, and their numbers.
+    /// The distinct sets of labels, and their numbers by their hashes.
     label_sets: Vec<Labels>,
-    number_of: HashMap<Labels, u32>,
+    number_of: HashMap<u64, u32>,
     /// The keys of labels with numbers.
     numeric: BTreeSet<String>,
     /// The number of samples.
@@ -49,13 +48,21 @@ struct MetricRows {
     unit: String,
     divisor: u64,
     rows: Vec<Row>,
+    /// When each was taken; empty if samples have no times.
+    times: Vec<Option<i64>>,
 }
 
-/// A sample.
+impl MetricRows {
+    /// The samples with their times.
+    fn samples(&self) -> impl Iterator<Item = (&Row, Option<i64>)> {
+        self.rows.iter().enumerate().map(|(number, row)| (row, self.times.get(number).copied().flatten()))
+    }
+}
+
+/// A sample. There may be a million of them in memory, so their times are elsewhere: most have none.
 #[derive(Clone, Copy)]
 struct Row {
-    time: Option<i64>,
-    stack: u64,
+    stack: StackId,
     /// The number of its set of labels: in the profile first, then in the part.
     labels: u32,
     value: i64,
@@ -80,7 +87,7 @@ impl Batch {
 
     /// Whether the part is large enough to be written.
     pub(super) fn is_full(&self) -> bool {
-        self.rows >= MOST_ROWS || self.symbols.frames_of_stacks >= MOST_FRAMES
+        self.rows >= MOST_ROWS || self.symbols.frames_of_stacks() >= MOST_FRAMES
     }
 
     /// Adds a profile, unless `is_known` says that it was exported already. Returns whether it is new.
@@ -91,9 +98,9 @@ impl Batch {
         known: &mut Known,
         is_known: impl FnOnce(u64) -> bool,
     ) -> Result<bool, Collision> {
-        let ids = SymbolIds::of(profile, known)?;
+        let stacks = self.symbols.add(profile, known)?;
         let labels = ProfileLabels::of(profile);
-        let metrics = metric_rows(profile, &ids, &labels);
+        let metrics = metric_rows(profile, &self.symbols, &stacks, &labels);
         let main = profile.symbols.mappings.iter().nth(1).copied().unwrap_or_default();
         let mut row = ProfileRow {
             id: 0,
@@ -104,15 +111,16 @@ impl Batch {
             labels: labels.common(&metrics),
             metrics,
         };
-        let id = row.hash(&labels);
+        let id = row.hash(&self.symbols, &labels);
         known.profiles.check(id)?;
         if is_known(id.id) {
             return Ok(false);
         }
         row.id = id.id;
-        self.symbols.add(profile, &ids);
-        self.numeric.extend(labels.numeric);
-        let numbers: Vec<u32> = labels.sets.into_iter().map(|set| self.label_set(set)).collect();
+        let ProfileLabels { sets, hashes, numeric } = labels;
+        self.numeric.extend(numeric);
+        let numbers = sets.into_iter().zip(hashes).map(|(set, hash)| self.label_set(set, hash));
+        let numbers = numbers.collect::<Result<Vec<u32>, _>>()?;
         for row in row.metrics.iter_mut().flat_map(|metric| &mut metric.rows) {
             row.labels = numbers[row.labels as usize];
         }
@@ -122,15 +130,22 @@ impl Batch {
     }
 
     /// The number of a set of labels.
-    fn label_set(&mut self, labels: Labels) -> u32 {
+    fn label_set(&mut self, labels: Labels, hash: u64) -> Result<u32, Collision> {
         let next = self.label_sets.len() as u32;
-        match self.number_of.entry(labels) {
-            Entry::Occupied(entry) => *entry.get(),
-            Entry::Vacant(entry) => {
-                self.label_sets.push(entry.key().clone());
-                *entry.insert(next)
-            }
+        let number = *self.number_of.entry(hash).or_insert(next);
+        if number == next {
+            self.label_sets.push(labels);
+        } else if self.label_sets[number as usize] != labels {
+            return Err(Collision(hash));
         }
+        Ok(number)
+    }
+
+    /// The stacks with samples. Those of profiles that the dataset had already have none.
+    pub(super) fn used_stacks(&self) -> Column<StackId, bool> {
+        let metrics = self.profiles.iter().flat_map(|profile| &profile.metrics);
+        let rows = metrics.flat_map(|metric| &metric.rows);
+        Column::marking(rows.map(|row| row.stack), self.symbols.len())
     }
 
     /// Sorts the profiles, and returns the id of the part: the hash of those of its profiles.
@@ -168,7 +183,8 @@ impl Batch {
         let profiles = self.profiles.iter().filter(|profile| profile.date() == partition.date);
         let rows = profiles.flat_map(|profile| {
             let metrics = profile.metrics.iter().filter(|metric| metric.name == partition.metric);
-            metrics.flat_map(move |metric| metric.rows.iter().map(move |row| (profile, metric, row)))
+            metrics
+                .flat_map(move |metric| metric.samples().map(move |(row, time)| (profile, metric, row, time)))
         });
         let mut rows = rows.peekable();
         while rows.peek().is_some() {
@@ -181,18 +197,18 @@ impl Batch {
         &'b self,
         file: &mut TableFile<W>,
         part: u64,
-        rows: impl Iterator<Item = (&'b ProfileRow, &'b MetricRows, &'b Row)>,
+        rows: impl Iterator<Item = (&'b ProfileRow, &'b MetricRows, &'b Row, Option<i64>)>,
     ) -> parquet::errors::Result<()> {
         let (mut profiles, mut stacks, mut values, mut times) = (vec![], vec![], vec![], vec![]);
         let (mut metrics, mut units, mut divisors) = (vec![], vec![], vec![]);
         let mut sets = Vec::new();
         // Clones of a text share it.
         let mut texts: HashMap<*const MetricRows, [ByteArray; 2]> = HashMap::new();
-        for (profile, metric, row) in rows {
+        for (profile, metric, row, time) in rows {
             profiles.push(profile.id as i64);
-            stacks.push(row.stack as i64);
+            stacks.push(self.symbols.id(row.stack) as i64);
             values.push(row.value);
-            times.push(row.time);
+            times.push(time);
             sets.push(row.labels);
             let make = || [ByteArray::from(&*metric.name), ByteArray::from(&*metric.unit)];
             let [name, unit] = texts.entry(std::ptr::from_ref(metric)).or_insert_with(make);
@@ -290,7 +306,7 @@ impl Batch {
 /// The number of samples with which a part is written: several row groups.
 const MOST_ROWS: usize = 1 << 20;
 
-/// The number of frames and functions of distinct stacks with which a part is written.
+/// The number of frames of distinct stacks with which a part is written.
 const MOST_FRAMES: usize = 4 << 20;
 
 impl ProfileRow {
@@ -299,7 +315,7 @@ impl ProfileRow {
     }
 
     /// The id: the hash of what was measured, wherever it was stored.
-    fn hash(&self, labels: &ProfileLabels) -> WideId {
+    fn hash(&self, symbols: &SymbolRows, labels: &ProfileLabels) -> WideId {
         let mut hasher = Hasher::new("profile");
         hasher.text(&self.program);
         hasher.text(&self.build_id);
@@ -312,16 +328,17 @@ impl ProfileRow {
             hasher.text(&metric.unit);
             hasher.number(metric.divisor);
             hasher.number(metric.rows.len() as u64);
-            hasher.numbers(metric.rows.iter().flat_map(|row| {
-                let (is_timed, time) = (u64::from(row.time.is_some()), row.time.unwrap_or(0) as u64);
-                [is_timed, time, row.stack, labels.hashes[row.labels as usize], row.value as u64]
+            hasher.numbers(metric.samples().flat_map(|(row, time)| {
+                let (is_timed, time) = (u64::from(time.is_some()), time.unwrap_or(0) as u64);
+                let (stack, labels) = (symbols.id(row.stack), labels.hashes[row.labels as usize]);
+                [is_timed, time, stack, labels, row.value as u64]
             }));
         }
         hasher.finish()
     }
 }
 
-/// The sets of labels of a profile, as texts.
+/// The sets of labels of a profile, as texts. Those that no sample has are empty.
 struct ProfileLabels {
     sets: Vec<Labels>,
     hashes: Vec<u64>,
@@ -331,11 +348,16 @@ struct ProfileLabels {
 
 impl ProfileLabels {
     fn of(profile: &Profile) -> Self {
+        let used: Column<LabelSetId, bool> =
+            Column::marking(profile.samples.labels.iter().copied(), profile.label_sets.len());
         let mut numeric = BTreeSet::new();
         let sets: Vec<Labels> = profile
             .label_sets
             .ids()
-            .map(|set| label_texts(profile, profile.label_sets.labels(set), &mut numeric))
+            .map(|set| match used[set] {
+                true => label_texts(profile, profile.label_sets.labels(set), &mut numeric),
+                false => Labels::new(),
+            })
             .collect();
         ProfileLabels { hashes: sets.iter().map(hash_of_labels).collect(), sets, numeric }
     }
@@ -377,24 +399,40 @@ fn label_texts(profile: &Profile, labels: &[Label], numeric: &mut BTreeSet<Strin
     texts.into_iter().map(|(key, value)| (key.to_string(), value)).collect()
 }
 
-/// The samples of each metric, sorted by time and stack.
-fn metric_rows(profile: &Profile, ids: &SymbolIds, labels: &ProfileLabels) -> Vec<MetricRows> {
+/// The samples of each metric, sorted by time, stack, labels and value. Equal ones are added up, unless their signs differ.
+fn metric_rows(
+    profile: &Profile,
+    symbols: &SymbolRows,
+    stacks: &Column<StackId, Option<StackId>>,
+    labels: &ProfileLabels,
+) -> Vec<MetricRows> {
     let times = sample_times(profile);
     let samples = &profile.samples;
+    let time = |row: usize| times.as_ref().and_then(|times| times[row]);
+    let stack = |row: usize| stacks[samples.stack[row]].unwrap_or_default();
+    // The numbers of labels depend on the order of the samples; their hashes do not.
+    let key = |row: usize| (time(row), symbols.id(stack(row)), labels.hashes[samples.labels[row].index()]);
+    let mut order: Vec<_> = (0..samples.len()).map(|row| (key(row), row)).collect();
+    order.sort_unstable();
     let of_metric = |(number, name): (usize, String)| {
         let metric = &profile.meta.metrics[number];
-        let values = samples.values[number].iter().enumerate().filter(|(_, value)| **value != 0);
-        let mut rows: Vec<Row> = values
-            .map(|(row, &value)| Row {
-                time: times.as_ref().and_then(|times| times[row]),
-                stack: ids.stacks[samples.stack[row]],
-                labels: samples.labels[row].index() as u32,
-                value,
-            })
-            .collect();
-        // The numbers of labels depend on the order of the samples; their hashes do not.
-        rows.sort_unstable_by_key(|row| (row.time, row.stack, labels.hashes[row.labels as usize], row.value));
-        MetricRows { name, unit: metric.unit.clone(), divisor: metric.divisor, rows }
+        let (mut rows, mut found): (Vec<Row>, Vec<Option<i64>>) = (Vec::new(), Vec::new());
+        let values = order.iter().filter(|&&(_, row)| samples.values[number][row] != 0);
+        for same in values.collect::<Vec<_>>().chunk_by(|a, b| a.0 == b.0) {
+            let value = |row: usize| samples.values[number][row];
+            for is_wanted in [i64::is_negative, i64::is_positive] {
+                let values = same.iter().map(|&&(_, row)| value(row)).filter(|&value| is_wanted(value));
+                // The sum of all absolute values fits.
+                let Some(value) = values.reduce(i64::saturating_add) else { continue };
+                let row = same[0].1;
+                rows.push(Row { stack: stack(row), labels: samples.labels[row].index() as u32, value });
+                if times.is_some() {
+                    found.push(time(row));
+                }
+            }
+        }
+        rows.shrink_to_fit();
+        MetricRows { name, unit: metric.unit.clone(), divisor: metric.divisor, rows, times: found }
     };
     distinct_names(&profile.meta).into_iter().enumerate().map(of_metric).collect()
 }

@@ -119,8 +119,9 @@ impl Export {
                 write_new(&path, write).map_err(|error| ExportError::Write { file: path, error })
             };
         let name = file_name(part);
-        write(Path::new("frames").join(&name), &|out| batch.symbols.write_frames(out))?;
-        write(Path::new("stacks").join(&name), &|out| batch.symbols.write_stacks(out))?;
+        let used = batch.used_stacks();
+        write(Path::new("frames").join(&name), &|out| batch.symbols.write_frames(&used, out))?;
+        write(Path::new("stacks").join(&name), &|out| batch.symbols.write_stacks(&used, out))?;
         // Profiles may have no samples.
         let samples = self.folder.join("samples");
         fs::create_dir_all(&samples).map_err(|error| ExportError::Write { file: samples, error })?;

@@ -4,9 +4,8 @@
 //! a number, then UTF-8) and numbers (8 bytes, little-endian), beginning with a text that names the kind of thing.
 //! `docs/fleet.md` lists the sequences.
 
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
-
+use hashbrown::HashMap;
+use hashbrown::hash_map::Entry;
 use sha2::{Digest, Sha256};
 
 /// A sequence of texts and numbers that is being hashed.
@@ -81,9 +80,9 @@ pub(super) struct KnownIds {
     rest_of: HashMap<u64, u64>,
 }
 
-/// How many ids are remembered, at 16 bytes each: beyond, only those of a part are compared with one another. Reading compares
-/// the content of all parts.
-const MOST_KNOWN: usize = 4 << 20;
+/// How many ids of a kind are remembered, in at most 18 MB. An export with more of them begins anew after a part, so that its memory
+/// does not grow with the number of profiles. Reading compares the content of all parts.
+const MOST_KNOWN: usize = 512 << 10;
 
 impl KnownIds {
     /// Notes an id. Fails if it stands for something else already.

@@ -9,7 +9,7 @@ use crate::load::read::BatchOrder;
 use crate::load::{Error, Request};
 use crate::profile::Profile;
 use crate::report::Message;
-use crate::transform::{compact, pick_metrics};
+use crate::transform::pick_metrics;
 
 /// What was exported.
 #[derive(Clone, Debug)]
@@ -103,7 +103,7 @@ impl Request {
         for warning in &filtered.meta.warnings {
             *said.warnings.entry(warning.clone()).or_default() += 1;
         }
-        Ok(Some(compact(&filtered).map_err(Error::Names)?))
+        Ok(Some(filtered))
     }
 }
 

@@ -53,6 +53,11 @@ struct MetricRows {
 }
 
 impl MetricRows {
+    /// Σ |value|, which fits.
+    fn total(&self) -> i64 {
+        self.rows.iter().fold(0, |sum: i64, row| sum.saturating_add(row.value.saturating_abs()))
+    }
+
     /// The samples with their times.
     fn samples(&self) -> impl Iterator<Item = (&Row, Option<i64>)> {
         self.rows.iter().enumerate().map(|(number, row)| (row, self.times.get(number).copied().flatten()))
@@ -83,6 +88,11 @@ impl Batch {
 
     pub(super) fn len(&self) -> usize {
         self.profiles.len()
+    }
+
+    /// The program of the profile that was added last, if it is known.
+    pub(super) fn last_program(&self) -> Option<&str> {
+        self.profiles.last().map(|profile| &*profile.program).filter(|program| !program.is_empty())
     }
 
     /// Whether the part is large enough to be written.
@@ -271,6 +281,8 @@ impl Batch {
         };
         let divisors: Vec<i64> =
             rows.iter().flat_map(|row| row.metrics.iter().map(|metric| metric.divisor as i64)).collect();
+        let totals: Vec<i64> =
+            rows.iter().flat_map(|row| row.metrics.iter().map(MetricRows::total)).collect();
         let metric_ends = ends(rows.iter().map(|row| row.metrics.len()));
         let label_ends = ends(rows.iter().map(|row| row.labels.len()));
         let labels = || rows.iter().flat_map(|row| &row.labels);
@@ -291,9 +303,11 @@ impl Batch {
             Cells::OptionalTexts(&some(|row| row.meta.period.as_ref().map_or("", |period| &period.unit))),
             Cells::OptionalLongs(&optional(|row| row.meta.processors)),
             Cells::Longs(&longs(|row| row.meta.rows as i64)),
+            Cells::Longs(&longs(|row| row.meta.labelled_rows as i64)),
             Cells::TextLists(&metric_ends, &of_metrics(|metric| ByteArray::from(&*metric.name))),
             Cells::TextLists(&metric_ends, &of_metrics(|metric| ByteArray::from(&*metric.unit))),
             Cells::LongLists(&metric_ends, &divisors),
+            Cells::LongLists(&metric_ends, &totals),
             Cells::Texts(&texts(|row| {
                 row.metrics.get(row.meta.default_metric).map_or("", |metric| &metric.name)
             })),

@@ -1,6 +1,6 @@
 //! Exporting profiles, one after the other, to a dataset.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ pub struct Export {
 }
 
 /// What an export did.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Exported {
     /// How many profiles were written.
@@ -35,6 +35,8 @@ pub struct Exported {
     pub untimed: usize,
     /// The latest time of a profile, in nanoseconds since 1970.
     pub latest: Option<i64>,
+    /// The programs of which profiles were written, as far as they are known; the names of a few.
+    pub programs: BTreeSet<String>,
 }
 
 /// Why profiles cannot be exported.
@@ -69,6 +71,9 @@ pub enum ExportError {
     },
 }
 
+/// How many programs are remembered.
+const MOST_PROGRAMS: usize = 1000;
+
 impl Export {
     /// Adds to the dataset in a folder; if there is none, it is created with the first profile.
     pub fn open(folder: &Path) -> Result<Export, ExportError> {
@@ -96,6 +101,10 @@ impl Export {
             return Ok(());
         }
         self.exported.latest = self.exported.latest.max(profile.meta.time_ns);
+        self.exported.programs.extend(self.batch.last_program().map(str::to_string));
+        if self.exported.programs.len() > MOST_PROGRAMS {
+            self.exported.programs.pop_last();
+        }
         self.exported.untimed += usize::from(profile.meta.time_ns.is_none());
         if self.batch.is_full() { self.write() } else { Ok(()) }
     }

@@ -29,6 +29,8 @@ mod read;
 mod samples;
 #[cfg(feature = "parquet")]
 mod schema;
+#[cfg(feature = "parquet")]
+mod selection;
 mod sql;
 #[cfg(feature = "parquet")]
 mod symbols;
@@ -39,17 +41,25 @@ use std::path::Path;
 #[cfg(feature = "parquet")]
 pub use export::{Export, ExportError, Exported};
 #[cfg(feature = "parquet")]
-pub use read::{future, read, read_result};
+pub use read::{RowGroups, future, read, read_counting, read_result};
 pub use sql::{Engine, sql};
 
 /// The folders of a dataset.
 const FOLDERS: [&str; 4] = ["profiles", "samples", "stacks", "frames"];
 
-/// Whether a folder looks like a dataset: it has most of the folders of one, and a Parquet file in one of them.
+/// Whether a folder looks like a dataset: it has all folders of one, or at least two with a Parquet file in one of them. An
+/// incomplete dataset is one, so that reading it can say what is missing.
 pub fn is_dataset(folder: &Path) -> bool {
     let present = FOLDERS.iter().map(|name| folder.join(name)).filter(|folder| folder.is_dir());
     let present: Vec<_> = present.collect();
-    present.len() > FOLDERS.len() / 2 && present.iter().any(|folder| has_parquet(folder, 2))
+    present.len() == FOLDERS.len()
+        || (present.len() > 1 && present.iter().any(|folder| has_parquet(folder, 2)))
+}
+
+/// The dataset that a folder is a part of, such as `fleet/` for `fleet/samples`.
+pub fn dataset_around(folder: &Path) -> Option<&Path> {
+    // Partitions are three levels deep: `fleet/samples/date=2026-11-22/metric=cpu`.
+    folder.ancestors().skip(1).take(3).find(|folder| is_dataset(folder))
 }
 
 /// Whether a folder, or one at most so many levels deeper, has a Parquet file.

@@ -20,6 +20,9 @@ pub(super) struct ReadProfile {
     pub(super) period: Option<Period>,
     pub(super) processors: Option<i64>,
     pub(super) samples: u64,
+    pub(super) labelled: u64,
+    /// The labels that all samples have, if they are wanted.
+    pub(super) labels: Vec<(String, String)>,
     pub(super) metrics: Vec<ReadMetric>,
     pub(super) default_metric: String,
 }
@@ -30,6 +33,8 @@ pub(super) struct ReadMetric {
     pub(super) name: String,
     pub(super) unit: String,
     pub(super) divisor: u64,
+    /// Σ |value|.
+    pub(super) total: i64,
 }
 
 /// The profiles of a dataset, each once.
@@ -50,19 +55,19 @@ impl Profiles {
         self.by_id.get(&id).filter(|(chosen, _)| *chosen == part).map(|&(_, number)| number as usize)
     }
 
-    /// Whether a profile is there, in whatever part.
-    pub(super) fn has(&self, id: u64) -> bool {
-        self.by_id.contains_key(&id)
+    /// The number of a profile, in whatever part it is.
+    pub(super) fn number_of(&self, id: u64) -> Option<usize> {
+        self.by_id.get(&id).map(|&(_, number)| number as usize)
     }
 
     /// Reads the table. Of copies of a profile, the one in the smallest part counts.
-    pub(super) fn read(dataset: &Path, budget: &Budget) -> Result<Profiles, LoadError> {
+    pub(super) fn read(dataset: &Path, labels: bool, budget: &Budget) -> Result<Profiles, LoadError> {
         let mut rows = Vec::new();
         let mut memory = budget.reservation();
         for table in open_all(dataset, "profiles", budget)? {
             let table = table?;
             for group in 0..table.groups() {
-                read_group(&table, group, &mut rows)?;
+                read_group(&table, group, labels, &mut rows)?;
                 memory.set((rows.len() * ROW) as u64)?;
             }
         }
@@ -98,16 +103,25 @@ pub(super) fn exported(dataset: &Path) -> Result<HashSet<u64>, LoadError> {
     Ok(ids)
 }
 
-fn read_group(table: &Table, group: usize, rows: &mut Vec<ReadProfile>) -> Result<(), LoadError> {
-    const INTS: [&str; 7] = ["profile_id", "part", "time", "duration_ns", "period", "processors", "samples"];
+fn read_group(
+    table: &Table,
+    group: usize,
+    with_labels: bool,
+    rows: &mut Vec<ReadProfile>,
+) -> Result<(), LoadError> {
+    const INTS: [&str; 8] =
+        ["profile_id", "part", "time", "duration_ns", "period", "processors", "samples", "labelled_samples"];
     const TEXTS: [&str; 6] =
         ["program", "period_metric", "period_unit", "metrics", "units", "default_metric"];
     let mut ints = INTS.iter().map(|name| table.ints(group, name)).collect::<Result<Vec<_>, _>>()?;
     let mut texts = TEXTS.iter().map(|name| table.texts(group, name)).collect::<Result<Vec<_>, _>>()?;
-    let mut divisors = table.ints(group, "divisors")?;
+    let (mut divisors, mut totals) = (table.ints(group, "divisors")?, table.ints(group, "totals")?);
+    let mut labels = if with_labels { Some(table.maps(group, "labels")?) } else { None };
     loop {
-        let numbers = INTS.into_iter().zip(&mut ints).chain([("divisors", &mut divisors)]);
-        let count = table.next_rows(numbers, TEXTS.into_iter().zip(&mut texts))?;
+        let lists = [("divisors", &mut divisors), ("totals", &mut totals)];
+        let maps = labels.iter_mut().flatten().map(|column| ("labels", column));
+        let numbers = INTS.into_iter().zip(&mut ints).chain(lists);
+        let count = table.next_rows(numbers, TEXTS.into_iter().zip(&mut texts).chain(maps))?;
         if count == 0 {
             return Ok(());
         }
@@ -116,13 +130,23 @@ fn read_group(table: &Table, group: usize, rows: &mut Vec<ReadProfile>) -> Resul
             let text = |number: usize| texts[number].text(row).into_owned();
             let list = |number: usize| texts[number].list(row).map(Cow::into_owned).collect::<Vec<_>>();
             let (names, units) = (list(3), list(4));
-            let of_metrics = divisors.cells.row(row);
-            if names.len() != units.len() || names.len() != of_metrics.len() {
-                return Err(table.error("a profile has other numbers of metrics, units and divisors"));
+            let of_metrics = divisors.cells.row(row).iter().zip(totals.cells.row(row));
+            let lengths = [units.len(), divisors.cells.row(row).len(), totals.cells.row(row).len()];
+            if lengths.iter().any(|&length| length != names.len()) {
+                return Err(table.error("a profile has other numbers of metrics, units, divisors and totals"));
             }
-            let metrics = names.into_iter().zip(units).zip(of_metrics).map(|((name, unit), number)| {
-                Some(ReadMetric { name, unit, divisor: number.and_then(divisor)? })
-            });
+            let metrics =
+                names.into_iter().zip(units).zip(of_metrics).map(|((name, unit), (number, total))| {
+                    Some(ReadMetric {
+                        name,
+                        unit,
+                        divisor: number.and_then(divisor)?,
+                        total: total.unwrap_or(0),
+                    })
+                });
+            let labels = labels.iter().flat_map(|[keys, values]| keys.list(row).zip(values.list(row)));
+            let labels = labels.map(|(key, value)| (key.into_owned(), value.into_owned())).collect();
+            let count = |number: usize| int(number).and_then(|count| u64::try_from(count).ok()).unwrap_or(0);
             let metrics: Option<Vec<ReadMetric>> = metrics.collect();
             let metrics = metrics
                 .ok_or_else(|| table.column_error("divisors", "holds other numbers than powers of ten"))?;
@@ -138,7 +162,9 @@ fn read_group(table: &Table, group: usize, rows: &mut Vec<ReadProfile>) -> Resul
                     value,
                 }),
                 processors: int(5),
-                samples: int(6).and_then(|samples| u64::try_from(samples).ok()).unwrap_or(0),
+                samples: count(6),
+                labelled: count(7),
+                labels,
                 metrics,
                 default_metric: text(5),
             });

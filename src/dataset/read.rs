@@ -9,19 +9,44 @@ use crate::dataset::FOLDERS;
 use crate::dataset::files::{files_of, open_all};
 use crate::dataset::profiles::{Profiles, ReadMetric, ReadProfile};
 use crate::dataset::samples::{ReadSample, Stacks, Wanted, read_samples};
+use crate::dataset::selection::Selection;
 use crate::format::parquet::result;
 use crate::format::parquet::table::Table;
 use crate::format::{LoadError, ParseError};
-use crate::profile::{LoadOptions, Profile, ProfileBuilder};
+use crate::profile::{LoadOptions, Meta, Profile, ProfileBuilder};
 use crate::unit::{Unit, plural, timestamp_minutes};
+
+/// How many row groups of samples a dataset has, and how many of them were read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RowGroups {
+    /// All of them.
+    pub all: usize,
+    /// Those that were read.
+    pub read: usize,
+}
 
 /// Reads the dataset in a folder as one profile, the sum of all that are in it.
 pub fn read(dataset: &Path, options: &LoadOptions) -> Result<Profile, LoadError> {
+    Ok(read_counting(dataset, options)?.0)
+}
+
+/// Like [`read`]; also says how much was read. Row groups that have no samples of interest are left out.
+pub fn read_counting(dataset: &Path, options: &LoadOptions) -> Result<(Profile, RowGroups), LoadError> {
+    let (profile, groups) = read_wanted(dataset, options)?;
+    if profile.samples.is_empty() && groups.read < groups.all {
+        // The message of a filter that matches nothing names what there is.
+        return read_wanted(dataset, &LoadOptions { only: None, ..options.clone() });
+    }
+    Ok((profile, groups))
+}
+
+fn read_wanted(dataset: &Path, options: &LoadOptions) -> Result<(Profile, RowGroups), LoadError> {
     if let Some(missing) = FOLDERS.iter().find(|name| !dataset.join(name).is_dir()) {
-        return Err(damaged(format!("the dataset is incomplete: it has no folder {missing}/")));
+        let what = format!("the dataset is incomplete: it has no folder {missing}/. Copy all four folders");
+        return Err(damaged(what));
     }
     let budget = options.budget.clone();
-    let profiles = Profiles::read(dataset, &budget)?;
+    let profiles = Profiles::read(dataset, options.only.is_some(), &budget)?;
     if profiles.rows.is_empty() {
         return Err(damaged("the dataset has no profiles: profiles/ has no complete part".to_string()));
     }
@@ -29,11 +54,20 @@ pub fn read(dataset: &Path, options: &LoadOptions) -> Result<Profile, LoadError>
     let metrics = Metrics::declare(&profiles.rows, &mut builder)?;
     let stacks = Stacks::read(dataset, &mut builder, &budget)?;
     let wanted = Wanted { labels: options.labels, sizes: options.sizes, times: options.times };
+    let selection = Selection::new(dataset, &profiles, options)?;
+    let mut groups = RowGroups::default();
     let mut reading =
         Reading { profiles: &profiles, metrics: &metrics, stacks: &stacks, wanted, strays: BTreeSet::new() };
     for table in open_all(dataset, "samples", &budget)? {
         let table = table?;
         for group in 0..table.groups() {
+            groups.all += 1;
+            if let Some(selection) = &selection
+                && !selection.wants(&table, group, &profiles)?
+            {
+                continue;
+            }
+            groups.read += 1;
             let mut take =
                 |builder: &mut ProfileBuilder, sample: &ReadSample| reading.take(&table, builder, sample);
             read_samples(&table, group, wanted, &mut builder, &mut take)?;
@@ -43,10 +77,15 @@ pub fn read(dataset: &Path, options: &LoadOptions) -> Result<Profile, LoadError>
     describe(&mut builder, &profiles, strays);
     let bytes = size(dataset);
     let mut profile = builder.finish()?;
+    if let Some(selection) = selection.filter(|_| groups.read < groups.all) {
+        selection.complete(&mut profile.meta);
+        metrics.complete(&profiles.rows, &mut profile.meta);
+    }
     profile.meta.rows = profiles.rows.iter().map(|profile| profile.samples).sum();
+    profile.meta.labelled_rows = profiles.rows.iter().map(|profile| profile.labelled).sum();
     profile.meta.confidence = "certain";
     profile.meta.bytes = bytes;
-    Ok(profile)
+    Ok((profile, groups))
 }
 
 /// Reads the result of a query with the stacks of the dataset that it came from; `None` if it has names itself.
@@ -128,7 +167,7 @@ impl Metrics {
         let default = finest.iter().position(|metric| Some(&metric.name) == default);
         builder.meta.default_metric = default.unwrap_or(0);
         let mut known = BTreeMap::new();
-        for ReadMetric { name, unit, divisor } in profiles.iter().flat_map(|profile| &profile.metrics) {
+        for ReadMetric { name, unit, divisor, .. } in profiles.iter().flat_map(|profile| &profile.metrics) {
             let key = (name.clone(), unit.clone(), *divisor);
             if known.contains_key(&key) {
                 continue;
@@ -146,11 +185,24 @@ impl Metrics {
         Ok(Metrics { known })
     }
 
-    fn find(&self, sample: &ReadSample) -> Option<(usize, i64)> {
-        let is_it = |key: &&(String, String, u64)| {
-            key.0 == sample.metric && key.1 == sample.unit && key.2 == sample.divisor
-        };
+    fn find(&self, metric: &str, unit: &str, divisor: u64) -> Option<(usize, i64)> {
+        let is_it = |key: &&(String, String, u64)| key.0 == metric && key.1 == unit && key.2 == divisor;
         self.known.iter().find(|(key, _)| is_it(key)).map(|(_, &found)| found)
+    }
+
+    /// Sets the totals to those of all samples, those that were not read included.
+    fn complete(&self, profiles: &[ReadProfile], meta: &mut Meta) {
+        let mut totals = vec![0_i128; meta.metrics.len()];
+        for ReadMetric { name, unit, divisor, total } in profiles.iter().flat_map(|profile| &profile.metrics)
+        {
+            if let Some((metric, factor)) = self.find(name, unit, *divisor) {
+                totals[metric] += i128::from(*total) * i128::from(factor);
+            }
+        }
+        for (metric, total) in meta.metrics.iter_mut().zip(totals) {
+            metric.too_large |= i64::try_from(total).is_err();
+            metric.total = i64::try_from(total).unwrap_or(i64::MAX);
+        }
     }
 }
 
@@ -173,15 +225,16 @@ impl Reading<'_> {
     ) -> Result<(), LoadError> {
         let Some(number) = self.profiles.number(sample.profile, sample.part) else {
             // The samples of a further copy of a profile are no reason to worry.
-            if !self.profiles.has(sample.profile) && self.strays.len() < MOST_STRAYS {
+            if self.profiles.number_of(sample.profile).is_none() && self.strays.len() < MOST_STRAYS {
                 self.strays.insert(sample.part);
             }
             return Ok(());
         };
-        let (metric, factor) = self.metrics.find(sample).ok_or_else(|| {
-            let ReadSample { metric, unit, .. } = sample;
-            table.error(format!("its profile has no metric {metric} ({unit})"))
-        })?;
+        let ReadSample { metric, unit, divisor, .. } = sample;
+        let (metric, factor) = self
+            .metrics
+            .find(metric, unit, *divisor)
+            .ok_or_else(|| table.error(format!("its profile has no metric {metric} ({unit})")))?;
         let stack = self.stacks.get(sample.stack).ok_or_else(|| {
             table.error(format!(
                 "the stack {} is missing from stacks/: copy all files of the dataset",

@@ -1,8 +1,9 @@
 //! The tables of frames, stacks and samples that are read.
 
+use std::collections::HashSet;
 use std::path::Path;
 
-use hashbrown::{HashMap, HashSet};
+use hashbrown::HashMap;
 
 use crate::dataset::files::open_all;
 use crate::dataset::profiles::divisor;
@@ -282,10 +283,7 @@ struct LabelColumn {
 impl LabelColumn {
     fn open(table: &Table, group: usize, wanted: Wanted) -> Result<Self, LoadError> {
         let columns = table.maps(group, "labels")?;
-        let numeric: Option<Vec<String>> =
-            table.note(schema::NUMBERS_KEY).and_then(|list| serde_json::from_str(list).ok());
-        let numeric = numeric.unwrap_or_default().into_iter().collect();
-        Ok(LabelColumn { columns, numeric, only_sizes: !wanted.labels })
+        Ok(LabelColumn { columns, numeric: schema::numeric_labels(table), only_sizes: !wanted.labels })
     }
 
     fn set(&self, builder: &mut ProfileBuilder, row: usize) -> LabelSetId {

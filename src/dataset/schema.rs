@@ -1,5 +1,7 @@
 //! The columns of the tables, and the version of their layout.
 
+use std::collections::HashSet;
+
 use crate::format::LoadError;
 use crate::format::parquet::file::{Field, Kind};
 use crate::format::parquet::result::TABLE_KEY;
@@ -10,6 +12,12 @@ const VERSION_KEY: &str = "prof.dataset";
 
 /// The key of the labels with numbers, a JSON list, in the metadata of files of samples.
 pub(super) const NUMBERS_KEY: &str = "prof.numeric_labels";
+
+/// The keys of labels with numbers in a file of samples.
+pub(super) fn numeric_labels(table: &Table) -> HashSet<String> {
+    let list = table.note(NUMBERS_KEY).and_then(|list| serde_json::from_str::<Vec<String>>(list).ok());
+    list.unwrap_or_default().into_iter().collect()
+}
 
 /// The version of the layout that is written. Readers refuse others.
 const VERSION: &str = "1";
@@ -51,9 +59,11 @@ pub(super) const PROFILES: &[Field] = &[
     Field::optional("period_unit", Kind::Text),
     Field::optional("processors", Kind::Long),
     Field::required("samples", Kind::Long),
+    Field::required("labelled_samples", Kind::Long),
     Field::required("metrics", Kind::Texts),
     Field::required("units", Kind::Texts),
     Field::required("divisors", Kind::Longs),
+    Field::required("totals", Kind::Longs),
     Field::required("default_metric", Kind::Text),
     Field::required("labels", Kind::TextMap),
 ];

@@ -21,7 +21,7 @@ pub use stages::{Stages, offer_labels};
 
 use crate::name::quoted;
 use crate::pattern::Pattern;
-use crate::profile::{LoadOptions, Profile};
+use crate::profile::{LoadOptions, OnlySamples, Profile};
 use crate::transform::{Marks, anonymize, end_before, prune_from, show_from, show_stacks, split_recorded};
 use crate::tree::{By, join_adjacent};
 
@@ -188,6 +188,22 @@ impl Filters {
     /// What has to be loaded for these filters.
     pub fn needs(&self) -> LoadOptions {
         self.list.iter().fold(LoadOptions::LEAST, |needs, filter| needs.or(filter.kind.needs()))
+    }
+
+    /// What a reader may leave out because `--label`, `--from` and `--to` drop it. Filters that are applied before these may have
+    /// something to say about every sample.
+    pub fn only(&self) -> Option<OnlySamples> {
+        let last = |kind| self.texts(kind).pop();
+        if self.list.iter().any(|filter| filter.kind < FilterKind::Label) {
+            return None;
+        }
+        let only = OnlySamples {
+            labels: self.texts(FilterKind::Label),
+            fixed: self.fixed,
+            from: last(FilterKind::From),
+            to: last(FilterKind::To),
+        };
+        (only != OnlySamples::default()).then_some(only)
     }
 
     /// The filters as they could be typed, in the order they are applied. A focus that the view applies itself is not one

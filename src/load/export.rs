@@ -1,6 +1,6 @@
 //! Exporting inputs to a dataset, each as a profile of its own.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::dataset::{Export, ExportError, Exported, future};
 use crate::filter::{FilterError, Filters};
@@ -63,6 +63,7 @@ impl Request {
             return Err(ExportingError::Filter(error));
         }
         let mut messages = said.messages();
+        messages.extend(mixed(&exported.programs).map(Message::note));
         messages.extend(skipped.messages());
         messages.extend(future(exported.latest.into_iter()).map(Message::warning));
         Ok(ExportedInputs { exported, messages })
@@ -106,6 +107,23 @@ impl Request {
         Ok(Some(filtered))
     }
 }
+
+/// A note about profiles of several programs, which every query adds up that does not tell them apart.
+fn mixed(programs: &BTreeSet<String>) -> Option<String> {
+    if programs.len() < 2 {
+        return None;
+    }
+    let named: Vec<&str> = programs.iter().take(MOST_NAMED).map(String::as_str).collect();
+    let more = if programs.len() > MOST_NAMED { ", …" } else { "" };
+    Some(format!(
+        "the profiles are of {} programs ({}{more}): queries add them up unless they group by the column program of profiles",
+        programs.len(),
+        named.join(", ")
+    ))
+}
+
+/// How many programs are named.
+const MOST_NAMED: usize = 5;
 
 /// What there is to say.
 #[derive(Default)]

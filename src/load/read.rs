@@ -348,9 +348,11 @@ impl Reader<'_> {
         shared: Option<&SharedTables>,
         needs: &LoadOptions,
     ) -> Result<(Profile, bool), LoadError> {
-        let Request { format, latency, observer, .. } = self.request;
+        let Request { format, latency, observer, cache, .. } = self.request;
         let path = &self.paths[number];
-        if let Some(profile) = read_tables(path, needs)? {
+        // Samples that are left out cannot be added to those of other inputs, nor be cached for other filters.
+        let only = needs.only.clone().filter(|_| self.paths.len() == 1 && cache.is_none());
+        if let Some(profile) = read_tables(path, &LoadOptions { only, ..needs.clone() })? {
             if *latency {
                 let why = "a dataset adds up recordings, and which of their threads ran at once is lost";
                 return Err(LoadError::NoLatency(why.to_string()));

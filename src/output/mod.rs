@@ -29,7 +29,7 @@ pub use dot::dot;
 pub use error::{ClassicError, Error};
 #[cfg(feature = "cli")]
 pub(crate) use headline::combined;
-pub use html::{HtmlOptions, html};
+pub use html::{HtmlOptions, html, trend_page};
 pub use json::json;
 pub use markdown::markdown;
 #[cfg(feature = "ui")]

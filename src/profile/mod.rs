@@ -50,7 +50,7 @@ pub(crate) use cycles::Cycles;
 pub(crate) use index::HashIndex;
 pub(crate) use lengths::{LONGEST, Lengths, WAITS, WALL};
 pub use notation::{from_notation, to_notation};
-pub use options::LoadOptions;
+pub use options::{LoadOptions, OnlySamples};
 pub(crate) use rows::RowTable;
 pub use samples::{ContextSwitch, Label, LabelSets, LabelValue, SampleTimes, Samples};
 pub(crate) use stacks::StackTable;

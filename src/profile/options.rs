@@ -1,5 +1,7 @@
 //! Options for readers.
 
+use std::sync::Arc;
+
 use crate::profile::budget::Budget;
 
 /// What to load. Readers skip what no view needs.
@@ -16,16 +18,46 @@ pub struct LoadOptions {
     pub switches: bool,
     /// The memory limit for loading.
     pub budget: Budget,
+    /// Which samples are of interest; `None` for all.
+    pub only: Option<Arc<OnlySamples>>,
+}
+
+/// What is known of the samples that filters will keep. A reader that can find these without reading all others may leave
+/// those out, but has to count them in the totals. The texts are those of `--label`, `--from` and `--to`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OnlySamples {
+    /// Samples with these labels: one of each key.
+    pub labels: Vec<String>,
+    /// Whether patterns of labels are literal text.
+    pub fixed: bool,
+    /// Samples taken at this time or later.
+    pub from: Option<String>,
+    /// Samples taken before this time.
+    pub to: Option<String>,
 }
 
 impl LoadOptions {
     /// Everything that the format has. Labels include sizes.
     pub const ALL: LoadOptions =
-        LoadOptions { labels: true, sizes: false, times: true, switches: true, budget: Budget::UNLIMITED };
+        LoadOptions {
+            labels: true,
+            sizes: false,
+            times: true,
+            switches: true,
+            budget: Budget::UNLIMITED,
+            only: None,
+        };
 
     /// Stacks and values only.
     pub const LEAST: LoadOptions =
-        LoadOptions { labels: false, sizes: false, times: false, switches: false, budget: Budget::UNLIMITED };
+        LoadOptions {
+            labels: false,
+            sizes: false,
+            times: false,
+            switches: false,
+            budget: Budget::UNLIMITED,
+            only: None,
+        };
 
     /// Everything that either of the two requests.
     #[must_use]
@@ -36,6 +68,7 @@ impl LoadOptions {
             times: self.times || other.times,
             switches: self.switches || other.switches,
             budget: self.budget.or(other.budget),
+            only: self.only.filter(|only| other.only.as_ref() == Some(only)),
         }
     }
 }

@@ -65,6 +65,20 @@ impl LabelFilter {
         &self.key
     }
 
+    /// Whether a label of this key may match that has this value as text: with its unit, if it is a number.
+    pub(crate) fn may_match(&self, value: &str) -> bool {
+        let (number, unit) = value.split_once(' ').unwrap_or((value, ""));
+        self.wants_text(value) || number.parse().is_ok_and(|number| self.wants_number(number, unit))
+    }
+
+    /// Whether a label with a text from `first` to `last` may match.
+    pub(crate) fn may_match_within(&self, first: &str, last: &str) -> bool {
+        match &self.wanted {
+            WantedValue::Whole(text, None) => (first..=last).contains(&&**text),
+            _ => true,
+        }
+    }
+
     /// Whether one of a sample's labels matches.
     fn matches(&self, labels: &[Label], strings: &Strings) -> bool {
         let of_key = labels.iter().filter(|label| strings.get(label.key) == self.key);

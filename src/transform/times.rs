@@ -71,9 +71,14 @@ impl RecordingSpan {
     /// The span of a recording. Fails if samples have no times.
     pub fn of(profile: &Profile) -> Result<RecordingSpan, TimeError> {
         let times = profile.samples.time.as_ref().and(profile.meta.sample_times).ok_or(TimeError::NoTimes)?;
+        Ok(RecordingSpan::new(times, profile.meta.time_ns, profile.meta.duration_ns))
+    }
+
+    /// The span of samples with these times, of a recording that is noted to begin at `time` and to have lasted `duration`.
+    pub(crate) fn new(times: SampleTimes, time: Option<i64>, duration: Option<i64>) -> RecordingSpan {
         let SampleTimes { first, last, .. } = times;
-        let duration = profile.meta.duration_ns.unwrap_or(0);
-        let noted = profile.meta.time_ns.filter(|&time| first >= time.saturating_sub(SLACK));
+        let duration = duration.unwrap_or(0);
+        let noted = time.filter(|&time| first >= time.saturating_sub(SLACK));
         let began = match noted {
             Some(time) => time.min(first),
             // Times that are counted from the start do not exceed the duration.
@@ -82,7 +87,7 @@ impl RecordingSpan {
         };
         let end = began.saturating_add(duration).max(last);
         // Some recorders note when the program was started, others when they were, so times are counted from the first sample.
-        Ok(RecordingSpan { start: first, began, end, is_dated: noted.is_some() })
+        RecordingSpan { start: first, began, end, is_dated: noted.is_some() }
     }
 
     /// A point in time on the clock of the samples. Fails if a date is given and the recording has none.

@@ -2,12 +2,16 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use prof::dataset::{Export, Exported, read};
+use prof::Filters;
+use prof::dataset::{Export, Exported, RowGroups, read, read_counting};
+use prof::filter::FilterKind;
 use prof::format::Source;
 use prof::profile::{
-    Frame, LabelSetId, LoadOptions, Mapping, Profile, ProfileBuilder, from_notation, to_notation,
+    Budget, Frame, LabelSetId, LoadOptions, Mapping, Profile, ProfileBuilder, from_notation, to_notation,
 };
+use prof::stats::random::Random;
 use prof::view::{Scope, TopOptions, top};
 use serde_json::Value;
 
@@ -316,6 +320,196 @@ fn clocks_in_the_future_and_several_programs_are_reported() {
     export(both.path(), &[("a", &shop), ("b", &words)]);
     let notes = read_back(both.path()).meta.notes;
     assert!(notes.iter().any(|note| note.contains("profiles of 2 programs (shop, words)")), "{notes:?}");
+}
+
+/// Day `number` of November 2026, at noon.
+fn noon(number: i64) -> i64 {
+    1_793_534_400_000_000_000 + (number - 1) * 86_400_000_000_000
+}
+
+/// A dataset of four days, each a part of its own, in two regions; samples of the last day have times of their own.
+fn four_days(folder: &Path) {
+    let texts = [
+        "main;a 1 {region=eu}\nmain;b 2 {region=eu}",
+        "main;a 4 {region=us}\nmain;c 8 {region=us,tier=gold}",
+        "main;b 16 {region=eu,size=4096 bytes}\nmain;b 32 {region=us}",
+        "main;a 64 {region=ap}",
+    ];
+    for (day, text) in (1..).zip(texts) {
+        let mut profile = from_notation(text);
+        profile.meta.time_ns = Some(noon(day));
+        export(folder, &[(&format!("day-{day}"), &profile)]);
+    }
+}
+
+/// The row groups that were read for these filters; the report is the same as if all were.
+fn groups_for(folder: &Path, filters: &[(FilterKind, &str)]) -> RowGroups {
+    let typed = filters.iter().map(|(kind, text)| (*kind, (*text).to_string()));
+    let filters = Filters::typed(typed, false);
+    let all = LoadOptions { labels: true, times: true, ..LoadOptions::LEAST };
+    let only = LoadOptions { only: filters.only().map(Arc::new), ..all.clone() };
+    let (some, groups) = read_counting(folder, &only).unwrap();
+    let reports = [some, read(folder, &all).unwrap()].map(|profile| {
+        let total = profile.meta.metrics[0].total;
+        let filtered = filters.apply(profile);
+        (total, filtered.map(|profile| top_of(&profile, 0)).map_err(|error| error.to_string()))
+    });
+    assert_eq!(reports[0], reports[1]);
+    groups
+}
+
+#[test]
+fn row_groups_that_filters_drop_are_not_read() {
+    let folder = tempfile::tempdir().unwrap();
+    four_days(folder.path());
+    let read = |filters: &[(FilterKind, &str)]| groups_for(folder.path(), filters).read;
+    assert_eq!(groups_for(folder.path(), &[]), RowGroups { all: 4, read: 4 });
+    use FilterKind::{From, HideStacks, Label, LabelRoot, To};
+    assert_eq!(read(&[(From, "2026-11-03T00:00:00Z")]), 2);
+    assert_eq!(read(&[(From, "2026-11-02T00:00:00Z"), (To, "2026-11-03T00:00:00Z")]), 1);
+    assert_eq!(
+        read(&[(To, "2026-11-01T12:00:00Z")]),
+        4,
+        "nothing matches, and the message names what there is"
+    );
+    // Times that are relative count from the first of all samples, and from the last.
+    assert_eq!(read(&[(From, "25h"), (To, "49h")]), 1);
+    assert_eq!(read(&[(From, "-25h")]), 2);
+    assert_eq!(read(&[(Label, "region=eu")]), 2);
+    assert_eq!(read(&[(Label, "region=ap"), (Label, "region=us")]), 3, "one of several values of a key");
+    assert_eq!(read(&[(Label, "region=us"), (Label, "tier=gold")]), 1, "all of several keys");
+    assert_eq!(read(&[(Label, "tier")]), 1);
+    assert_eq!(read(&[(Label, "size=4kb")]), 1, "a number in another unit");
+    assert_eq!(read(&[(Label, "region=~u")]), 3);
+    assert_eq!(read(&[(Label, "region=eu"), (From, "2026-11-02T00:00:00Z")]), 1);
+    assert_eq!(read(&[(Label, "region=nowhere")]), 4);
+    assert_eq!(read(&[(Label, "region=eu"), (HideStacks, "b")]), 2);
+    // Label frames are made for every sample.
+    assert_eq!(read(&[(LabelRoot, "region"), (Label, "region=eu")]), 4);
+}
+
+#[test]
+fn samples_that_are_left_out_count_in_shares() {
+    let folder = tempfile::tempdir().unwrap();
+    four_days(folder.path());
+    let output = prof(folder.path(), &["top", "--label", "region=ap", "-f", "json", "."]).output().unwrap();
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((&report["total"], &report["shown"]), (&127.into(), &64.into()));
+    let output = prof(folder.path(), &["info", "-f", "json", "."]).output().unwrap();
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((&report["labelled_rows"], &report["rows"]), (&7.into(), &7.into()));
+}
+
+/// Samples with several metrics are counted once.
+#[test]
+fn labelled_samples_are_at_most_all_samples() {
+    let folder = tempfile::tempdir().unwrap();
+    let profile = load_file(&fixture("pprof/go-cpu.pb.gz")).unwrap();
+    export(folder.path(), &[("cpu", &profile)]);
+    let again = read_back(folder.path());
+    assert!(profile.meta.metrics.len() > 1 && profile.meta.labelled_rows > 0);
+    assert_eq!((again.meta.rows, again.meta.labelled_rows), (profile.meta.rows, profile.meta.labelled_rows));
+}
+
+#[test]
+fn a_column_of_another_type_is_described() {
+    let folder = tempfile::tempdir().unwrap();
+    export(folder.path(), &[("a", &from_notation("main;a 1"))]);
+    let samples = folder.path().join("samples");
+    let file = samples.join(below(&samples).first().unwrap());
+    let mut bytes = fs::read(&file).unwrap();
+    // The metadata at the end name each column; two names of one length change places.
+    let footer =
+        bytes.len() - 8 - u32::from_le_bytes(bytes[bytes.len() - 8..][..4].try_into().unwrap()) as usize;
+    for at in footer..bytes.len() - 4 {
+        match &bytes[at..at + 4] {
+            b"unit" => bytes[at..at + 4].copy_from_slice(b"time"),
+            b"time" => bytes[at..at + 4].copy_from_slice(b"unit"),
+            _ => {}
+        }
+    }
+    fs::write(&file, bytes).unwrap();
+    let error = refused(folder.path());
+    assert!(error.contains("the column `unit` should hold text, but is of the type"), "{error}");
+}
+
+/// Whatever happens to the bytes of a dataset, reading it gives a profile or an error.
+#[test]
+fn damaged_datasets_are_errors_not_panics() {
+    let folder = tempfile::tempdir().unwrap();
+    four_days(folder.path());
+    let budget = || Budget::of(64 << 20);
+    let filters = Filters::typed([(FilterKind::Label, "region=eu".to_string())], false);
+    let options = || LoadOptions { budget: budget(), only: filters.only().map(Arc::new), ..LoadOptions::ALL };
+    let mut random = Random::new(7);
+    let (mut errors, mut count) = (0, 0);
+    for (file, bytes) in contents(folder.path()) {
+        let path = folder.path().join(file);
+        for case in 0..40 {
+            let mut bytes = bytes.clone();
+            let at = random.number() as usize % bytes.len();
+            match case % 4 {
+                0 => bytes.truncate(at),
+                1 => bytes[at] ^= 1 << (random.number() % 8),
+                2 => bytes[at] = random.number() as u8,
+                // Most of a small file is its metadata, at the end.
+                _ => {
+                    let at = bytes.len() - 1 - random.number() as usize % bytes.len().min(400);
+                    bytes[at] = random.number() as u8;
+                }
+            }
+            fs::write(&path, &bytes).unwrap();
+            errors += usize::from(read(folder.path(), &options()).is_err());
+            errors += usize::from(Export::open(folder.path()).is_err());
+            count += 1;
+        }
+        fs::write(&path, bytes).unwrap();
+    }
+    assert!(errors > count / 4, "{errors} errors in {count} cases");
+    assert_eq!(read_back(folder.path()).meta.metrics[0].total, 127);
+}
+
+/// Hints lead to the dataset, whatever part of it was named.
+#[test]
+fn parts_of_a_dataset_are_no_input() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    export(&path.join("fleet"), &[("a", &from_notation("main;a 1"))]);
+    let said = |arguments: &[&str]| {
+        let output = prof(path, arguments).output().unwrap();
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    let name = |parts: &[&str]| parts.iter().collect::<PathBuf>().display().to_string();
+    for part in [&["fleet", "samples"][..], &["fleet", "samples", "date=__HIVE_DEFAULT_PARTITION__"]] {
+        let (code, text) = said(&["top", &name(part)]);
+        assert!(code == Some(2) && text.contains("a part of a dataset: name the whole, fleet\n"), "{text}");
+    }
+    let (_, text) = said(&["top", &name(&["fleet", "profiles"])]);
+    assert!(text.contains("name the folder of the whole dataset"), "{text}");
+    for table in ["stacks", "frames"] {
+        fs::remove_dir_all(path.join("fleet").join(table)).unwrap();
+        let (code, text) = said(&["top", "fleet"]);
+        assert!(
+            code == Some(2) && text.contains("it has no folder stacks/. Copy all four folders"),
+            "{text}"
+        );
+    }
+    let (code, text) = said(&["sql", "duckdb", "nowhere"]);
+    assert!(code == Some(0) && text.contains("warning: nowhere: there is no dataset here"), "{text}");
+    assert_eq!(said(&["sql", "duckdb", "s3://bucket/fleet"]), (Some(0), String::new()));
+    fs::write(path.join("a.folded"), "main 1\n").unwrap();
+    let (_, text) = said(&["convert", "-o", "x.xyz", "a.folded"]);
+    assert!(text.contains("--to parquet, which writes a folder of tables"), "{text}");
+}
+
+#[test]
+fn an_export_of_several_programs_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let files = ["pprof/go-cpu.pb.gz", "pprof/rust-cpu.pb.gz"].map(|name| fixture(name).display().to_string());
+    let output =
+        prof(folder.path(), &["convert", "-o", "ds", "--to", "parquet", &files[0], &files[1]]).output();
+    let text = String::from_utf8(output.unwrap().stderr).unwrap();
+    assert!(text.contains("note: the profiles are of 2 programs ("), "{text}");
 }
 
 #[test]

@@ -42,6 +42,7 @@ mod filters_random;
 mod fixtures_binary;
 mod fixtures_json;
 mod fixtures_text;
+mod fleet;
 mod folding;
 mod format_list;
 mod help;

@@ -299,6 +299,68 @@ fn memory_does_not_grow_with_the_length_of_profiles() {
 }
 
 #[test]
+fn a_page_shows_every_function_and_what_each_point_is() {
+    let folder = TempDir::new().unwrap();
+    write_nightly(&folder.path().join("nightly"), 30);
+    let (code, output, messages) = run(folder.path(), &["out.html", "nightly"]);
+    assert_eq!((code, output, messages), (1, String::new(), String::new()));
+    let page = fs::read_to_string(folder.path().join("out.html")).unwrap();
+    assert_eq!(page.matches("<svg ").count(), 6, "a function with a verdict, and five others");
+    assert_eq!(page.matches("<circle ").count(), 6 * 30);
+    let point = format!("{} · 2026-10-01 02:00 UTC · ", Path::new("nightly").join("night-1.pb.gz").display());
+    assert!(page.contains(&point), "{page}");
+    let row = "<tr class=\"failed\"><td>REGRESSED</td>";
+    assert!(page.contains(row) && page.contains("<a href=\"#f0\">main.parse</a>"), "{page}");
+    assert!(page.contains("1 regressed among 13 functions") && !page.contains("<script"), "{page}");
+    assert!(page.contains("default-src &#39;none&#39;") || page.contains("default-src 'none'"), "{page}");
+    // A name cannot add to the page.
+    for number in 0..3 {
+        let path = folder.path().join(format!("bad/{number}.pb"));
+        write(&path, CPU, "main;<script>alert(1)</script> 5", Some(START + number * HOUR));
+    }
+    let (_, _, messages) = run(folder.path(), &["bad.html", "bad"]);
+    let page = fs::read_to_string(folder.path().join("bad.html")).unwrap_or_else(|_| panic!("{messages}"));
+    assert!(page.contains("&lt;script&gt;alert(1)") && !page.contains("<script"), "{page}");
+}
+
+/// The nightly job of docs/trend.md, run as it stands there: its exit code is 1 only while the last 30 days have a regression.
+#[test]
+#[cfg(unix)]
+fn the_nightly_job_of_the_documentation_works() {
+    use std::process::Command;
+    use std::time::{SystemTime, UNIX_EPOCH};
+
+    let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/trend.md")).unwrap();
+    let job = text.lines().find_map(|line| line.strip_prefix("- run: prof trend --since 30d ")).unwrap();
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_nanos() as i64;
+    let nights = 60;
+    // After which night parse becomes dearer, the exit code, and what trend.md says.
+    for (dearer, code, said) in [
+        (nights, 0, "no lasting change among 13 functions"),
+        (nights - 12, 1, "1 regressed among 13 functions"),
+        (nights - 45, 0, "no lasting change among 13 functions"),
+    ] {
+        let folder = TempDir::new().unwrap();
+        for night in 0..nights {
+            let parse = if night < dearer { 1000 } else { 1500 } + noise(7 * night);
+            let path = folder.path().join(format!("nightly/{night:02}.pb.gz"));
+            let text = format!("{}main;main.parse {parse}", steady(night));
+            write(&path, CPU, &text, Some(now - (nights - night) as i64 * 24 * HOUR));
+        }
+        let program = Path::new(env!("CARGO_BIN_EXE_prof"));
+        let path = format!("{}:{}", program.parent().unwrap().display(), std::env::var("PATH").unwrap());
+        let mut shell = Command::new("sh");
+        let output = shell.args(["-c", &format!("prof trend --since 30d {job}")]).env("PATH", path);
+        let output = output.current_dir(folder.path()).output().unwrap();
+        let messages = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "{dearer}: {messages}");
+        assert!(messages.contains("older profiles are left out"), "{messages}");
+        let report = fs::read_to_string(folder.path().join("trend.md")).unwrap();
+        assert!(report.contains(said), "{dearer}: {report}");
+    }
+}
+
+#[test]
 fn a_picture_shows_every_function() {
     let folder = TempDir::new().unwrap();
     write_nightly(&folder.path().join("nightly"), 30);

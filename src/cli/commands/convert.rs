@@ -179,7 +179,10 @@ fn known() -> String {
         format!("{} ({})", writer.name, endings.join(" "))
     };
     let formats: Vec<String> = WRITERS.iter().map(of).collect();
-    format!("the formats and their extensions, each also with .gz: {}", formats.join(", "))
+    format!(
+        "the formats and their extensions, each also with .gz: {}; and --to parquet, which writes a folder of tables",
+        formats.join(", ")
+    )
 }
 
 fn holds_calls(profile: &Profile, writer: &Writer) -> anyhow::Error {

@@ -1,6 +1,7 @@
 //! The flow of every command: request → loaded → filtered → report → written.
 
 use std::io::Write;
+use std::sync::Arc;
 
 use anyhow::Result;
 
@@ -128,7 +129,11 @@ impl<'a> Show<'a> {
     fn load(&self, filters: &Filters, sides: Option<&mut Option<Sides>>) -> Result<Loaded> {
         let StackArgs { input, many, filters: filter_args, base, .. } = self.stacks;
         self.output.check(&[input.files()?, base.files()].concat())?;
-        let needs = self.needs(filters);
+        let mut needs = self.needs(filters);
+        // A profile that is kept is shown with other filters later, and two sides are compared as a whole.
+        if self.keep.is_none() && !base.is_given() && !self.needs.times {
+            needs.only = filters.only().map(Arc::new);
+        }
         let request = input.given(many, needs.clone(), filter_args.all_frames)?;
         if !base.is_given() {
             let loaded = load(&request)?;

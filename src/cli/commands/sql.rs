@@ -1,10 +1,14 @@
 //! `prof sql`.
 
+use std::path::Path;
+
 use anyhow::Result;
 use clap::{Args, ValueHint};
 
+use crate::cli::terminal::messages::print_messages;
 use crate::cli::terminal::target::Target;
-use crate::dataset::{Engine, sql};
+use crate::dataset::{Engine, is_dataset, sql};
+use crate::report::Message;
 
 /// SQL macros that query a dataset of profiles in DuckDB, Spark or ClickHouse
 #[derive(Args, Debug)]
@@ -22,6 +26,14 @@ pub(crate) struct SqlCommand {
 
 impl SqlCommand {
     pub(crate) fn run(self) -> Result<()> {
+        let is_local = !self.dataset.contains("://");
+        if is_local && !is_dataset(Path::new(&self.dataset)) {
+            // The statements may be meant for another machine.
+            print_messages([Message::warning(format!(
+                "{}: there is no dataset here; until prof convert --to parquet writes one, these statements fail",
+                self.dataset
+            ))]);
+        }
         let text = sql(self.engine, &self.dataset);
         Target::Stdout.write(|out| Ok(out.write_all(text.as_bytes())?))
     }

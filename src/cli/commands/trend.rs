@@ -20,7 +20,7 @@ use crate::cli::options::pictures::Drawing;
 use crate::cli::terminal::clock::Clock;
 use crate::cli::terminal::failure::{hinted, unwritten};
 use crate::load::{Combine, LoadedSeries, Request, SeriesError, SeriesOptions};
-use crate::output;
+use crate::output::{self, Style};
 use crate::report::{Message, Report, Trend};
 use crate::stats::{CountKind, Normalization};
 use crate::unit::{Quantity, parse_rfc3339, plural, timestamp_minutes};
@@ -29,9 +29,9 @@ use crate::view::{History, TrendOptions, TrendOrder, trend};
 /// What changed for good over many profiles, and what leaks
 ///
 /// Steps are found in any metric, leaks in those that say how much there is at a time, such as memory in use.
-/// An argument that ends in .svg is a picture to write.
+/// An argument that ends in .svg or .html is a picture or a page to write.
 #[derive(Args, Debug)]
-#[command(override_usage = "prof trend [OPTIONS] [OUT.svg] [PROFILE]...")]
+#[command(override_usage = "prof trend [OPTIONS] [OUT.svg|OUT.html] [PROFILE]...")]
 #[command(mut_arg("how", |option| {
     option.help(
         "How to match functions of earlier and later profiles: auto, exact (same name and location), or the path of a \
@@ -42,7 +42,7 @@ use crate::view::{History, TrendOptions, TrendOrder, trend};
 #[command(mut_arg("metrics", |option| option.help("Metric to follow, by name, profile type or number")))]
 #[command(after_help = "Examples:
   prof trend nightly/                what became more expensive, and since when
-  prof trend trend.svg nightly/      the same as a picture
+  prof trend trend.html nightly/     the same as a page; trend.svg is a picture
   prof trend -m inuse_space heaps/   what leaks, and how fast")]
 pub(crate) struct TrendCommand {
     #[command(flatten)]
@@ -133,7 +133,7 @@ fn without_sides(text: &str) -> Result<Normalization, String> {
 
 impl TrendCommand {
     pub(crate) fn run(mut self) -> Result<Outcome> {
-        let drawing = Drawing { command: "trend", endings: &["svg"], dash: false };
+        let drawing = Drawing { command: "trend", endings: &["svg", "html"], dash: false };
         let picture = self.layout.picture(&drawing, &mut self.input.profiles)?;
         let mut output = match &picture {
             Some(out) => Output::picture(out, self.layout.force),
@@ -151,10 +151,16 @@ impl TrendCommand {
         let most = RowLimit { given: self.limit, text: ROWS }.rows(output.format, None).unwrap_or(usize::MAX);
         let others = (output.format.is_for_people() && self.limit.is_none()).then_some(OTHER_ROWS);
         found.cut(most, others);
-        if picture.is_some() {
+        if let Some(path) = &picture {
             let mut drawn = Vec::new();
             let unit = self.wording.unit.unit();
-            output::trend_svg(&found, unit.as_ref(), &mut drawn).map_err(unwritten)?;
+            let is_page = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("html"));
+            if is_page {
+                let style = Style { unit, ..output.style.clone() };
+                output::trend_page(&found, &style, &mut drawn).map_err(unwritten)?;
+            } else {
+                output::trend_svg(&found, unit.as_ref(), &mut drawn).map_err(unwritten)?;
+            }
             output.target.write(|out| Ok(out.write_all(&drawn)?))?;
         } else {
             write_timed(&self.fitted(found, &output)?, &output, &self.input)?;

@@ -13,6 +13,7 @@ use crate::cli::options::many::ManyArgs;
 use crate::cli::terminal::failure::{hinted, meant, no_such};
 use crate::cli::terminal::progress::Progress;
 use crate::cli::terminal::session;
+use crate::dataset::dataset_around;
 use crate::format::{self, FORMATS, Format, LoadError, TIMED_FORMATS};
 use crate::load::{Combine, Error, Loaded, Request, Symbols, shown};
 use crate::parallel;
@@ -151,6 +152,11 @@ pub(crate) fn explain(error: Error, request: &Request) -> anyhow::Error {
         }
         Error::Fetch { error: FetchError { hint: Some(hint), .. }, .. } => hinted(message, hint),
         Error::NoProfile(names) => {
+            if let Some(dataset) = names.iter().find_map(|name| dataset_around(Path::new(name))) {
+                let shown = if dataset == Path::new("") { Path::new(".") } else { dataset };
+                let what = format!("this is a part of a dataset: name the whole, {}", shown.display());
+                return hinted(message, what);
+            }
             let inner = names.iter().find_map(|name| first_subfolder(Path::new(name)));
             let hint = inner.map_or_else(
                 || "name a profile, or a folder that contains one".to_string(),

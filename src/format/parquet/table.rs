@@ -266,6 +266,54 @@ impl Table {
         let is_exact = found.min_is_exact() && found.max_is_exact() && found.null_count_opt() == Some(0);
         (is_exact && min == max).then(|| String::from_utf8_lossy(min.data()).into_owned())
     }
+
+    /// The numbers of a column in a row group, as the statistics say. If some rows have none, that is unknown.
+    pub(crate) fn ints_between(&self, group: usize, column: &str) -> Extent<i64> {
+        let [leaf] = self.leaves(column)[..] else { return Extent::Unknown };
+        match self.statistics(group, leaf) {
+            Some((Statistics::Int64(found), _)) if found.null_count_opt() == Some(0) => {
+                Extent::of(found.min_opt().copied(), found.max_opt().copied())
+            }
+            Some((found, values)) if found.null_count_opt() == Some(values) => Extent::Empty,
+            _ => Extent::Unknown,
+        }
+    }
+
+    /// The keys and the values of a column of maps in a row group, as the statistics say.
+    pub(crate) fn map_between(&self, group: usize, column: &str) -> [Extent<String>; 2] {
+        let [keys, values] = self.leaves(column)[..] else { return [Extent::Unknown, Extent::Unknown] };
+        [keys, values].map(|leaf| match self.statistics(group, leaf) {
+            Some((found, values)) if found.null_count_opt() == Some(values) => Extent::Empty,
+            Some((Statistics::ByteArray(found), _)) => {
+                let text = |bytes: Option<&ByteArray>| Some(bytes?.as_utf8().ok()?.to_string());
+                Extent::of(text(found.min_opt()), text(found.max_opt()))
+            }
+            _ => Extent::Unknown,
+        })
+    }
+
+    /// The statistics of a leaf in a row group, and the number of its values, nulls and empty lists included.
+    fn statistics(&self, group: usize, leaf: usize) -> Option<(&Statistics, u64)> {
+        let column = self.meta.row_group(group).columns().get(leaf)?;
+        Some((column.statistics()?, u64::try_from(column.num_values()).ok()?))
+    }
+}
+
+/// Between which values those of a column are, ends included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Extent<T> {
+    /// There are no statistics.
+    Unknown,
+    /// There are no values.
+    Empty,
+    /// The smallest and the largest, or a bound that is still smaller or larger.
+    Between(T, T),
+}
+
+impl<T> Extent<T> {
+    fn of(first: Option<T>, last: Option<T>) -> Self {
+        first.zip(last).map_or(Extent::Unknown, |(first, last)| Extent::Between(first, last))
+    }
 }
 
 fn failure(name: &str, what: &str) -> ParseError {

@@ -9,8 +9,11 @@ mod causes;
 mod fallback;
 mod pack;
 mod times;
+mod trend;
 
 use std::io::Write;
+
+pub use trend::trend_page;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;

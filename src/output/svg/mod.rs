@@ -11,7 +11,7 @@ mod layout;
 mod legend;
 mod options;
 mod picture;
-mod trend;
+pub(super) mod trend;
 mod wording;
 
 use std::io::Write;

@@ -132,7 +132,7 @@ pub(in crate::output) fn change(row: &TrendRow, scale: &Scale) -> Option<String>
 }
 
 /// `1.21–1.29`, or for a leak `1.10MiB–1.31MiB`.
-fn interval(row: &TrendRow, scale: &Scale) -> Option<String> {
+pub(in crate::output) fn interval(row: &TrendRow, scale: &Scale) -> Option<String> {
     if let Some(rise) = &row.rise {
         let (slope, _) = slope(rise);
         let end = |part: f64| scale.format(rounded(slope * part));
@@ -142,7 +142,7 @@ fn interval(row: &TrendRow, scale: &Scale) -> Option<String> {
     Some(format!("{}–{}", plain_ratio(step.ratio_low?), plain_ratio(step.ratio_high?)))
 }
 
-fn slope(rise: &TrendRise) -> (f64, &'static str) {
+pub(in crate::output) fn slope(rise: &TrendRise) -> (f64, &'static str) {
     rise.per_hour.map_or((rise.per_profile, "/profile"), |slope| (slope, "/h"))
 }
 
@@ -194,7 +194,7 @@ pub(in crate::output) fn heading(trend: &Trend, style: &Style) -> Scaled<String>
 }
 
 /// What was cut, what the numbers mean, and the result.
-fn notes(trend: &Trend, style: &Style) -> Vec<Note> {
+pub(in crate::output) fn notes(trend: &Trend, style: &Style) -> Vec<Note> {
     let mut notes = Vec::new();
     let by = &trend.header.by;
     if trend.header.elided_rows > 0 {

@@ -36,6 +36,10 @@ pub enum Need {
     McpPython,
     /// The client for Node.js, in `target/tools/mcp-node`.
     McpNode,
+    /// Python with the package `duckdb`, in `target/tools/fleet-duckdb`.
+    DuckDb,
+    /// Python with the package `pyspark`, in `target/tools/fleet-spark`, and Java.
+    Spark,
     /// `mdbook`, which makes the documentation site.
     Mdbook,
     /// `dpkg-shlibdeps`, which finds the packages that a Debian package depends on, and the programs that come with it.
@@ -75,6 +79,8 @@ impl Need {
             Need::Npm => any(&["npm"]),
             Need::McpPython => tool("mcp-python/bin/python3"),
             Need::McpNode => tool("mcp-node/node_modules/@modelcontextprotocol/sdk"),
+            Need::DuckDb => tool("fleet-duckdb/bin/python3"),
+            Need::Spark => tool("fleet-spark/bin/python3").or_else(|| any(&["java"])),
             Need::Mdbook => any(&["mdbook"]),
             Need::Dpkg => any(&["dpkg-shlibdeps"]),
             Need::Strace => any(&["strace"]),

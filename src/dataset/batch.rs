@@ -317,8 +317,8 @@ impl Batch {
     }
 }
 
-/// The number of samples with which a part is written: several row groups.
-const MOST_ROWS: usize = 1 << 20;
+/// The number of samples with which a part is written, in 24 MB: several row groups.
+const MOST_ROWS: usize = 3 << 19;
 
 /// The number of frames of distinct stacks with which a part is written.
 const MOST_FRAMES: usize = 4 << 20;

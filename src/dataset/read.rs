@@ -56,8 +56,14 @@ fn read_wanted(dataset: &Path, options: &LoadOptions) -> Result<(Profile, RowGro
     let wanted = Wanted { labels: options.labels, sizes: options.sizes, times: options.times };
     let selection = Selection::new(dataset, &profiles, options)?;
     let mut groups = RowGroups::default();
-    let mut reading =
-        Reading { profiles: &profiles, metrics: &metrics, stacks: &stacks, wanted, strays: BTreeSet::new() };
+    let mut reading = Reading {
+        profiles: &profiles,
+        metrics: &metrics,
+        stacks: &stacks,
+        wanted,
+        strays: BTreeSet::new(),
+        seen: vec![false; profiles.rows.len()],
+    };
     for table in open_all(dataset, "samples", &budget)? {
         let table = table?;
         for group in 0..table.groups() {
@@ -74,6 +80,9 @@ fn read_wanted(dataset: &Path, options: &LoadOptions) -> Result<(Profile, RowGro
         }
     }
     let strays = reading.strays.len();
+    if groups.read == groups.all {
+        builder.meta.warnings.extend(without_samples(&profiles.rows, &reading.seen));
+    }
     describe(&mut builder, &profiles, strays);
     let bytes = size(dataset);
     let mut profile = builder.finish()?;
@@ -214,6 +223,8 @@ struct Reading<'d> {
     wanted: Wanted,
     /// Parts with samples of profiles that are not in the table of profiles.
     strays: BTreeSet<u64>,
+    /// Which profiles have samples.
+    seen: Vec<bool>,
 }
 
 impl Reading<'_> {
@@ -230,6 +241,7 @@ impl Reading<'_> {
             }
             return Ok(());
         };
+        self.seen[number] = true;
         let ReadSample { metric, unit, divisor, .. } = sample;
         let (metric, factor) = self
             .metrics
@@ -252,6 +264,17 @@ impl Reading<'_> {
 }
 
 const MOST_STRAYS: usize = 1000;
+
+/// A warning about profiles whose samples are missing.
+fn without_samples(profiles: &[ReadProfile], seen: &[bool]) -> Option<String> {
+    let had_samples = |profile: &ReadProfile| profile.metrics.iter().any(|metric| metric.total != 0);
+    let missing = profiles.iter().zip(seen).filter(|(profile, seen)| !**seen && had_samples(profile)).count();
+    (missing > 0).then(|| {
+        let all = profiles.len() as u64;
+        let have = plural(missing as u64, "has", "have");
+        format!("{missing} of {all} profiles {have} no samples in samples/: copy all files of the dataset")
+    })
+}
 
 /// Fills in what is known about the profiles, and what there is to say about them.
 fn describe(builder: &mut ProfileBuilder, profiles: &Profiles, strays: usize) {

@@ -29,14 +29,14 @@ pub use dot::dot;
 pub use error::{ClassicError, Error};
 #[cfg(feature = "cli")]
 pub(crate) use headline::combined;
-pub use html::{HtmlOptions, html, trend_page};
+pub use html::{HtmlOptions, html, outliers_page, trend_page};
 pub use json::json;
 pub use markdown::markdown;
 #[cfg(feature = "ui")]
 pub(crate) use names::display_names;
 pub use noise::noise_file;
 pub use style::{Explain, Glyphs, Style, TextColumn};
-pub use svg::{CLASSIC_PIXELS, SvgOptions, chart_svg, classic, heatmap_svg, svg, trend_svg};
+pub use svg::{CLASSIC_PIXELS, SvgOptions, chart_svg, classic, heatmap_svg, outliers_svg, svg, trend_svg};
 #[cfg(feature = "ui")]
 pub(crate) use table::Emphasis;
 pub use text::text;

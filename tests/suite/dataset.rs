@@ -331,8 +331,8 @@ fn noon(number: i64) -> i64 {
 fn four_days(folder: &Path) {
     let texts = [
         "main;a 1 {region=eu}\nmain;b 2 {region=eu}",
-        "main;a 4 {region=us}\nmain;c 8 {region=us,tier=gold}",
-        "main;b 16 {region=eu,size=4096 bytes}\nmain;b 32 {region=us}",
+        "main;a 4 {region=us}\nmain;c 8 {region=us tier=gold}",
+        "main;b 16 {region=eu size=4096bytes}\nmain;b 32 {region=us}",
         "main;a 64 {region=ap}",
     ];
     for (day, text) in (1..).zip(texts) {
@@ -398,6 +398,15 @@ fn samples_that_are_left_out_count_in_shares() {
     let output = prof(folder.path(), &["info", "-f", "json", "."]).output().unwrap();
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!((&report["labelled_rows"], &report["rows"]), (&7.into(), &7.into()));
+}
+
+#[test]
+fn missing_samples_are_reported() {
+    let folder = tempfile::tempdir().unwrap();
+    four_days(folder.path());
+    fs::remove_dir_all(folder.path().join("samples/date=2026-11-02")).unwrap();
+    let warnings = read_back(folder.path()).meta.warnings;
+    assert!(warnings.iter().any(|text| text.starts_with("1 of 4 profiles has no samples")), "{warnings:?}");
 }
 
 /// Samples with several metrics are counted once.
@@ -505,11 +514,12 @@ fn parts_of_a_dataset_are_no_input() {
 #[test]
 fn an_export_of_several_programs_says_so() {
     let folder = tempfile::tempdir().unwrap();
-    let files = ["pprof/go-cpu.pb.gz", "pprof/rust-cpu.pb.gz"].map(|name| fixture(name).display().to_string());
+    let files =
+        ["pprof/go-cpu.pb.gz", "perf-script/rust.perf.txt"].map(|name| fixture(name).display().to_string());
     let output =
         prof(folder.path(), &["convert", "-o", "ds", "--to", "parquet", &files[0], &files[1]]).output();
     let text = String::from_utf8(output.unwrap().stderr).unwrap();
-    assert!(text.contains("note: the profiles are of 2 programs ("), "{text}");
+    assert!(text.contains("note: the profiles are of 2 programs (shop, words)"), "{text}");
 }
 
 #[test]

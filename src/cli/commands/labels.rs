@@ -11,8 +11,10 @@ use crate::cli::commands::show::{Show, one_metric, write_timed};
 use crate::cli::options::args::{CutArgs, StackArgs};
 use crate::cli::options::highlight::HighlightArgs;
 use crate::cli::options::layout::{LayoutArgs, NamesChoice, Output, UnitArgs, WordingArgs};
-use crate::cli::terminal::failure::hinted;
+use crate::cli::options::pictures::Drawing;
+use crate::cli::terminal::failure::{hinted, unwritten};
 use crate::filter::offer_labels;
+use crate::output;
 use crate::profile::{LoadOptions, Profile};
 use crate::report::{Outliers, Report};
 use crate::view::{LabelsOptions, NoOutliers, labels, limit_outliers, outliers};
@@ -39,7 +41,7 @@ pub(crate) struct LabelsCommand {
     highlight: HighlightArgs,
     #[command(flatten)]
     rows: CutArgs,
-    /// Find values of KEY that differ from the others
+    /// Find values of KEY that differ from the others; with OUT.svg or OUT.html, as a picture or a page
     #[arg(long, value_name = "KEY", conflicts_with = "base")]
     outliers: Option<String>,
     /// Accepted as in all views, without effect: there are no function names
@@ -56,11 +58,31 @@ const REQUIREMENT: Requirement = Requirement::Stacks {
 };
 
 impl LabelsCommand {
-    pub(crate) fn run(self) -> Result<()> {
+    pub(crate) fn run(mut self) -> Result<()> {
+        // Differences can be drawn; the list of all values cannot.
+        let drawing = Drawing { command: "labels", endings: &["svg", "html"], dash: false };
+        let picture = match &self.outliers {
+            Some(_) => self.layout.picture(&drawing, &mut self.stacks.input.profiles)?,
+            None => None,
+        };
         let wording = WordingArgs { unit: self.unit.clone(), names: self.names };
         let input = &self.stacks.input;
-        let output = self.layout.output(&wording, &input.profiles, input.quiet)?;
-        write_timed(&self.report(&output, None)?, &output, input)
+        let output = match &picture {
+            Some(out) => Output::picture(out, self.layout.force),
+            None => self.layout.output(&wording, &input.profiles, input.quiet)?,
+        };
+        let report = self.report(&output, None)?;
+        let (Some(out), Report::Outliers(found)) = (&picture, &report) else {
+            return write_timed(&report, &output, input);
+        };
+        let mut drawn = Vec::new();
+        let is_page = out.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("html"));
+        let written = match is_page {
+            true => output::outliers_page(found, &output.style, &mut drawn),
+            false => output::outliers_svg(found, &mut drawn),
+        };
+        written.map_err(unwritten)?;
+        output.target.write(|file| Ok(file.write_all(&drawn)?))
     }
 
     /// What the command shows. Profiles in `keep` are not loaded again.

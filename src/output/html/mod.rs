@@ -7,12 +7,15 @@
 mod bundle;
 mod causes;
 mod fallback;
+mod outliers;
 mod pack;
+mod still;
 mod times;
 mod trend;
 
 use std::io::Write;
 
+pub use outliers::outliers_page;
 pub use trend::trend_page;
 
 use base64::Engine;

@@ -10,6 +10,7 @@ mod heatmap;
 mod layout;
 mod legend;
 mod options;
+pub(super) mod outliers;
 mod picture;
 pub(super) mod trend;
 mod wording;
@@ -20,6 +21,7 @@ pub use chart::chart_svg;
 pub use classic::{CLASSIC_PIXELS, classic};
 pub use heatmap::heatmap_svg;
 pub use options::SvgOptions;
+pub use outliers::outliers_svg;
 pub use trend::trend_svg;
 
 use crate::output::error::Error;

@@ -100,7 +100,7 @@ fn lines<'r>(key: &'r LabelKey, form: Form, style: &Style) -> Vec<LabelLine<'r>>
 }
 
 /// A value with its unit. The label `bytes` of Go's heap profiles has none, because its name is the unit.
-pub(super) fn value_text(key: &str, value: &LabelText, unit: Option<&str>) -> String {
+pub(in crate::output) fn value_text(key: &str, value: &LabelText, unit: Option<&str>) -> String {
     let unit = unit.or_else(|| (key == "bytes").then_some(key));
     match (value, unit) {
         (LabelText::Text(text), _) => clean(text).into_owned(),

@@ -65,7 +65,7 @@ fn share(PartOfWhole { part, whole }: PartOfWhole) -> Cell<'static> {
 }
 
 /// `×4.00`, or that only one side has the function.
-fn cost(row: &OutlierRow) -> String {
+pub(in crate::output) fn cost(row: &OutlierRow) -> String {
     match row.ratio {
         _ if row.inside.part == 0 => "not here".to_string(),
         Some(value) => ratio(value),
@@ -74,7 +74,7 @@ fn cost(row: &OutlierRow) -> String {
 }
 
 /// The result, and what limits it.
-fn notes(found: &Outliers, style: &Style) -> Vec<String> {
+pub(in crate::output) fn notes(found: &Outliers, style: &Style) -> Vec<String> {
     let key = clean(&found.key);
     let count = |count: usize| group_thousands(count as i128);
     let more = found.header.elided_rows;

@@ -38,26 +38,24 @@ pub struct OnlySamples {
 
 impl LoadOptions {
     /// Everything that the format has. Labels include sizes.
-    pub const ALL: LoadOptions =
-        LoadOptions {
-            labels: true,
-            sizes: false,
-            times: true,
-            switches: true,
-            budget: Budget::UNLIMITED,
-            only: None,
-        };
+    pub const ALL: LoadOptions = LoadOptions {
+        labels: true,
+        sizes: false,
+        times: true,
+        switches: true,
+        budget: Budget::UNLIMITED,
+        only: None,
+    };
 
     /// Stacks and values only.
-    pub const LEAST: LoadOptions =
-        LoadOptions {
-            labels: false,
-            sizes: false,
-            times: false,
-            switches: false,
-            budget: Budget::UNLIMITED,
-            only: None,
-        };
+    pub const LEAST: LoadOptions = LoadOptions {
+        labels: false,
+        sizes: false,
+        times: false,
+        switches: false,
+        budget: Budget::UNLIMITED,
+        only: None,
+    };
 
     /// Everything that either of the two requests.
     #[must_use]

@@ -368,9 +368,12 @@ impl ProfileLabels {
         let sets: Vec<Labels> = profile
             .label_sets
             .ids()
-            .map(|set| match used[set] {
-                true => label_texts(profile, profile.label_sets.labels(set), &mut numeric),
-                false => Labels::new(),
+            .map(|set| {
+                if used[set] {
+                    label_texts(profile, profile.label_sets.labels(set), &mut numeric)
+                } else {
+                    Labels::new()
+                }
             })
             .collect();
         ProfileLabels { hashes: sets.iter().map(hash_of_labels).collect(), sets, numeric }

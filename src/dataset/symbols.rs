@@ -126,7 +126,7 @@ impl SymbolRows {
         let (address, addresses) = address(symbols, row);
         let (file, build_id) = (self.string(symbols, mapping.file), self.string(symbols, mapping.build_id));
         let mapping = self.table.mapping(Mapping { file, build_id, addresses, ..Mapping::default() });
-        let copy = self.table.frame(Frame { function, mapping, address, ..*row });
+        let copy = self.table.frame(Frame { function, address, mapping, ..*row });
         if copy.index() == self.frame_ids.len() {
             let id = self.content(copy).id();
             known.frames.check(id)?;

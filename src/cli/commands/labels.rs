@@ -77,9 +77,10 @@ impl LabelsCommand {
         };
         let mut drawn = Vec::new();
         let is_page = out.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("html"));
-        let written = match is_page {
-            true => output::outliers_page(found, &output.style, &mut drawn),
-            false => output::outliers_svg(found, &mut drawn),
+        let written = if is_page {
+            output::outliers_page(found, &output.style, &mut drawn)
+        } else {
+            output::outliers_svg(found, &mut drawn)
         };
         written.map_err(unwritten)?;
         output.target.write(|file| Ok(file.write_all(&drawn)?))

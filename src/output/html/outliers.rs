@@ -16,7 +16,7 @@ pub fn outliers_page(found: &Outliers, style: &Style, out: &mut dyn Write) -> Re
     still_page(out, &title(found), &[found.header.filters.join(" ")], |out| {
         if !found.rows.is_empty() {
             let titles = [text(&found.key), "Share".into(), "Others".into(), "Cost".into(), "q".into()];
-            let titles = [&titles[..], &["".into(), text(&found.header.by.one)]].concat();
+            let titles = [&titles[..], &[String::new(), text(found.header.by.one)]].concat();
             writeln!(out, "<table>\n<tr>{}</tr>", row("th", &titles))?;
         }
         for found_row in &found.rows {

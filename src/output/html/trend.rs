@@ -37,17 +37,17 @@ fn table(trend: &Trend, style: &Style, out: &mut dyn Write) -> Result<(), Error>
     let slopes = scale_to(rises().map(|rise| slope(rise).0).fold(0.0, f64::max))?;
     let sizes = scale_to(rises().filter_map(|rise| rise.in_a_day).fold(0.0, f64::max))?;
     let titles = ["", "First", "Last", "Change", "95% CI", "In a day", "Since"].map(str::to_string);
-    let titles = [&titles[..], &[text(&trend.header.by.one)]].concat();
+    let titles = [&titles[..], &[text(trend.header.by.one)]].concat();
     writeln!(out, "<table>\n<tr>{}</tr>", row("th", &titles))?;
     for (number, found) in trend.rows.iter().enumerate() {
         let in_a_day = found.rise.and_then(|rise| rise.in_a_day);
         let cells = [
             Some(word(found.verdict).to_string()),
-            Some(levels.format(rounded(found.first)).to_string()),
-            Some(levels.format(rounded(found.last)).to_string()),
+            Some(levels.format(rounded(found.first))),
+            Some(levels.format(rounded(found.last))),
             change(found, &slopes),
             interval(found, &slopes),
-            in_a_day.map(|size| sizes.format(rounded(size)).to_string()),
+            in_a_day.map(|size| sizes.format(rounded(size))),
             found.step.as_ref().map(since),
         ];
         let cells = cells.map(|cell| text(&cell.unwrap_or_default()));

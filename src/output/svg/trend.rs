@@ -169,7 +169,7 @@ impl<'t> Charts<'t> {
         for ((place, cost), point) in self.places.iter().zip(&costs).zip(&self.trend.series) {
             let mut words = vec![clean(&point.input).into_owned()];
             words.extend(point.time_ns.map(timestamp_minutes));
-            words.push(scale.format(rounded(*cost)).to_string());
+            words.push(scale.format(rounded(*cost)));
             write!(
                 out,
                 "<circle cx=\"{place:.1}\" cy=\"{:.1}\" r=\"3\" class=\"point\"><title>{}</title></circle>",

@@ -44,6 +44,8 @@ def tabs(browser):
 
 
 def open_tab(browser, tab):
+    # The callers of a function are a filter, which other tabs keep.
+    browser.run("page.change({ filters: [], pin: -1 })")
     browser.run(f"document.querySelector('#tabs button[data-key={tab}]').click()")
     browser.frame()
     browser.frame()

@@ -56,7 +56,8 @@ fn a_block_has_its_numbers_on_a_phone() {
         const sheet = document.getElementById('selection');
         const values = Array.from(sheet.querySelectorAll('.value'), (value) => [value.textContent, value.getBoundingClientRect().right <= innerWidth]);
         const low = Array.from(document.querySelectorAll('#app button:not(.name, .entry, th button), #app select')).filter((control) => control.offsetParent && control.offsetHeight < 44).map((control) => control.outerHTML.slice(0, 80));
-        const found = { values, low, width: innerWidth, overflow: document.documentElement.scrollWidth - innerWidth, bottom: sheet.getBoundingClientRect().bottom <= innerHeight + 1 };
+        const row = graph.canvas.getBoundingClientRect().top + (graph.rowOf(target) + 1) * ROW - graph.scroller.scrollTop;
+        const found = { seen: row <= sheet.getBoundingClientRect().top, values, low, width: innerWidth, overflow: document.documentElement.scrollWidth - innerWidth, bottom: sheet.getBoundingClientRect().bottom <= innerHeight + 1 };
         // With a filter, each number has two shares.
         page.addFilter('show-stacks', 'main', false);
         sheet.style.width = '330px';
@@ -67,6 +68,7 @@ fn a_block_has_its_numbers_on_a_phone() {
     let filtered = found["filtered"].as_array().unwrap();
     assert!(filtered.len() > 1 && filtered.iter().all(|value| value[1] == true), "{found}");
     assert!(found["width"].as_f64().unwrap() <= 500.0, "{found}");
+    assert_eq!(found["seen"], true, "the sheet covers the block that it describes");
     let values = found["values"].as_array().unwrap();
     assert!(values.iter().all(|value| value[1] == true), "{found}");
     let texts: Vec<&str> = values.iter().map(|value| value[0].as_str().unwrap()).collect();

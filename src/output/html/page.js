@@ -390,7 +390,7 @@ class Page {
     element("fold").checked = state.fold;
     element("theme").textContent = theme.isDark ? "Light theme" : "Dark theme";
     if (element("search").value !== state.query && document.activeElement !== element("search")) element("search").value = state.query;
-    fill(element("about"), ...this.about().map((line) => make("div", line.filter(Boolean).join(" · "))));
+    fill(element("about"), ...this.about().map((line) => make("div", line.filter(Boolean).join(" · "), { title: line.filter(Boolean).join(" · ") })));
     element("wide").textContent = state.inverted
       ? "Bottom-up: each function with its callers. A wide function has a large self value."
       : metric.wide && `A wide function ${metric.wide}.`;
@@ -884,6 +884,10 @@ class Page {
     this.graph.setCursor(block);
     this.showSelection(block);
     this.table.mark(this.state.pin);
+    // On a phone, the sheet must not cover the block that it describes.
+    const bottom = this.graph.canvas.getBoundingClientRect().top + (this.graph.rowOf(block) + 1) * ROW - this.graph.scroller.scrollTop;
+    const covered = bottom - element("selection").getBoundingClientRect().top;
+    if (covered > 0) scrollBy(0, covered + ROW);
   }
 
   showTip(hit, event) {

@@ -21,7 +21,7 @@ FIXTURES = ROOT / "fixtures"
 PICTURES = ROOT / "docs" / "pictures"
 # The language, a profile, options, and the comparison to look for.
 LANGUAGES = [
-    ("go", "pprof/go-cpu.pb.gz", [], "go-two-causes"),
+    ("go", "pprof/go-cpu.pb.gz", ["--embed-source", "--trim-path", "/srv/shop", "--source-path", "programs/shop"], "go-two-causes"),
     ("python", "austin/python.austin", [], "python-new-path"),
     ("rust", "pprof/rust-cpu.pb.gz", [], ""),
     ("node", "cpuprofile/node.cpuprofile", [], "node-new-path"),
@@ -51,11 +51,9 @@ def open_tab(browser, tab):
     browser.frame()
 
 
-def image(browser, quality=None):
-    """What is on the screen, as an address with data."""
-    how = {"format": "webp", "quality": quality} if quality else {"format": "png"}
-    data = browser.call("Page.captureScreenshot", **how)["data"]
-    return f"data:image/{how['format']};base64,{data}"
+def image(browser, form, **how):
+    """What is on the screen, in base64."""
+    return browser.call("Page.captureScreenshot", format=form, **how)["data"]
 
 
 def sheet(browser, language, pages):
@@ -71,7 +69,7 @@ def sheet(browser, language, pages):
                 if path != pages[0] and tab != "compare":
                     continue
                 open_tab(browser, tab)
-                rows.setdefault((path, tab), []).append(f'<img width={shown} src="{image(browser)}">')
+                rows.setdefault((path, tab), []).append(f'<img width={shown} src="data:image/png;base64,{image(browser, "png")}">')
     cells = "".join(f"<h2>{tab}</h2><div>{''.join(images)}</div>" for (_, tab), images in rows.items())
     style = "body{margin:8px;font:14px system-ui}div{display:flex;gap:8px}img{border:1px solid #999}h2{margin:6px 0;font-size:14px}"
     with tempfile.TemporaryDirectory() as folder:
@@ -85,9 +83,9 @@ def sheet(browser, language, pages):
 
 
 def save(browser, name):
-    data = image(browser, 60 if name.endswith(".webp") else None)
-    (PICTURES / name).write_bytes(base64.b64decode(data.split(",", 1)[1]))
-    print(name, (PICTURES / name).stat().st_size, flush=True)
+    data = base64.b64decode(image(browser, "webp", quality=50))
+    (PICTURES / name).write_bytes(data)
+    print(name, len(data), flush=True)
 
 
 def documents(browser, prof, folder, comparisons):

@@ -234,6 +234,8 @@ class Page {
   // Showing
 
   update() {
+    this.tallest = 0;
+    element("selection").style.minHeight = "";
     this.showTabs();
     this.model.pixels = this.graph.width || this.model.pixels;
     this.model.update(this.state);
@@ -561,7 +563,7 @@ class Page {
     if (id < 0 && state.zoom.length) parts.push(button("Reset zoom", () => this.restore()));
     fill(bar, ...parts);
     // What is below does not move each time that a longer text needs a second line.
-    if (bar.offsetHeight > (this.tallest ?? 0)) bar.style.minHeight = `${(this.tallest = bar.offsetHeight)}px`;
+    if (bar.offsetHeight > this.tallest) bar.style.minHeight = `${(this.tallest = bar.offsetHeight)}px`;
   }
 
   // Acting on functions
@@ -748,8 +750,6 @@ class Page {
       if (!this.graph.width || !this.graph.layers.length) return;
       if (this.graph.width === width) return this.graph.later();
       width = this.graph.width;
-      this.tallest = 0;
-      element("selection").style.minHeight = "";
       this.update();
     };
     // Not at once: an update resizes the graph again.

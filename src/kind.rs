@@ -73,7 +73,7 @@ pub static KINDS: &[Kind] = &[
     Kind {
         name: "off_cpu",
         unit: "nanoseconds",
-        metrics: &["off_cpu", "off-cpu", "offcpu"],
+        metrics: &["off_cpu", "off-cpu", "offcpu", "waiting"],
         companion: None,
         languages: &["Rust", "C", "C++", "eBPF Go", "eBPF Python"],
         measures: "Time that threads waited off the CPU.",

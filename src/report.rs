@@ -45,7 +45,7 @@ pub use diff::{
     BudgetCheck, BudgetReport, Detectable, Diff, DiffNoise, DiffOutcome, DiffRow, DiffSide, DiffVerdict,
     DoubtfulCore, EffectiveSamples, Folded, Moved, RowVerdict, Strictness, TYPICAL_SHARE,
 };
-pub use findings::{Ceiling, Evidence, Finding, Findings, Remark, Rest, Sentence};
+pub use findings::{Ceiling, Changes, Evidence, ExplainedCause, Finding, Findings, Remark, Rest, Sentence};
 pub use flame::{Flame, FlameNode};
 pub use focus::{CountedFrom, CutRows, Focus, FocusMatch, Neighbour, NeighbourKind, Overlap};
 pub use graph::{Graph, GraphEdge, GraphNode};

@@ -11,8 +11,8 @@ use clap::Subcommand;
 
 use crate::cli::commands::outcome::{FAILURE, Outcome};
 use crate::cli::commands::{self, Command};
-use crate::cli::input::paths;
 use crate::cli::input::request::NoSuchFile;
+use crate::cli::input::{paths, sets};
 use crate::cli::mistakes::{self, similar};
 use crate::cli::terminal::failure::{describe, hinted, is_closed_pipe, with_hint, wrapped};
 use crate::cli::{completion, go_pprof, short_help, usage};
@@ -32,7 +32,7 @@ pub fn main() -> ExitCode {
     if words.len() == 1 && !paths::is_available() {
         return usage::explain_nothing();
     }
-    let result = match with_command(words) {
+    let result = match sets::read().and_then(|()| with_command(words)) {
         Ok(words) => match Command::parse(&words) {
             Err(error) => return usage::explain(&error, &words),
             Ok(command) => command.run(mistakes::describe),

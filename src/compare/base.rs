@@ -5,7 +5,9 @@ use crate::load::{Loaded, Side, SideInput, Sides};
 use crate::profile::{LoadOptions, Profile};
 use crate::report::{Base, DiffSide, Rescaling};
 use crate::stats::{Incomparable, Normalization};
-use crate::transform::{AlignError, GivenError, MatchOptions, ProfileMetric, align, artefacts, fold_leaves};
+use crate::transform::{
+    AlignError, GivenError, MatchOptions, ProfileMetric, align, artefacts, fold_leaves, waiting_of,
+};
 use crate::tree::By;
 use crate::view::{BaseSide, DiffOptions, DiffSides, align_sides, diff, normalization_name, recording};
 
@@ -64,9 +66,20 @@ pub fn add_base(loaded: Loaded, old: Loaded, options: &BaseOptions) -> Result<Lo
         Sides { old: side(old.profile, old_metric), new: side(loaded.profile, metric), share_a_file: false };
     let matching = match_functions(&mut sides, &options.by, &options.matching).map_err(BaseError::Given)?;
     let (old_profile, new) = (&sides.old.inputs[0].profile, &sides.new.inputs[0].profile);
-    let parts = [(new, metric), (old_profile, old_metric)];
-    let parts = parts.map(|(profile, metric)| ProfileMetric { profile, metric, extra: None });
+    let sides_compared = [(new, metric), (old_profile, old_metric)];
+    let waiting = sides_compared.map(|(profile, metric)| waiting_of(&profile.meta.metrics, metric));
+    let waiting = match waiting {
+        [Some(of_new), Some(of_old)] => vec![(new, of_new), (old_profile, of_old)],
+        _ => Vec::new(),
+    };
+    let parts = sides_compared.iter().chain(&waiting);
+    let parts: Vec<ProfileMetric<'_>> =
+        parts.map(|&(profile, metric)| ProfileMetric { profile, metric, extra: None }).collect();
     let mut whole = align(&parts, options.keep.clone())?;
+    // Columns have the name of the first one.
+    for (made, (profile, waiting)) in whole.meta.metrics[2..].iter_mut().zip(&waiting) {
+        made.name.clone_from(&profile.meta.metrics[*waiting].name);
+    }
     let ratio = ratio(options.normalize, (old_profile, old_metric), (new, metric))?;
     // Differences of scaled sums have to fit 64 bits too.
     let scaled = old_profile.meta.metrics[old_metric].total as f64 * ratio;

@@ -30,6 +30,7 @@ pub fn ceiling(part: i64, whole: i64, samples: Option<f64>) -> Option<Ceiling> {
         low: interval.map(|(low, _)| gain(low.max(0.0))),
         high: interval.map(|(_, high)| gain(high.min(1.0))).filter(|high| high.is_finite()),
         is_elapsed_time: false,
+        is_estimate: false,
     })
 }
 

@@ -2,9 +2,9 @@
 
 use hashbrown::HashMap;
 
-use crate::name::is_standard_library;
-use crate::pattern::{contains, is_own};
-use crate::profile::{Column, FrameId, FunctionId, Profile};
+use crate::name::{is_standard_library, is_system_binary};
+use crate::pattern::{contains, is_added, is_own};
+use crate::profile::{Column, FrameId, FunctionId, MappingId, Profile, StackId};
 use crate::report::{Evidence, Name, Sentence};
 use crate::tree::{Flat, KeyId, Subject, flat};
 use crate::unit;
@@ -38,11 +38,15 @@ impl Cost {
     }
 }
 
-/// The samples that have one stack.
+/// The samples that have one stack, or those of them that waited.
 #[derive(Clone, Copy, Debug)]
 pub struct SampleGroup<'p> {
     /// The stack, root first.
     pub frames: &'p [FrameId],
+    /// The same by its number; none in a profile of calls.
+    pub stack: Option<StackId>,
+    /// Whether the thread is known to have waited.
+    pub waits: bool,
     /// The sum of their values.
     pub value: i64,
     /// The same on the old side of a comparison.
@@ -70,6 +74,8 @@ pub struct Samples<'s, 'p> {
     pub flat: Flat,
     /// The sum of all values.
     pub whole: i64,
+    /// Whether a value may be that of a thread that waited, although no sample says so: in a profile of elapsed time.
+    pub may_wait: bool,
     is_taken: Vec<bool>,
     is_own: Column<FrameId, bool>,
     /// The frames that only allocate memory, in profiles of memory: what is below them is done for whoever allocates.
@@ -142,7 +148,7 @@ impl<'s, 'p> Samples<'s, 'p> {
         };
         let of_stack = |stack| {
             let (value, old) = series(&mut subject.values(stack));
-            SampleGroup { frames: profile.stacks.frames(stack), value, old }
+            SampleGroup { frames: profile.stacks.frames(stack), stack: Some(stack), waits: false, value, old }
         };
         let mut groups: Vec<SampleGroup<'s>> = subject.stacks().map(of_stack).collect();
         if subject.calls.is_some() {
@@ -153,26 +159,58 @@ impl<'s, 'p> Samples<'s, 'p> {
             groups.extend(firsts.into_iter().map(|frame| {
                 let key = subject.keys.of_frame(*frame);
                 let (value, old) = series(&mut flat.self_value.iter().map(|values| values[key]));
-                SampleGroup { frames: std::slice::from_ref(frame), value, old }
+                let frames = std::slice::from_ref(frame);
+                SampleGroup { frames, stack: None, waits: false, value, old }
             }));
         }
         groups.retain(|group| group.value != 0 || group.old != 0);
         let whole = groups.iter().map(|group| group.value).sum();
         let is_taken = vec![false; groups.len()];
-        let is_own: Column<FrameId, bool> =
-            of_functions(profile, |name, file| is_own(name, file) && !is_standard_library(name, file));
+        let is_own: Column<FrameId, bool> = of_functions(profile, |name, file| {
+            is_own(name, file) && !is_standard_library(name, file) && !is_added(name, file)
+        });
+        // Names such as `__schedule` say nothing; the binary that they are in does.
+        let symbols = &profile.symbols;
+        let is_system: Column<MappingId, bool> =
+            symbols.mappings.ids().map(|mapping| is_system_binary(symbols.mapping_file(mapping))).collect();
+        let is_system = |frame: FrameId| is_system[symbols.frames[frame].mapping];
         // Functions of one name are one function: it is the program's if any of them is.
         let mut own_keys = Column::<KeyId, bool>::filled(false, subject.keys.len());
-        for (frame, _) in is_own.enumerate().filter(|(_, is_own)| **is_own) {
+        for (frame, _) in is_own.enumerate().filter(|&(frame, is_own)| *is_own && !is_system(frame)) {
             own_keys[subject.keys.of_frame(frame)] = true;
         }
         let is_own = is_own.ids().map(|frame| own_keys[subject.keys.of_frame(frame)]).collect();
         let is_allocator = cost.is_memory().then(|| set(profile, "@alloc"));
-        Samples { subject, groups, cost, flat, whole, is_taken, is_own, is_allocator }
+        let may_wait = false;
+        Samples { subject, groups, cost, flat, whole, may_wait, is_taken, is_own, is_allocator }
+    }
+
+    /// The same, given how long each stack waited: on the new side, and on the old one if there is one.
+    #[must_use]
+    pub fn with_waits(mut self, waits: &[Column<StackId, i64>]) -> Self {
+        let [of_new, of_old] = [waits.first(), waits.get(1)];
+        let mut waiting = Vec::new();
+        for group in &mut self.groups {
+            let part = |waits: Option<&Column<StackId, i64>>| {
+                waits.zip(group.stack).map_or(0, |(waits, stack)| waits[stack])
+            };
+            let (value, old) = (part(of_new).min(group.value), part(of_old).min(group.old));
+            waiting.push(SampleGroup { waits: true, value, old, ..*group });
+            (group.value, group.old) = (group.value - value, group.old - old);
+        }
+        self.groups.append(&mut waiting);
+        self.groups.retain(|group| group.value != 0 || group.old != 0);
+        self.is_taken = vec![false; self.groups.len()];
+        self
+    }
+
+    /// The samples that support no finding yet, without those that are known to have waited: these say nothing about work.
+    pub(super) fn left(&self) -> impl Iterator<Item = usize> + '_ {
+        self.all_left().filter(|&group| !self.groups[group].waits)
     }
 
     /// The samples that support no finding yet.
-    pub fn left(&self) -> impl Iterator<Item = usize> + '_ {
+    pub fn all_left(&self) -> impl Iterator<Item = usize> + '_ {
         (0..self.groups.len()).filter(|&group| self.is_left(group))
     }
 
@@ -265,7 +303,7 @@ impl<'s, 'p> Samples<'s, 'p> {
             if is(frame) {
                 let (measured, left) = sites.entry(self.key(frame)).or_default();
                 *measured = Measured { value: measured.value + group.value, old: measured.old + group.old };
-                if self.is_left(number) {
+                if self.is_left(number) && !group.waits {
                     left.push(number);
                 }
             }
@@ -274,6 +312,17 @@ impl<'s, 'p> Samples<'s, 'p> {
             sites.into_iter().map(|(key, (measured, left))| (key, measured, left)).collect();
         sites.sort_by_key(|(key, ..)| *key);
         sites
+    }
+
+    /// Which values stand out among those of all sites: in a flat profile, none does, and the largest is the largest by chance.
+    pub(super) fn standing_out(&self) -> impl Fn(i64) -> bool + '_ {
+        let mut values: Vec<i64> =
+            self.by_site(|_| true).into_iter().map(|(_, measured, _)| measured.value).collect();
+        values.sort_unstable();
+        move |value| {
+            let alike = values.len() - values.partition_point(|&other| other < value - value / 2);
+            self.percent(value) >= LARGE || alike <= CROWD
+        }
     }
 
     /// The command that shows the self of a site.
@@ -348,6 +397,12 @@ pub(super) const ASKED_FOR: [&str; 2] = ["asked for by", "asked for only by"];
 
 /// The verb for code from which something in a library is reached.
 pub(super) const REACHED: [&str; 2] = ["reached from", "reached only from"];
+
+/// A function with this share, in percent, is worth a look even if others are as heavy.
+const LARGE: f64 = 10.0;
+
+/// A function does not stand out if more than so many, it among them, have at least half of its value.
+const CROWD: usize = 10;
 
 /// From this share on, a sentence says that there are others than those who call.
 const OTHERS: f64 = 0.5;

@@ -1,7 +1,8 @@
 //! A function of a library that does much work itself: what to change is who calls it.
 
 use crate::findings::evidence::{CALLED, REACHED};
-use crate::findings::{Candidate, Cost, Rule, Samples};
+use crate::findings::{Candidate, Cost, Measured, Rule, Samples};
+use crate::name::is_artefact;
 use crate::report::Sentence;
 
 /// The rule.
@@ -15,14 +16,18 @@ pub(super) static RULE: Rule = Rule {
 
 fn find(samples: &Samples<'_, '_>) -> Vec<Candidate> {
     let sites = samples.by_site(|frame| !samples.is_own(frame));
-    let candidate = |(key, measured, left): (_, _, Vec<usize>)| {
+    let stands_out = samples.standing_out();
+    let candidate = |(key, measured, left): (_, Measured, Vec<usize>)| {
         let name = samples.name(key);
-        if is_nameless(name) || samples.percent(samples.sum(&left)) < RULE.least {
+        // What the profiler put there is nobody's work; prof lint says so.
+        let is_heavy = samples.percent(samples.sum(&left)) >= RULE.least && stands_out(measured.value);
+        if is_nameless(name) || is_artefact(name) || !is_heavy {
             return None;
         }
         let says = Sentence::of(name).text(match samples.cost {
             Cost::Allocated => ", library code, allocates this itself",
             Cost::InUse => ", library code, allocated memory that is still in use",
+            Cost::Time if samples.may_wait => ", library code, spends this itself, running or waiting",
             Cost::Time => ", library code, does the work itself",
             Cost::Waiting => ", library code, waits",
             _ => ", library code, is where it happens",
@@ -47,10 +52,12 @@ pub fn is_nameless(name: &str) -> bool {
         || name.starts_with('[')
         || name.starts_with('<') && name.ends_with("unknown>")
         || ["(unknown)", "<name omitted>"].contains(&name)
+        || name.strip_prefix("0x").is_some_and(|digits| digits.bytes().all(|digit| digit.is_ascii_hexdigit()))
 }
 
 #[cfg(test)]
 mod tests {
+    use super::is_nameless;
     use crate::findings::Cost;
     use crate::findings::tests::drawn;
     use crate::profile::from_notation;
@@ -64,6 +71,12 @@ mod tests {
             drawn(&profile, Cost::Time)[1],
             "library 45/45: strings.ToLower, library code, does the work itself | reached from match (30.0%), sort (10.0%); 5.0% from elsewhere"
         );
+    }
+
+    #[test]
+    fn an_address_is_no_name() {
+        assert!(["", "[libc.so]", "<unknown>", "0x7f3a"].into_iter().all(is_nameless));
+        assert!(!["main", "0xdeadline", "operator[]"].into_iter().any(is_nameless));
     }
 
     #[test]

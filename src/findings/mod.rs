@@ -14,6 +14,7 @@ mod library;
 mod library_call;
 mod light_parent;
 mod lock;
+mod object_size;
 mod recursion;
 mod remark;
 mod sequence;
@@ -26,6 +27,7 @@ pub use ceiling::{accuracy, ceiling};
 pub use evidence::{Candidate, Cost, Measured, SampleGroup, Samples};
 pub use label_totals::RemarkRule;
 pub use library::is_nameless;
+pub use object_size::{Objects, small_objects};
 pub use remark::remarks;
 
 use std::cmp::Reverse;
@@ -110,9 +112,18 @@ pub(crate) mod tests {
 
     /// The findings in a few words: `heavy-leaf 60/60 work`.
     pub(crate) fn drawn(profile: &Profile, cost: Cost) -> Vec<String> {
+        drawn_with(profile, cost, |samples| samples)
+    }
+
+    /// The same for samples of which more is known.
+    pub(crate) fn drawn_with(
+        profile: &Profile,
+        cost: Cost,
+        known: impl for<'s, 'p> FnOnce(Samples<'s, 'p>) -> Samples<'s, 'p>,
+    ) -> Vec<String> {
         let subject = Subject::new(profile, &By::Function, &[0]);
         let lone = lone_frames(&subject);
-        let (found, left) = find(Samples::new(&subject, &lone, cost));
+        let (found, left) = find(known(Samples::new(&subject, &lone, cost)));
         let line = |found: &Found| {
             let Found { rule, candidate, value } = found;
             let details = candidate.details.iter().map(|detail| format!(" | {detail}"));
@@ -124,7 +135,7 @@ pub(crate) mod tests {
                 details.collect::<String>()
             )
         };
-        let rest = left.left().map(|group| left.groups[group].value).sum::<i64>();
+        let rest = left.all_left().map(|group| left.groups[group].value).sum::<i64>();
         found.iter().map(line).chain([format!("rest {rest}")]).collect()
     }
 
@@ -168,7 +179,7 @@ pub(crate) mod tests {
             let whole: i64 = stacks.iter().map(|(_, value)| value).sum();
             for cost in [Cost::Time, Cost::Allocated, Cost::Waiting] {
                 let (found, left) = find(Samples::new(&subject, &[], cost));
-                let rest: i64 = left.left().map(|group| left.groups[group].value).sum();
+                let rest: i64 = left.all_left().map(|group| left.groups[group].value).sum();
                 let sum: i64 = found.iter().map(|found| found.value).sum();
                 prop_assert_eq!(sum + rest, whole);
                 for found in &found {

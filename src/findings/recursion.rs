@@ -17,6 +17,9 @@ pub(super) static RULE: Rule = Rule {
     find,
 };
 
+/// Two frames of one name may be overloads, or closures; three are recursion.
+const DEEP: usize = 3;
+
 fn find(samples: &Samples<'_, '_>) -> Vec<Candidate> {
     if samples.cost != Cost::Time {
         return Vec::new();
@@ -34,8 +37,10 @@ fn find(samples: &Samples<'_, '_>) -> Vec<Candidate> {
     let mut recursive: Vec<(KeyId, (Vec<usize>, usize))> = recursive.into_iter().collect();
     recursive.sort_by_key(|(key, _)| *key);
     // Frames without names may be of different functions.
-    let heavy = recursive.into_iter().filter(|(key, (groups, _))| {
-        !is_nameless(samples.name(*key)) && samples.percent(samples.sum(groups)) >= RULE.least
+    let heavy = recursive.into_iter().filter(|(key, (groups, depth))| {
+        *depth >= DEEP
+            && !is_nameless(samples.name(*key))
+            && samples.percent(samples.sum(groups)) >= RULE.least
     });
     heavy.map(|(key, (groups, depth))| candidate(samples, key, groups, depth)).collect()
 }
@@ -64,7 +69,8 @@ mod tests {
 
     #[test]
     fn code_without_names_does_not_call_itself() {
-        let profile = from_notation("main;[libc.so.6];[libc.so.6];read 60\nmain;work 40");
+        let profile =
+            from_notation("main;[libc.so.6];[libc.so.6];[libc.so.6];read 60\nmain;call;call;work 40");
         let findings = drawn(&profile, Cost::Time);
         assert!(findings.iter().all(|line| !line.contains("calls itself")), "{findings:?}");
     }

@@ -1,9 +1,10 @@
 //! A sequence of calls that recurs in many places: made cheaper once, it is cheaper everywhere.
 
 use crate::findings::evidence::{Candidate, Measured, Samples};
+use crate::findings::library::is_nameless;
 use crate::findings::{Cost, Rule};
 use crate::report::{Evidence, Sentence};
-use crate::tree::{Fraction, KeyId, SequenceSearch, sequences};
+use crate::tree::{Fraction, KeyId, Sequence, SequenceSearch, sequences};
 
 /// The rule.
 pub(super) static RULE: Rule = Rule {
@@ -35,8 +36,12 @@ fn find(samples: &Samples<'_, '_>) -> Vec<Candidate> {
         return Vec::new();
     }
     let all = sequences(samples.subject, search(samples));
-    let candidate = |(rank, sequence): (usize, _)| {
+    let candidate = |(rank, sequence): (usize, &Sequence)| {
         let keys = all.keys(sequence);
+        // What `[libc.so] → [libc.so]` does is anybody's guess.
+        if keys.iter().any(|&key| is_nameless(samples.name(key))) {
+            return None;
+        }
         let groups: Vec<usize> = samples.left().filter(|&group| holds(samples, group, &keys)).collect();
         let mut says = Sentence::new("the sequence ").name(samples.name(keys[0]));
         for &key in &keys[1..] {
@@ -52,9 +57,9 @@ fn find(samples: &Samples<'_, '_>) -> Vec<Candidate> {
         let least_value = sequence.total / 2;
         let evidence = Evidence { words, subject: None };
         let candidate = Candidate::new(groups, measured, evidence, says).detail(Some(hint));
-        Candidate { least_value, ..candidate }
+        Some(Candidate { least_value, ..candidate })
     };
-    all.found.iter().take(SEQUENCES).enumerate().map(candidate).collect()
+    all.found.iter().take(SEQUENCES).enumerate().filter_map(candidate).collect()
 }
 
 /// Whether the functions stand next to each other on the stack.

@@ -2,6 +2,7 @@
 
 use crate::findings::evidence::{ASKED_FOR, Candidate, Samples, focus};
 use crate::findings::{Cost, Rule};
+use crate::pattern::added_sets;
 use crate::profile::{Column, FrameId};
 use crate::report::Sentence;
 
@@ -34,19 +35,24 @@ fn find(samples: &Samples<'_, '_>) -> Vec<Candidate> {
     if samples.cost != Cost::Time {
         return Vec::new();
     }
-    let sets: Vec<Column<FrameId, bool>> = TAXES.iter().map(|(set, _)| samples.set(set)).collect();
-    let mut groups: Vec<Vec<usize>> = vec![Vec::new(); TAXES.len()];
+    // Sets of the user are the most specific kinds of work.
+    let made: Vec<(&str, String)> = added_sets().map(|set| (set, format!("functions of {set}"))).collect();
+    let made = made.iter().map(|(set, what)| (*set, &**what));
+    let taxes: Vec<(&str, &str)> = made.chain(TAXES.iter().copied()).collect();
+    let primitive = taxes.len() - TAXES.len() + PRIMITIVE;
+    let sets: Vec<Column<FrameId, bool>> = taxes.iter().map(|(set, _)| samples.set(set)).collect();
+    let mut groups: Vec<Vec<usize>> = vec![Vec::new(); taxes.len()];
     for number in samples.left() {
         let first = |sets: &[Column<FrameId, bool>]| {
             let in_any = |&frame: &FrameId| sets.iter().position(|set| set[frame]);
             samples.groups[number].frames.iter().find_map(in_any)
         };
-        let (whole, primitive) = sets.split_at(PRIMITIVE);
-        if let Some(set) = first(whole).or_else(|| Some(PRIMITIVE + first(primitive)?)) {
+        let (whole, primitives) = sets.split_at(primitive);
+        if let Some(set) = first(whole).or_else(|| Some(primitive + first(primitives)?)) {
             groups[set].push(number);
         }
     }
-    let taxes = TAXES.iter().zip(&sets).zip(groups);
+    let taxes = taxes.iter().zip(&sets).zip(groups);
     taxes
         .filter(|(_, groups)| !groups.is_empty())
         .map(|((tax, set), groups)| candidate(samples, tax, set, groups))
@@ -65,7 +71,7 @@ pub(super) fn whole_set(samples: &Samples<'_, '_>, name: &'static str, what: &'s
 
 fn candidate(
     samples: &Samples<'_, '_>,
-    (name, what): &(&'static str, &'static str),
+    (name, what): &(&str, &str),
     set: &Column<FrameId, bool>,
     groups: Vec<usize>,
 ) -> Candidate {

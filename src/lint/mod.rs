@@ -5,6 +5,7 @@
 
 mod labels;
 mod names;
+mod rate;
 mod recording;
 mod samples;
 mod stacks;
@@ -64,6 +65,11 @@ pub static RULES: &[LintRule] = &[
     LintRule { name: "debug-build", worst: Severity::Warning, find: names::debug_build },
     LintRule { name: "mixed-builds", worst: Severity::Warning, find: names::mixed_builds },
     LintRule { name: "safepoints", worst: Severity::Warning, find: recording::safepoints },
+    LintRule { name: "lost", worst: Severity::Error, find: recording::lost },
+    LintRule { name: "throttled", worst: Severity::Warning, find: recording::throttled },
+    LintRule { name: "intervals", worst: Severity::Warning, find: rate::intervals },
+    LintRule { name: "in-step", worst: Severity::Warning, find: rate::in_step },
+    LintRule { name: "before-collection", worst: Severity::Warning, find: samples::before_collection },
     LintRule { name: "impossible", worst: Severity::Warning, find: recording::impossible },
     LintRule { name: "reader", worst: Severity::Warning, find: recording::reader },
     LintRule { name: "labels", worst: Severity::Note, find: labels::as_many_as_samples },

@@ -2,17 +2,69 @@
 
 use crate::lint::{Finding, Recorded};
 use crate::report::Severity;
-use crate::unit::plural;
+use crate::unit::{group_thousands, plural};
 
 /// Recorders that see a thread only at a safepoint.
 const AT_SAFEPOINTS: &[&str] = &["hprof"];
 
 pub(super) fn safepoints(recorded: &Recorded<'_>) -> Option<Finding> {
     let format = recorded.profile.meta.format;
+    let is_cpu = crate::kind::of_metric(&recorded.profile.meta.metrics[recorded.metric].name)
+        .is_some_and(|kind| ["cpu", "samples"].contains(&kind.name));
+    if recorded.profile.meta.faults.skips_code && is_cpu {
+        return Some(Finding {
+            level: Severity::Note,
+            says: "JFR's ExecutionSample sees at most a few threads at a time, only in Java code, and only where the virtual \
+                   machine knows the line: the costs of short methods and of native code are wrong"
+                .to_string(),
+            remedy: "record with jdk.CPUTimeSample (Java 25, Linux) or async-profiler".to_string(),
+            share: None,
+        });
+    }
     AT_SAFEPOINTS.contains(&format).then(|| Finding {
         level: Severity::Warning,
         says: format!("{format} records threads only at safepoints: loops and small functions look cheaper than they are"),
         remedy: "record with async-profiler, or with JFR's CPUTimeSample (Java 25)".to_string(),
+        share: None,
+    })
+}
+
+/// From these shares of lost samples on, it is worth a note, a warning and an error.
+const LOST: [f64; 3] = [0.0, 1.0, 50.0];
+
+pub(super) fn lost(recorded: &Recorded<'_>) -> Option<Finding> {
+    let meta = &recorded.profile.meta;
+    let lost = meta.faults.lost;
+    let taken = recorded.samples.map_or(meta.rows, i64::unsigned_abs);
+    let share = 100.0 * lost as f64 / (lost.saturating_add(taken)).max(1) as f64;
+    let level = match share {
+        share if share >= LOST[2] => Severity::Error,
+        share if share >= LOST[1] => Severity::Warning,
+        _ => Severity::Note,
+    };
+    (lost > 0).then(|| Finding {
+        level,
+        says: format!(
+            "the recorder lost {} of {} samples ({share:.1}%), mostly where the program was busiest",
+            group_thousands(lost.into()),
+            group_thousands(i128::from(lost) + i128::from(taken))
+        ),
+        remedy: "record at a lower rate, with smaller stacks, or with larger buffers (perf record -m)"
+            .to_string(),
+        share: Some(share),
+    })
+}
+
+pub(super) fn throttled(recorded: &Recorded<'_>) -> Option<Finding> {
+    let times = recorded.profile.meta.faults.throttled;
+    (times > 0).then(|| Finding {
+        level: Severity::Warning,
+        says: format!(
+            "the kernel throttled sampling {} {}: what ran then looks cheaper than it is",
+            group_thousands(times.into()),
+            plural(times, "time", "times")
+        ),
+        remedy: "record at a lower rate (perf record -F 99)".to_string(),
         share: None,
     })
 }
@@ -25,10 +77,13 @@ pub(super) fn impossible(recorded: &Recorded<'_>) -> Option<Finding> {
 
 /// What the reader of the file found: samples that were lost, and records that are damaged.
 pub(super) fn reader(recorded: &Recorded<'_>) -> Option<Finding> {
-    // What lacks names is a rule of its own.
-    let warnings = recorded.profile.meta.warnings.iter().filter(|text| !text.starts_with(UNRESOLVED));
-    let warnings: Vec<&String> = warnings.collect();
+    let meta = &recorded.profile.meta;
+    let mut warnings: Vec<&String> = meta.warnings.iter().filter(|text| !has_rule(text)).collect();
+    // One damaged record of a million changes nothing, so the largest problem comes first.
+    let of_all = |text: &str| counted(text).map_or(1.0, |count| count as f64 / meta.rows.max(1) as f64);
+    warnings.sort_by(|a, b| of_all(b).total_cmp(&of_all(a)));
     let first = warnings.first()?;
+    let level = if of_all(first) < SMALL { Severity::Note } else { Severity::Warning };
     let (more, remedy) = match warnings.len() {
         1 => (String::new(), "check how it was recorded, and whether the file is whole"),
         count => {
@@ -36,36 +91,95 @@ pub(super) fn reader(recorded: &Recorded<'_>) -> Option<Finding> {
             (format!(" (and {} more {noun})", count - 1), "prof info lists all of them")
         }
     };
-    Some(Finding {
-        level: Severity::Warning,
-        says: format!("{first}{more}"),
-        remedy: remedy.to_string(),
-        share: None,
-    })
+    Some(Finding { level, says: format!("{first}{more}"), remedy: remedy.to_string(), share: None })
 }
 
-/// How a warning begins that is about addresses without names.
-const UNRESOLVED: &str = "functions without names have ";
+/// A problem of a smaller part of the samples, from 0 to 1, is no more than a note.
+const SMALL: f64 = 0.01;
+
+/// The number with which a warning begins, such as `1,204 samples have no stack`.
+fn counted(warning: &str) -> Option<u64> {
+    let number = warning.split(' ').next()?.replace(',', "");
+    number.parse().ok()
+}
+
+/// Whether a rule of its own is about this: names, or lost samples.
+fn has_rule(warning: &str) -> bool {
+    warning.starts_with("functions without names have ")
+        || warning.starts_with("code without names: ")
+        || warning.starts_with("the kernel throttled sampling")
+        || warning.ends_with("lost by the recorder")
+}
 
 #[cfg(test)]
 mod tests {
     use crate::lint::{Recorded, problems};
     use crate::profile::from_notation;
+    use crate::report::Severity;
 
     #[test]
     fn recorders() {
         let mut profile = from_notation("main;work 500");
         profile.meta.format = "hprof";
         profile.meta.warnings = vec!["3 samples were lost".to_string(), "a record is damaged".to_string()];
-        let found = problems(&Recorded::new(&profile, 0, None, Some("no machine has 70 CPUs".to_string())));
+        let found = problems(
+            &Recorded::new(&profile, 0, None, Some("no machine has 70 CPUs".to_string())),
+            Severity::Note,
+        );
         let says: Vec<&str> = found.iter().map(|problem| &*problem.says).collect();
         assert_eq!(
             says,
             [
                 "hprof records threads only at safepoints: loops and small functions look cheaper than they are",
                 "no machine has 70 CPUs",
-                "3 samples were lost (and 1 more warning)",
+                "a record is damaged (and 1 more warning)",
             ]
         );
+    }
+
+    fn found(profile: &crate::profile::Profile) -> Vec<String> {
+        let found = problems(&Recorded::new(profile, 0, Some(500), None), Severity::Note);
+        found
+            .iter()
+            .map(|problem| format!("{} {}: {}", problem.level.word(), problem.rule, problem.says))
+            .collect()
+    }
+
+    #[test]
+    fn lost_samples_and_pauses() {
+        let mut profile = from_notation("main;work 500");
+        profile.meta.faults.lost = 2;
+        profile.meta.warnings = vec!["2 samples were lost by the recorder".to_string()];
+        let says = |level: &str, lost: &str, all: &str, share: &str| {
+            format!(
+                "{level} lost: the recorder lost {lost} of {all} samples ({share}%), mostly where the program was busiest"
+            )
+        };
+        assert_eq!(found(&profile), [says("note", "2", "502", "0.4")]);
+        profile.meta.faults.lost = 50;
+        assert_eq!(found(&profile), [says("warning", "50", "550", "9.1")]);
+        profile.meta.faults.lost = 1500;
+        assert_eq!(found(&profile), [says("error", "1,500", "2,000", "75.0")]);
+        profile.meta.faults = crate::profile::Faults { throttled: 3, ..Default::default() };
+        assert_eq!(
+            found(&profile),
+            [
+                "warning throttled: the kernel throttled sampling 3 times: what ran then looks cheaper than it is"
+            ]
+        );
+    }
+
+    #[test]
+    fn small_problems_are_notes() {
+        let mut profile = from_notation("main;work 500");
+        profile.meta.rows = 1_000;
+        for (warning, level) in [
+            ("9 samples have no stack", "note"),
+            ("10 samples have no stack", "warning"),
+            ("it is damaged", "warning"),
+        ] {
+            profile.meta.warnings = vec![warning.to_string()];
+            assert_eq!(found(&profile), [format!("{level} reader: {warning}")]);
+        }
     }
 }

@@ -86,6 +86,28 @@ pub(super) fn idle(recorded: &Recorded<'_>) -> Option<Finding> {
     })
 }
 
+/// With fewer stacks, it is no surprise that all objects are still in use.
+const FEWEST_STACKS: usize = 5;
+
+/// Go counts as in use what the last collection left. If there was none, that is all that was ever allocated.
+pub(super) fn before_collection(recorded: &Recorded<'_>) -> Option<Finding> {
+    let meta = &recorded.profile.meta;
+    let shown = &meta.metrics[recorded.metric].name;
+    let other = shown.strip_prefix("inuse_").map(|what| format!("alloc_{what}"))?;
+    let allocated = meta.metric_named(&other)?;
+    let values = &recorded.profile.samples.values;
+    let is_all = values[recorded.metric] == values[allocated];
+    let stacks = recorded.stacks().count();
+    (is_all && stacks >= FEWEST_STACKS && recorded.whole > 0).then(|| Finding {
+        level: Severity::Warning,
+        says: "everything that was ever allocated is still in use: no garbage had been collected when the heap was recorded"
+            .to_string(),
+        remedy: "collect before recording (runtime.GC(), or ?gc=1 in the address), or look at what was allocated"
+            .to_string(),
+        share: None,
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use crate::lint::tests::drawn;
@@ -102,6 +124,20 @@ mod tests {
         let idle = drawn(&from_notation("main;work 50\npool;runtime.gopark 50"));
         assert_eq!(idle, ["warning idle: 50.0% of samples is waiting, in functions that do no work (@idle)"]);
         assert!(drawn(&from_notation("main;work 500")).is_empty());
+    }
+
+    #[test]
+    fn a_heap_without_a_collection() {
+        let heap = |in_use_of_last: i64| {
+            let stacks: Vec<String> = (0..9).map(|number| format!("main;f{number} 64 64")).collect();
+            let mut profile = from_notation(&format!("{}\nmain;last {in_use_of_last} 64", stacks.join("\n")));
+            for (metric, name) in profile.meta.metrics.iter_mut().zip(["inuse_space", "alloc_space"]) {
+                (metric.name, metric.unit) = (name.to_string(), "bytes".to_string());
+            }
+            drawn(&profile)
+        };
+        assert!(heap(64)[0].starts_with("warning before-collection: everything that was ever allocated"));
+        assert!(heap(32).is_empty(), "something was freed");
     }
 
     #[test]

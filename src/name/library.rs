@@ -32,7 +32,9 @@ pub fn is_standard_library(function: &str, file: &str) -> bool {
 pub fn is_system_binary(path: &str) -> bool {
     let is_library = [".so", ".dylib", ".framework/"].iter().any(|part| path.contains(part));
     let folders = ["/lib", "/usr/lib", "/System/Library/"];
-    path.starts_with('[') && !path.starts_with("[unknown")
+    // Code that a compiler makes while the program runs has no file: `[anon:v8]`.
+    let memory = ["[unknown", "[anon", "[heap", "[stack", "[JIT"];
+    path.starts_with('[') && !memory.iter().any(|start| path.starts_with(start))
         || is_library && folders.iter().any(|folder| path.starts_with(folder))
         || path.to_ascii_lowercase().starts_with("c:\\windows\\")
 }
@@ -44,7 +46,7 @@ fn is_python_module(file: &str) -> bool {
 }
 
 /// Modules of Python's standard library that profiles often show.
-const PYTHON: [&str; 60] = [
+const PYTHON: [&str; 87] = [
     "abc",
     "argparse",
     "ast",
@@ -52,8 +54,10 @@ const PYTHON: [&str; 60] = [
     "base64",
     "bisect",
     "calendar",
+    "cmd",
     "codecs",
     "collections",
+    "colorsys",
     "concurrent",
     "configparser",
     "contextlib",
@@ -63,10 +67,15 @@ const PYTHON: [&str; 60] = [
     "dataclasses",
     "datetime",
     "decimal",
+    "difflib",
     "email",
     "enum",
+    "fnmatch",
     "fractions",
     "functools",
+    "genericpath",
+    "gettext",
+    "glob",
     "gzip",
     "hashlib",
     "heapq",
@@ -78,33 +87,53 @@ const PYTHON: [&str; 60] = [
     "io",
     "ipaddress",
     "json",
+    "linecache",
+    "locale",
     "logging",
+    "mimetypes",
     "multiprocessing",
+    "numbers",
     "operator",
+    "optparse",
     "os",
     "pathlib",
     "pickle",
     "platform",
+    "plistlib",
     "posixpath",
+    "pprint",
     "queue",
     "random",
     "re",
+    "reprlib",
     "runpy",
     "selectors",
+    "shelve",
+    "shlex",
     "shutil",
     "socket",
     "socketserver",
     "sqlite3",
+    "sre_compile",
+    "sre_parse",
     "ssl",
     "statistics",
     "string",
+    "struct",
     "subprocess",
+    "tarfile",
     "tempfile",
     "textwrap",
     "threading",
+    "tokenize",
     "traceback",
     "typing",
+    "unittest",
+    "urllib",
+    "uuid",
+    "weakref",
     "xml",
+    "zipfile",
 ];
 
 /// Folders in which package managers and systems install libraries.

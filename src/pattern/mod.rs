@@ -13,11 +13,13 @@
 //! # Ok::<(), prof::pattern::PatternError>(())
 //! ```
 
+mod added;
 mod sets;
 mod words;
 
 use regex::{Regex, RegexBuilder};
 
+pub use added::{SetError, added_sets, is_added};
 use sets::Set;
 pub use sets::{PAGE_SETS, SETS, contains, is_collector, is_idle_processor, is_own, is_runtime, waits};
 
@@ -65,6 +67,8 @@ pub struct Pattern {
 enum Test {
     Regex(Regex),
     Set(&'static Set),
+    /// A set that a file made, by name.
+    Added(&'static str),
 }
 
 /// A pattern that cannot be used.
@@ -84,6 +88,12 @@ pub enum PatternError {
     },
 }
 
+/// Adds patterns to named sets, and makes those that do not exist, such as `@tax`. Fails if sets were added before: what a set
+/// contains does not change while the program runs.
+pub fn add_sets(sets: Vec<(String, Vec<String>)>) -> Result<(), SetError> {
+    added::add(sets, &SETS)
+}
+
 /// The memory limit for one compiled regular expression, in bytes: more than any sensible pattern needs,
 /// but small enough for many of them.
 const SIZE_LIMIT: usize = 4 << 20;
@@ -100,6 +110,9 @@ impl Pattern {
         let (aspect, body) = split_aspect(text);
         if let Some(set) = sets::named(body) {
             return Ok((Pattern::new(text, aspect, Test::Set(set), None), None));
+        }
+        if let Some(set) = added_sets().find(|set| *set == body) {
+            return Ok((Pattern::new(text, aspect, Test::Added(set), None), None));
         }
         if let Some(regex) = compile(body, &body.replace('…', ".*"))? {
             return Ok((Pattern::new(text, aspect, Test::Regex(regex), None), None));
@@ -149,6 +162,7 @@ impl Pattern {
     pub fn matches(&self, names: FrameNames<'_>) -> bool {
         let regex = match &self.test {
             Test::Set(set) => return set.contains(names.function, names.file),
+            Test::Added(set) => return added::contain(set, names.function, names.file),
             Test::Regex(regex) => regex,
         };
         let is = |name: &str| !name.is_empty() && regex.is_match(name);

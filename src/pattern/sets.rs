@@ -8,6 +8,7 @@ use std::sync::LazyLock;
 use regex::bytes::{Regex, RegexBuilder};
 
 use crate::name::is_library;
+use crate::pattern::added;
 use crate::pattern::words::Words;
 
 /// A named set of frames, defined by full function names and by files.
@@ -70,7 +71,7 @@ pub(super) fn named(text: &str) -> Option<&'static Set> {
     all().find(|set| set.name == text)
 }
 
-/// All sets.
+/// All sets of `prof` itself.
 fn all() -> impl Iterator<Item = &'static Set> {
     [&IDLE, &RUNTIME, &GC].into_iter().chain(work::WORK.iter().copied()).chain([&work::MEMORY])
 }
@@ -81,7 +82,10 @@ fn all() -> impl Iterator<Item = &'static Set> {
 /// assert!(prof::pattern::contains("@json", "encoding/json.Marshal", ""));
 /// ```
 pub fn contains(set: &str, function: &str, file: &str) -> bool {
-    named(set).is_some_and(|set| set.contains(function, file))
+    match named(set) {
+        Some(set) => set.contains(function, file),
+        None => added::contain(set, function, file),
+    }
 }
 
 /// Whether a function is part of a garbage collector: the set `@gc`.
@@ -101,7 +105,9 @@ pub fn is_own(function: &str, file: &str) -> bool {
 
 impl Set {
     pub(super) fn contains(&self, function: &str, file: &str) -> bool {
-        if self.parts.iter().any(|set| set.contains(function, file)) {
+        if self.parts.iter().any(|set| set.contains(function, file))
+            || added::contain(self.name, function, file)
+        {
             return true;
         }
         let function = bare(function);

@@ -20,6 +20,9 @@ pub(crate) const WAITS: [&str; 7] = [
 /// The metric that adds waiting to CPU time.
 pub(crate) const WALL: &str = "wall";
 
+/// The metric with the part of it that was spent waiting.
+pub(crate) const WAITING: &str = "waiting";
+
 /// Turns the values of a metric of time, such as that of a span, into the time that they last.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lengths {
@@ -49,8 +52,8 @@ impl Meta {
     pub(crate) fn lasting(&self) -> Vec<Option<Lengths>> {
         let is_wait = |metric: &Metric| WAITS.contains(&&*metric.name);
         let has_waits = self.metrics.iter().any(is_wait);
-        let lasts =
-            |metric: &Metric| self.holds_spans || is_wait(metric) || (has_waits && metric.name == WALL);
+        let is_sum = |metric: &Metric| has_waits && [WALL, WAITING].contains(&&*metric.name);
+        let lasts = |metric: &Metric| self.holds_spans || is_wait(metric) || is_sum(metric);
         self.metrics.iter().map(|metric| Lengths::of(metric).filter(|_| lasts(metric))).collect()
     }
 }

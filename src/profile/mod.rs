@@ -48,7 +48,7 @@ pub(crate) use column::ids;
 pub use column::{Column, FrameId, FunctionId, Id, LabelSetId, MappingId, StackId, StringId};
 pub(crate) use cycles::Cycles;
 pub(crate) use index::HashIndex;
-pub(crate) use lengths::{LONGEST, Lengths, WAITS, WALL};
+pub(crate) use lengths::{LONGEST, Lengths, WAITING, WAITS, WALL};
 pub use notation::{from_notation, to_notation};
 pub use options::{LoadOptions, OnlySamples};
 pub(crate) use rows::RowTable;
@@ -176,6 +176,8 @@ pub struct Meta {
     pub holds_spans: bool,
     /// Whether values were divided by the number of threads that were running.
     pub is_latency: bool,
+    /// What the recorder says that went wrong while it recorded.
+    pub faults: Faults,
     /// Warnings about the input, for the user.
     pub warnings: Vec<String>,
     /// Notes on the input, for the user.
@@ -184,6 +186,33 @@ pub struct Meta {
     pub sources: BTreeMap<String, Arc<EmbeddedSource>>,
     /// The source maps that the input contains, by the URL of their script. Loading applies them.
     pub source_maps: BTreeMap<String, Arc<[u8]>>,
+}
+
+/// What a recorder says that went wrong while it recorded, and what is known about its method.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Faults {
+    /// How many samples it lost.
+    pub lost: u64,
+    /// How often it was made to pause, because it took too many samples.
+    pub throttled: u64,
+    /// The nanoseconds between samples, shortest first, if they changed while it recorded.
+    pub intervals: Vec<i64>,
+    /// Whether it sees threads only in some places, such as those with debug information for the virtual machine.
+    pub skips_code: bool,
+}
+
+impl Faults {
+    /// Those of two recordings that are added up.
+    #[must_use]
+    pub fn and(mut self, other: &Faults) -> Faults {
+        self.lost = self.lost.saturating_add(other.lost);
+        self.throttled = self.throttled.saturating_add(other.throttled);
+        self.intervals.extend(&other.intervals);
+        self.intervals.sort_unstable();
+        self.intervals.dedup();
+        self.skips_code |= other.skips_code;
+        self
+    }
 }
 
 /// The text of a source file, as it was when the program was built.
@@ -237,6 +266,8 @@ pub struct Metric {
     pub too_large: bool,
     /// Number of samples, as read, whose value is not 0.
     pub rows: u64,
+    /// How many samples of equal weight would say as much, if samples were given different weights.
+    pub effective_samples: Option<u64>,
 }
 
 /// The sampling period: one sample every `value` `unit` of `name`.

@@ -1,10 +1,11 @@
 //! The report of `report`: what a specialist would conclude from a profile.
 
 use std::fmt::{self, Display, Formatter};
+use std::sync::Arc;
 
 use serde::{Serialize, Serializer};
 
-use crate::report::{Header, Name};
+use crate::report::{Diff, DiffCause, DiffVerdict, Header, Name, TotalGrowth};
 
 /// The conclusions from a profile. The values of the findings and of the rest add up to what is shown.
 #[derive(Clone, Debug, Serialize)]
@@ -28,6 +29,11 @@ pub struct Findings {
     pub recording_says: Vec<Sentence>,
     /// What findings save, in words: `CPU time`.
     pub saves: &'static str,
+    /// What changed since the old side, if there is one that can be compared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub changes: Option<Changes>,
+    /// Whether the self of functions that the profiler put at the end of stacks counts for their callers, as with `--fold`.
+    pub folds: bool,
     /// The options that every command with evidence repeats, ready for a shell.
     #[serde(skip)]
     pub common: String,
@@ -59,6 +65,50 @@ impl Findings {
         shorter.remarks.clear();
         shorter.is_short = true;
         shorter
+    }
+}
+
+/// What changed between two sides, as `prof diff` sees it.
+#[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
+pub struct Changes {
+    /// The verdict of the comparison.
+    pub verdict: DiffVerdict,
+    /// How much more the new side costs; null if nothing could be tested.
+    pub growth: Option<TotalGrowth>,
+    /// Why costs changed: what explains the growth, the largest part first, then what only moved.
+    pub causes: Vec<ExplainedCause>,
+    /// The command that shows all changes.
+    pub command: String,
+    /// The comparison itself.
+    #[serde(skip)]
+    pub diff: Arc<Diff>,
+}
+
+/// A cause, in words and with its evidence.
+#[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
+pub struct ExplainedCause {
+    /// The cause.
+    #[serde(flatten)]
+    pub cause: DiffCause,
+    /// The same as a sentence.
+    pub says: String,
+    /// The command that shows it; null if both sides are in one file.
+    pub command: Option<String>,
+}
+
+impl Changes {
+    /// The changes of a comparison, all of which `command` shows.
+    pub fn new(diff: Diff, causes: Vec<ExplainedCause>, command: String) -> Self {
+        Changes { verdict: diff.verdict, growth: diff.growth, causes, command, diff: Arc::new(diff) }
+    }
+}
+
+impl ExplainedCause {
+    /// A cause, given its sentence and its evidence.
+    pub fn new(cause: DiffCause, says: String, command: Option<String>) -> Self {
+        ExplainedCause { cause, says, command }
     }
 }
 
@@ -115,6 +165,8 @@ pub struct Ceiling {
     pub high: Option<f64>,
     /// Whether the program as a whole becomes faster by it. Otherwise only the metric is known to become smaller.
     pub is_elapsed_time: bool,
+    /// Whether it is no bound but an estimate, because other threads may be what is waited for instead.
+    pub is_estimate: bool,
 }
 
 /// What no finding explains.

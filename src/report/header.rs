@@ -183,6 +183,9 @@ pub struct Recording {
     pub busy: Option<f64>,
     /// The share of the metric that was spent waiting, from 0 to 1 in steps of 0.01, as far as it is known.
     pub idle: Option<f64>,
+    /// Whether `idle` was recorded, rather than judged by the names of functions.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub waits_recorded: bool,
     /// Whether the metric is the elapsed time of threads although it is called `cpu`; `busy` is then a number of threads.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub thread_time: bool,

@@ -2,11 +2,12 @@
 
 use crate::kind::{self, Idleness};
 use crate::pattern::{is_idle_processor, waits};
-use crate::profile::{Column, FrameId, FunctionId, Profile, StackId, Stacks};
+use crate::profile::{Column, FrameId, FunctionId, Profile, Samples, StackId, Stacks};
+use crate::transform::waiting_of;
 
 /// Computes [`Metric::idle`] for the given metrics: the value of the stacks that `--hide-stacks @idle` would
 /// drop. For CPU time, only idle processors count: waiting threads use no CPU time, and a scheduler that looks
-/// for work is busy.
+/// for work is busy. Where the time of waiting was recorded, that counts, whatever the functions are called.
 ///
 /// ```
 /// use prof::profile::from_notation;
@@ -24,8 +25,14 @@ pub fn note_idle(profile: &mut Profile, metrics: &[usize]) {
             continue;
         }
         let Some(stacks) = idle_stacks(profile, metric) else { continue };
-        let rows = profile.samples.stack.iter().zip(&profile.samples.values[metric]);
-        let idle = rows.filter(|&(&stack, _)| stacks.contain(stack)).map(|(_, value)| value.abs()).sum();
+        let Samples { stack, values, .. } = &*profile.samples;
+        let waiting = waiting_of(&profile.meta.metrics, metric);
+        let idle_part = |(row, &stack): (usize, &StackId)| match waiting {
+            _ if stacks.contain(stack) => values[metric][row].abs(),
+            Some(waiting) => values[waiting][row].abs(),
+            None => 0,
+        };
+        let idle = stack.iter().enumerate().map(idle_part).sum();
         profile.meta.metrics[metric].idle = idle;
     }
 }
@@ -38,6 +45,10 @@ pub fn idle_stacks(profile: &Profile, metric: usize) -> Option<IdleStacks<'_>> {
     match kind::idleness(&metrics[metric].name, with_cpu_time) {
         Idleness::None => None,
         Idleness::Processor => Some(IdleStacks::new(profile, |name, _| is_idle_processor(name))),
+        // The names of functions matter only where the recording does not say what waited.
+        Idleness::Threads if waiting_of(metrics, metric).is_some() => {
+            Some(IdleStacks::new(profile, |name, _| is_idle_processor(name)))
+        }
         Idleness::Threads => Some(IdleStacks::new(profile, waits)),
     }
 }
@@ -83,6 +94,19 @@ mod tests {
         let all: Vec<usize> = (0..profile.meta.metrics.len()).collect();
         note_idle(&mut profile, &all);
         profile.meta.metrics.iter().map(|metric| metric.idle).collect()
+    }
+
+    #[test]
+    fn recorded_waiting_counts_whatever_functions_are_called() {
+        // 40 and 5 were spent waiting; `park` used a CPU for 3, and the idle processor for 2.
+        let picture = "main;read 10 40\npool;java.lang.Object.wait 3 5\nswapper;do_idle 2 0";
+        let mut profile = from_notation(picture);
+        for (metric, name) in profile.meta.metrics.iter_mut().zip(["cpu", "off_cpu"]) {
+            (metric.name, metric.unit) = (name.to_string(), "nanoseconds".to_string());
+        }
+        let mut profile = crate::transform::with_wall(profile).unwrap();
+        note_idle(&mut profile, &[2]);
+        assert_eq!((profile.meta.metrics[2].total, profile.meta.metrics[2].idle), (60, 47));
     }
 
     #[test]

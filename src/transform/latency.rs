@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use hashbrown::HashMap;
 
-use crate::profile::{LabelSetId, LoadOptions, Profile, RowTable, Samples, WALL};
+use crate::profile::{LabelSetId, LoadOptions, Profile, RowTable, Samples, WAITING, WALL};
 use crate::transform::latency::running::{Running, Shares, Threads, WHOLE};
 use crate::unit::{Family, Unit, group_thousands, plural};
 
@@ -70,9 +70,11 @@ pub fn by_latency(profile: &Profile, keep: &LoadOptions) -> Result<Profile, Late
         }
         let scale = scale_of(&metric.unit, metric.total);
         metric.divisor *= scale;
-        let of_metric = if metric.name == WALL { with_waits.as_ref() } else { None };
+        let has_waits = [WALL, WAITING].contains(&&*metric.name);
+        let of_metric = if has_waits { with_waits.as_ref() } else { None };
         let column = divided(column, of_metric.unwrap_or(&shares), scale);
         metric.total = column.iter().map(|value| value.abs()).sum();
+        metric.effective_samples = effective(&column);
         values.push(column);
     }
     weighed.samples = kept(profile, &values, keep);
@@ -89,6 +91,15 @@ pub fn by_latency(profile: &Profile, keep: &LoadOptions) -> Result<Profile, Late
         .push(format!("values are latency: each sample counts 1 ÷ the number of threads that were {who}"));
     meta.warnings.extend(note_of_untimed(profile));
     Ok(weighed)
+}
+
+/// How many samples of equal weight would say as much as these: Kish's (Σ w)² ÷ Σ w². A share is as uncertain as one of so many.
+fn effective(weights: &[i64]) -> Option<u64> {
+    let (sum, squares) = weights.iter().fold((0.0, 0.0), |(sum, squares), &weight| {
+        let weight = weight as f64;
+        (sum + weight.abs(), squares + weight * weight)
+    });
+    (squares > 0.0).then(|| (sum * sum / squares).round() as u64)
 }
 
 /// What is said of samples for which it is not known how many threads were running.
@@ -197,6 +208,14 @@ mod tests {
     /// Samples of `stack` on thread `tid`, each of 10 ms.
     fn samples(stack: &str, tid: u32, from: i64, to: i64) -> Vec<String> {
         (from..to).step_by(10).map(|ms| format!("{stack} 10000000 {{tid={tid}}} @{}", ms * MS)).collect()
+    }
+
+    #[test]
+    fn samples_of_different_weights_say_less() {
+        assert_eq!(effective(&[7; 50]), Some(50));
+        // (90 + 10 × 1)² ÷ (90² + 10 × 1²) = 10,000 ÷ 8,110
+        assert_eq!(effective(&[&[90_i64][..], &[1; 10]].concat()), Some(1));
+        assert_eq!(effective(&[0, 0]), None);
     }
 
     /// The example of the documentation of the Linux kernel.

@@ -1,11 +1,12 @@
 //! Merging profiles: summing several into one.
 
-use crate::profile::{LoadOptions, Meta, Metric, Profile, ProfileBuilder};
+use crate::profile::{Faults, LoadOptions, Meta, Metric, Period, Profile, ProfileBuilder};
 use crate::transform::copier::{CopiedTables, Copier, SourceMetric};
 use crate::transform::engine::keep_rows;
 use crate::transform::merge_error::MergeError;
 use crate::transform::metric_units::factors;
 use crate::transform::metrics::pick_metrics;
+use crate::unit::Unit;
 
 /// Sums profiles. Metrics are matched by name, in the first profile's order; metrics that are missing in a
 /// profile are left out, with a warning. Units of one kind are converted to the finest of them. Fails if a metric
@@ -223,6 +224,7 @@ fn combined(sum: Meta, other: &Meta) -> Meta {
         }
         all
     };
+    let faults = faults(&sum, other);
     Meta {
         bytes: sum.bytes + other.bytes,
         time_ns: [sum.time_ns, other.time_ns].into_iter().flatten().min(),
@@ -235,12 +237,31 @@ fn combined(sum: Meta, other: &Meta) -> Meta {
         lacks_lines: sum.lacks_lines || other.lacks_lines,
         holds_spans: sum.holds_spans && other.holds_spans,
         processors: sum.processors.filter(|_| sum.processors == other.processors),
+        faults,
         comments: append(sum.comments, &other.comments),
         warnings: append(sum.warnings, &other.warnings),
         notes: append(sum.notes, &other.notes),
         sources: other.sources.clone().into_iter().chain(sum.sources).collect(),
         ..sum
     }
+}
+
+/// What went wrong in either recording. If they have different periods, samples do not count the same.
+fn faults(sum: &Meta, other: &Meta) -> Faults {
+    let mut both = sum.faults.clone().and(&other.faults);
+    if let (Some(one), Some(two)) = (&sum.period, &other.period)
+        && one != two
+    {
+        let nanoseconds = |period: &Period| {
+            let factor = Unit::parse(&period.unit).factor_to(&Unit::NANOSECONDS)?;
+            period.value.checked_mul(factor)
+        };
+        both = both.and(&Faults {
+            intervals: [one, two].into_iter().filter_map(nanoseconds).collect(),
+            ..Faults::default()
+        });
+    }
+    both
 }
 
 #[cfg(test)]

@@ -67,5 +67,5 @@ pub use symbolize::{CodePlaces, address_in_file, symbolize, unnamed_addresses};
 pub use times::{RecordingSpan, TimeError, TimePoint, WhyEmpty, show_times};
 pub use trim::{end_before, prune_from, show_from};
 pub use unresolved::{Unresolved, UnresolvedBinary, unresolved};
-pub use wall::{NoWaits, with_wall};
+pub use wall::{NoWaits, waiting_of, waits_of_stacks, with_wall};
 pub use what_if::{Factor, split_recorded, what_if};

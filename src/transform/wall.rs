@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::kind;
-use crate::profile::{Metric, Profile, WAITS, WALL};
+use crate::profile::{Column, Metric, Profile, StackId, WAITING, WAITS, WALL};
 use crate::unit::Unit;
 
 /// A profile does not say how long its threads waited.
@@ -11,8 +11,8 @@ use crate::unit::Unit;
 #[error("the profile does not say how long its threads waited")]
 pub struct NoWaits;
 
-/// Adds the metric `wall`, the sum of CPU time and the times of waiting, and makes it the default. A profile that has such a metric
-/// keeps it.
+/// Adds the metric `wall`, the sum of CPU time and the times of waiting, and makes it the default, and the metric `waiting`, the
+/// part of it without CPU time. A profile that has a metric of elapsed time keeps it.
 ///
 /// ```
 /// use prof::profile::{from_notation, to_notation};
@@ -23,8 +23,8 @@ pub struct NoWaits;
 ///     (metric.name, metric.unit) = (name.to_string(), "nanoseconds".to_string());
 /// }
 /// let profile = with_wall(profile)?;
-/// assert_eq!(to_notation(&profile), "main;read 0 30 30\nmain;work 20 0 20");
-/// assert_eq!(profile.meta.metrics[2].name, "wall");
+/// assert_eq!(to_notation(&profile), "main;read 0 30 30 30\nmain;work 20 0 20 0");
+/// assert_eq!([2, 3].map(|metric| &*profile.meta.metrics[metric].name), ["wall", "waiting"]);
 /// # Ok::<(), prof::transform::NoWaits>(())
 /// ```
 pub fn with_wall(mut profile: Profile) -> Result<Profile, NoWaits> {
@@ -44,24 +44,48 @@ pub fn with_wall(mut profile: Profile) -> Result<Profile, NoWaits> {
         return Err(NoWaits);
     }
     let on_cpu = times().find(|(_, metric)| is(metric, "cpu")).map(|(number, _)| number);
-    let parts: Vec<&Vec<i64>> =
-        on_cpu.into_iter().chain(waits).map(|metric| &profile.samples.values[metric]).collect();
-    let rows = 0..profile.samples.len();
-    let wall: Vec<i64> =
-        rows.map(|row| parts.iter().fold(0_i64, |sum, values| sum.saturating_add(values[row]))).collect();
-    let total = wall.iter().try_fold(0_i64, |sum, value| sum.checked_add(value.checked_abs()?));
+    let all: Vec<usize> = on_cpu.into_iter().chain(waits.iter().copied()).collect();
     profile.meta.default_metric = metrics.len();
+    add_sum(&mut profile, WALL, &all);
+    add_sum(&mut profile, WAITING, &waits);
+    Ok(profile)
+}
+
+/// Adds a metric of time that is the sum of others.
+fn add_sum(profile: &mut Profile, name: &str, metrics: &[usize]) {
+    let parts: Vec<&Vec<i64>> = metrics.iter().map(|&metric| &profile.samples.values[metric]).collect();
+    let rows = 0..profile.samples.len();
+    let sums: Vec<i64> =
+        rows.map(|row| parts.iter().fold(0_i64, |sum, values| sum.saturating_add(values[row]))).collect();
+    let total = sums.iter().try_fold(0_i64, |sum, value| sum.checked_add(value.checked_abs()?));
     profile.meta.metrics.push(Metric {
-        name: WALL.to_string(),
+        name: name.to_string(),
         unit: "nanoseconds".to_string(),
         divisor: 1,
         total: total.unwrap_or(i64::MAX),
         too_large: total.is_none(),
-        rows: wall.iter().filter(|&&value| value != 0).count() as u64,
+        rows: sums.iter().filter(|&&value| value != 0).count() as u64,
         ..Metric::default()
     });
-    Arc::make_mut(&mut profile.samples).values.push(wall);
-    Ok(profile)
+    Arc::make_mut(&mut profile.samples).values.push(sums);
+}
+
+/// The metric with the part of `metric` that was spent waiting, if `metric` is a sum that [`with_wall`] made. The two sides of a
+/// comparison have one each, in the same order.
+pub fn waiting_of(metrics: &[Metric], metric: usize) -> Option<usize> {
+    let named = |name: &'static str| (0..metrics.len()).filter(move |&other| metrics[other].name == name);
+    let side = named(WALL).position(|wall| wall == metric)?;
+    named(WAITING).nth(side).filter(|&waiting| !metrics[waiting].too_large)
+}
+
+/// How long each stack waited, if `metric` is a sum that [`with_wall`] made.
+pub fn waits_of_stacks(profile: &Profile, metric: usize) -> Option<Column<StackId, i64>> {
+    let waiting = waiting_of(&profile.meta.metrics, metric)?;
+    let mut sums = Column::filled(0_i64, profile.stacks.len());
+    for (&stack, &value) in profile.samples.stack.iter().zip(&profile.samples.values[waiting]) {
+        sums[stack] += value;
+    }
+    Some(sums)
 }
 
 /// Whether a metric is of a type.
@@ -89,9 +113,11 @@ mod tests {
             &["cpu", "lock_duration", "sleep_duration", "call_duration"],
         );
         let wall = with_wall(profile).unwrap();
-        assert_eq!(to_notation(&wall), "a 10 0 0 7 10\nb 0 20 30 0 50");
+        assert_eq!(to_notation(&wall), "a 10 0 0 7 10 0\nb 0 20 30 0 50 50");
         let metric = &wall.meta.metrics[4];
         assert_eq!((&*metric.name, metric.total, wall.meta.default_metric), ("wall", 60, 4));
+        assert_eq!(waiting_of(&wall.meta.metrics, 4), Some(5));
+        assert_eq!(waiting_of(&wall.meta.metrics, 0), None);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::profile::{Column, Profile, StackId, TooLarge};
-use crate::transform::Marks;
+use crate::transform::{Marks, waiting_of};
 
 /// What samples cost instead: a multiple that is an exact fraction, so that sums stay integers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,10 +63,12 @@ pub fn what_if(
         changes.iter().try_fold(1_i64, |scale, (_, factor)| scale.checked_mul(factor.denominator));
     let factors = factors(profile, changes);
     let (Some(scale), Some(factors)) = (scale, factors) else { return Err(TooLarge::Factors) };
+    let old_waiting = old.and_then(|old| waiting_of(&profile.meta.metrics, old));
     let most = factors.iter().copied().max().unwrap_or(scale).max(scale);
     let mut metrics = profile.meta.metrics.clone();
     let mut values = profile.samples.values.clone();
     let mut recorded = (metrics.clone(), values.clone());
+    let keeps = |metric| old.is_some_and(|old| metric == old || Some(metric) == old_waiting);
     for (metric, (about, column)) in metrics.iter_mut().zip(&mut values).enumerate() {
         let divisor = i64::try_from(about.divisor).ok().and_then(|divisor| divisor.checked_mul(scale));
         let (Some(divisor), Some(_)) = (divisor, about.total.checked_mul(most)) else {
@@ -83,7 +85,7 @@ pub fn what_if(
         for value in before.iter_mut() {
             *value *= scale;
         }
-        if old == Some(metric) {
+        if keeps(metric) {
             column.clone_from(before);
             continue;
         }

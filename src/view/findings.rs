@@ -3,11 +3,15 @@
 use hashbrown::HashMap;
 
 use crate::findings::{
-    Cost, Found, Measured, Samples, accuracy, ceiling, find, is_nameless, lone_frames, remarks,
+    Cost, Found, Measured, Objects, Samples, accuracy, ceiling, find, is_nameless, lone_frames, remarks,
+    small_objects,
 };
-use crate::kind::{Kind, of_metric};
+use crate::kind::{Kind, counts_of, of_metric};
 use crate::profile::Profile;
-use crate::report::{Evidence, Finding, Findings, Header, Problem, Remark, Rest, Sentence, Severity};
+use crate::report::{
+    Ceiling, Evidence, Finding, Findings, Header, Problem, Remark, Rest, Sentence, Severity,
+};
+use crate::transform::{artefacts, fold_leaves, foldable, waits_of_stacks};
 use crate::tree::{KeyId, Subject};
 use crate::unit::{Family, Unit};
 use crate::view::Scope;
@@ -16,6 +20,9 @@ use crate::view::values::scaled;
 
 /// The conclusions from the first metric, by function. The profile must have been loaded with labels.
 pub fn findings(profile: &Profile, scope: &Scope) -> Findings {
+    let recorded = profile;
+    let folded = folded(profile, scope.metrics[0]);
+    let profile = folded.as_ref().unwrap_or(profile);
     let (subject, header) = scope.open(profile, "prof.report.v1");
     let metric = scope.metrics[0];
     let cost = cost(profile, metric, &subject);
@@ -25,8 +32,10 @@ pub fn findings(profile: &Profile, scope: &Scope) -> Findings {
         rest: Rest::default(),
         remarks: Vec::new(),
         accuracy: sample_count(profile, metric, &header).map(accuracy),
-        recording_says: recording(profile, metric, scope.base.is_some()),
+        recording_says: recording(recorded, metric, scope.base.is_some()),
         saves: saves(profile, metric),
+        changes: None,
+        folds: folded.is_some(),
         common: String::new(),
         is_short: false,
         header,
@@ -36,24 +45,69 @@ pub fn findings(profile: &Profile, scope: &Scope) -> Findings {
         return report;
     }
     let lone = lone_frames(&subject);
-    let (found, left) = find(Samples::new(&subject, &lone, cost));
+    let mut samples = Samples::new(&subject, &lone, cost);
+    let old_metric = scope.base.as_ref().map(|base| base.metric);
+    let waits: Option<Vec<_>> =
+        [metric].into_iter().chain(old_metric).map(|metric| waits_of_stacks(profile, metric)).collect();
+    match waits {
+        Some(waits) => samples = samples.with_waits(&waits),
+        None => samples.may_wait = is_elapsed(profile, metric),
+    }
+    let (found, left) = find(samples);
+    let objects = objects(profile, metric, cost);
     let gain = Gain::of(profile, metric, cost, &report.header);
     let ratio = report.header.normalize.as_ref().map(|normalize| normalize.ratio);
-    report.findings = found.into_iter().map(|found| finding(found, &gain, ratio)).collect();
+    let detailed = |mut found: Found| {
+        let detail = objects.as_ref().and_then(|objects| objects.detail(&left, &found.candidate.groups));
+        found.candidate.details.extend(detail);
+        finding(found, &gain, ratio)
+    };
+    report.findings = found.into_iter().map(detailed).collect();
     report.rest = rest(&left, &report.header);
     if report.findings.is_empty() {
         report.verdict = Some(spread(&report.rest, left.whole));
     }
-    let evidence = || Evidence { words: vec!["labels".to_string()], subject: None };
-    let remark = |(rule, says, value): (&crate::findings::RemarkRule, Sentence, i64)| Remark {
-        rule: rule.name,
-        says,
-        value,
-        evidence: evidence(),
-        command: String::new(),
-    };
-    report.remarks = remarks(profile, metric, cost == Cost::Time).into_iter().map(remark).collect();
+    let labels = || Evidence { words: vec!["labels".to_string()], subject: None };
+    let remark = |rule, says, value, evidence| Remark { rule, says, value, evidence, command: String::new() };
+    let of_labels = remarks(profile, metric, cost == Cost::Time).into_iter();
+    let of_labels = of_labels.map(|(rule, says, value)| remark(rule.name, says, value, labels()));
+    let small = objects.and_then(|objects| small_objects(&left, &objects));
+    let small = small.map(|(says, value, evidence)| remark("small-objects", says, value, evidence));
+    report.remarks = of_labels.chain(small).collect();
     report
+}
+
+/// Whether a value may be time that a thread waited, and the recording does not say so.
+fn is_elapsed(profile: &Profile, metric: usize) -> bool {
+    let kinds = ["wall", "wall_samples", "native_samples", "call_duration"];
+    kind(profile, metric).is_some_and(|kind| kinds.contains(&kind.name))
+}
+
+/// The sizes of objects, if this is a metric of memory and the profile has its other half: bytes for objects, objects for bytes.
+fn objects(profile: &Profile, metric: usize, cost: Cost) -> Option<Objects> {
+    let metrics = &profile.meta.metrics;
+    if !cost.is_memory() || profile.calls.is_some() {
+        return None;
+    }
+    let is_bytes = |metric: usize| Unit::parse(&metrics[metric].unit).family() == Family::Bytes;
+    let counted_by = |bytes: usize| {
+        let names = counts_of(&metrics[bytes].name);
+        names.into_iter().find_map(|name| profile.meta.metric_named(name))
+    };
+    let bytes = if is_bytes(metric) {
+        metric
+    } else {
+        (0..metrics.len()).find(|&bytes| is_bytes(bytes) && counted_by(bytes) == Some(metric))?
+    };
+    Objects::of(profile, bytes, counted_by(bytes)?)
+}
+
+/// The profile without what the profiler put at the end of stacks: under load, that may be most of a profile of Go. `None` if
+/// there is nothing of the kind.
+fn folded(profile: &Profile, metric: usize) -> Option<Profile> {
+    let marks = artefacts(profile);
+    let is_there = profile.calls.is_none() && !foldable(profile, &marks, &[metric]).is_empty();
+    is_there.then(|| fold_leaves(profile, &marks).0)
 }
 
 /// What is wrong with the recording, as far as it limits what can be concluded.
@@ -111,6 +165,7 @@ fn kind(profile: &Profile, metric: usize) -> Option<&'static Kind> {
 /// What less of the metric is, in words.
 fn saves(profile: &Profile, metric: usize) -> &'static str {
     match kind(profile, metric).map(|kind| kind.name) {
+        Some("cpu" | "samples" | "wall") if profile.meta.is_latency => "elapsed time",
         Some("cpu") => "CPU time",
         Some("wall" | "call_duration") => "time",
         Some("instructions") => "instructions",
@@ -121,8 +176,13 @@ fn saves(profile: &Profile, metric: usize) -> &'static str {
 /// The number of samples that the values shown stand for, as far as it is known.
 fn sample_count(profile: &Profile, metric: usize, header: &Header) -> Option<f64> {
     let counts = kind(profile, metric).is_some_and(|kind| kind.name == "samples");
+    // Samples of different weights say less than as many of equal weight.
+    let is_of_time = counts || kind(profile, metric).is_some_and(|kind| kind.name == "cpu");
+    let weighed =
+        || profile.meta.metrics[metric].effective_samples.and_then(|samples| i64::try_from(samples).ok());
+    let weighed = if profile.meta.is_latency && is_of_time { weighed() } else { None };
     let is_exact = profile.calls.is_none() && header.metric.divisor == 1;
-    let all = header.recording.samples.or((counts && is_exact).then_some(header.total))?;
+    let all = weighed.or(header.recording.samples).or((counts && is_exact).then_some(header.total))?;
     let count = all as f64 * header.shown as f64 / header.total.max(1) as f64;
     (count >= 1.0).then_some(count)
 }
@@ -157,6 +217,7 @@ struct Gain {
     samples: Option<f64>,
     is_known: bool,
     is_elapsed_time: bool,
+    is_estimate: bool,
 }
 
 impl Gain {
@@ -167,6 +228,7 @@ impl Gain {
             samples: sample_count(profile, metric, header),
             is_known: cost == Cost::Time,
             is_elapsed_time: is_cpu && header.recording.is_of_one_processor(),
+            is_estimate: profile.meta.is_latency,
         }
     }
 }
@@ -187,8 +249,11 @@ fn finding(found: Found, gain: &Gain, old_ratio: Option<f64>) -> Finding {
         value,
         measured,
         old: old_ratio.map(|ratio| scaled(old, ratio)),
-        ceiling: ceiling
-            .map(|ceiling| crate::report::Ceiling { is_elapsed_time: gain.is_elapsed_time, ..ceiling }),
+        ceiling: ceiling.map(|ceiling| Ceiling {
+            is_elapsed_time: gain.is_elapsed_time,
+            is_estimate: gain.is_estimate,
+            ..ceiling
+        }),
         evidence: candidate.evidence,
         command: String::new(),
     }
@@ -200,7 +265,7 @@ fn rest(left: &Samples<'_, '_>, header: &Header) -> Rest {
     let unnamed_frames = subject.profile.symbols.unnamed_frames();
     let mut functions: HashMap<KeyId, i64> = HashMap::new();
     let mut rest = Rest { no_stack: header.no_stack, ..Rest::default() };
-    for group in left.left().map(|group| &left.groups[group]) {
+    for group in left.all_left().map(|group| &left.groups[group]) {
         rest.value += group.value;
         let Some(&leaf) = group.frames.last() else { continue };
         if unnamed_frames[leaf] || is_nameless(subject.profile.symbols.frame_name(leaf)) {
@@ -235,6 +300,19 @@ fn spread(rest: &Rest, whole: i64) -> Sentence {
 mod tests {
     use super::*;
     use crate::profile::from_notation;
+
+    #[test]
+    fn what_the_profiler_put_there_is_given_back() {
+        let text = "main;work;runtime.asyncPreempt 50\nmain;work 10\nmain;rest;runtime.asyncPreempt 40";
+        let report = findings(&from_notation(text), &Scope::metric(0));
+        let found: Vec<(String, i64)> =
+            report.findings.iter().map(|finding| (finding.says.to_string(), finding.measured)).collect();
+        assert_eq!(
+            found,
+            [("work does the work itself".to_string(), 60), ("rest does the work itself".to_string(), 40)]
+        );
+        assert!(report.folds && !findings(&from_notation("main;work 5"), &Scope::metric(0)).folds);
+    }
 
     fn verdict(text: &str) -> (Option<String>, usize, i64) {
         let report = findings(&from_notation(text), &Scope::metric(0));

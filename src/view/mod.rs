@@ -67,7 +67,7 @@ use crate::report::{
     Artefact, Base, Grouping, Header, Highlight, Message, MetricName, MetricTotal, Name, Recording, Rescaling,
 };
 use crate::stats::effective::greatest_common_divisor;
-use crate::transform::{Marks, artefacts, foldable};
+use crate::transform::{Marks, artefacts, foldable, waiting_of};
 use crate::tree::{By, KeyCalls, KeyId, Subject, neighbours};
 use crate::unit::{Family, Unit};
 
@@ -334,6 +334,7 @@ pub fn recording(profile: &Profile, metric: usize) -> Recording {
         period_ns: period.and_then(|period| nanoseconds(period, &shown.unit, 1)),
         busy: activity.busy(),
         idle: activity.idle(),
+        waits_recorded: waiting_of(&meta.metrics, metric).is_some(),
         thread_time: is_thread_time(&shown.name, meta.format),
         latency: meta.is_latency,
     }

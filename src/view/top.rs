@@ -3,7 +3,7 @@
 use crate::pattern::waits;
 use crate::profile::{Column, FunctionId, Profile};
 use crate::report::{Top, TopRow};
-use crate::transform::idle_stacks;
+use crate::transform::{idle_stacks, waits_of_stacks};
 use crate::tree::{By, Flat, KeyCalls, KeyId, Subject};
 use crate::view::values::{CountedKeys, MinTotals, RowValues};
 use crate::view::{Scope, Sort, SortKey, SortRow};
@@ -106,6 +106,7 @@ fn unmark_idle(subject: &Subject<'_>, metric: usize, keys: &[KeyId], rows: &mut 
     // Few functions are marked, so that few names need to be looked at.
     let mut of_functions = Column::<FunctionId, Option<bool>>::filled(None, symbols.functions.len());
     let of_stacks = idle_stacks(profile, metric);
+    let recorded = waits_of_stacks(profile, metric);
     let mut idle = Column::<KeyId, i64>::filled(0, subject.keys.len());
     for (stack, &value) in subject.series[0].enumerate() {
         let Some(&leaf) = profile.stacks.frames(stack).last() else { continue };
@@ -122,6 +123,8 @@ fn unmark_idle(subject: &Subject<'_>, metric: usize, keys: &[KeyId], rows: &mut 
             || of_stacks.as_ref().is_some_and(|idle| idle.contain(stack))
         {
             idle[key] += value;
+        } else if let Some(recorded) = &recorded {
+            idle[key] += recorded[stack];
         }
     }
     for (&key, row) in keys.iter().zip(rows) {

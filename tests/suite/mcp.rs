@@ -50,7 +50,8 @@ impl Client {
         self.answer_to(id)
     }
 
-    fn answer_to(&mut self, id: i64) -> Value {
+    fn answer_to(&mut self, id: impl Into<Value>) -> Value {
+        let id = id.into();
         loop {
             let mut line = String::new();
             assert!(self.output.read_line(&mut line).unwrap() > 0, "the server is gone");
@@ -294,6 +295,26 @@ fn a_server_survives_what_is_not_the_protocol() {
     );
     assert!(client.text("top", &json!({ "profile": "go-cpu.pb.gz" })).contains("Discounted"));
     client.end();
+}
+
+/// A client that waits for an answer gets one, even to what is no message.
+#[test]
+fn what_is_not_json_and_unknown_methods_get_answers() {
+    let mut client = Client::start(&fixture("pprof"), &[]);
+    client.send("garbage");
+    let refused = client.answer_to(Value::Null);
+    assert_eq!(refused["error"]["code"], -32700, "{refused}");
+    assert!(refused["error"]["message"].as_str().unwrap().contains("not JSON"), "{refused}");
+    let unknown = client.ask("tools/invent", &json!({}));
+    assert_eq!(unknown["error"]["code"], -32601, "{unknown}");
+    let says = "no method tools/invent; this server has initialize, ping, tools/list and tools/call";
+    assert_eq!(unknown["error"]["message"], says);
+    let text = client.text("report", &json!({ "profile": "go-cpu.pb.gz", "budget": 0 }));
+    assert!(text.contains("recording: "), "{text}");
+    client.end();
+    let output = prof(Path::new("."), &["mcp", "--root", "/nope"]).stdin(Stdio::null()).output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.starts_with("error: --root /nope: no such folder\nhint: "), "{said}");
 }
 
 #[cfg(unix)]

@@ -1,6 +1,5 @@
 //! `prof flame`.
 
-mod comparison;
 mod embedded;
 mod timed;
 
@@ -9,7 +8,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use clap::{Args, ValueEnum, ValueHint};
 
-use crate::cli::commands::flame::comparison::comparison;
+use crate::cli::commands::comparison::comparison;
 use crate::cli::commands::flame::embedded::embedded;
 #[cfg(feature = "ui")]
 use crate::cli::commands::keep::Keep;

@@ -41,7 +41,7 @@ impl LintCommand {
         let LintCommand { input, many, layout, deny } = self;
         let output = layout.output(&WordingArgs::default(), &input.profiles, input.quiet)?;
         output.check(&input.files()?)?;
-        let needs = LoadOptions { labels: true, ..LoadOptions::LEAST };
+        let needs = LoadOptions { labels: true, times: true, ..LoadOptions::LEAST };
         let loaded = load(&input.given(&many, needs, true)?)?;
         if loaded.metrics.len() > 1 {
             let hint = "run prof lint for each of them";

@@ -21,8 +21,9 @@ use crate::cli::terminal::failure::hinted;
 
 /// A server for programs: the Model Context Protocol on standard input and output
 ///
-/// A client starts it and asks with the tools open, report, top, tree, focus, hot, source, diff, labels, timeline and lint, which have the options of the commands. Profiles stay loaded between calls. It reads only files in its folders, writes nothing, and runs nothing. docs/mcp.md explains how to set it up.
+/// A client starts it and asks with tools, which have the options of the commands.
 #[derive(Args, Debug)]
+#[command(long_about = long_about())]
 #[command(after_help = "Examples:
   prof mcp                   serve the profiles in this folder and those below it
   prof mcp --allow-network   fetch profiles from addresses, too")]
@@ -36,6 +37,16 @@ pub(crate) struct McpCommand {
     /// Memory limit for profiles, such as 2GiB [default: half of the machine's memory]
     #[arg(long, value_name = "SIZE", value_parser = memory::size)]
     max_memory: Option<u64>,
+}
+
+/// The long help, which lists the tools.
+fn long_about() -> String {
+    format!(
+        "A server for programs: the Model Context Protocol on standard input and output\n\nA client starts it and asks with the \
+         tools {}, which have the options of the commands. Profiles stay loaded between calls. It reads only files in its folders, \
+         writes nothing, and runs nothing. docs/mcp.md explains how to set it up.",
+        tools::names()
+    )
 }
 
 impl McpCommand {

@@ -1,5 +1,6 @@
 //! The commands, one file each.
 
+pub(crate) mod comparison;
 pub(crate) mod completions;
 pub(crate) mod convert;
 pub(crate) mod diff;

@@ -1,18 +1,20 @@
 //! `prof report`.
 
 use anyhow::Result;
-use clap::Args;
+use clap::{Args, ValueHint};
 
+use crate::cli::commands::comparison::comparison;
 use crate::cli::commands::keep::Keep;
 use crate::cli::commands::requirement::Requirement;
 use crate::cli::commands::show::{Show, one_metric, write_timed};
 use crate::cli::options::args::{StackArgs, shell_words};
 use crate::cli::options::highlight::HighlightArgs;
 use crate::cli::options::layout::{LayoutArgs, Output, OutputFormat, WordingArgs};
+use crate::cli::options::what_if::WhatIfArgs;
 use crate::cli::terminal::failure::unwritten;
-use crate::output;
+use crate::output::{self, cause_command, cause_sentence};
 use crate::profile::LoadOptions;
-use crate::report::{Evidence, Findings, Report};
+use crate::report::{Changes, Diff, DiffCause, Evidence, ExplainedCause, Findings, Report};
 use crate::view::findings;
 
 /// Conclusions: what matters, why, and how much could be gained
@@ -24,7 +26,7 @@ use crate::view::findings;
 #[command(after_help = "Examples:
   prof report cpu.pb.gz                     what to look at first
   prof report -m alloc_space heap.pb.gz     who allocates
-  prof report --base old.pb.gz new.pb.gz    the same, with the share that it had before
+  prof report --base old.pb.gz new.pb.gz    what changed, why, and what matters now
   prof report --budget 500 cpu.pb.gz        in at most 500 tokens, for a program that reads it
   prof report --guide                       how to work with prof, on one page")]
 pub(crate) struct ReportCommand {
@@ -34,6 +36,12 @@ pub(crate) struct ReportCommand {
     layout: LayoutArgs,
     #[command(flatten)]
     wording: WordingArgs,
+    /// Profiles before a change: what changed, and why, comes first (as --base, for several)
+    #[arg(long, value_name = "PROFILE", num_args = 1.., value_hint = ValueHint::AnyPath, requires = "new", conflicts_with = "base")]
+    old: Vec<String>,
+    /// Profiles after it
+    #[arg(long, value_name = "PROFILE", num_args = 1.., value_hint = ValueHint::AnyPath, requires = "old", conflicts_with = "profiles")]
+    new: Vec<String>,
     /// Fit into N tokens of 4 characters; 0: no limit [default: one screen; JSON and CSV: no limit]
     #[arg(long, value_name = "N")]
     budget: Option<usize>,
@@ -52,7 +60,10 @@ const LINES: usize = 40;
 pub(crate) const TOKEN: usize = 4;
 
 impl ReportCommand {
-    pub(crate) fn run(self) -> Result<()> {
+    pub(crate) fn run(mut self) -> Result<()> {
+        // The sides as `diff` takes them.
+        self.stacks.base.base.append(&mut self.old);
+        self.stacks.input.profiles.append(&mut self.new);
         let input = &self.stacks.input;
         let output = self.layout.output(&self.wording, &input.profiles, input.quiet)?;
         if self.guide {
@@ -73,14 +84,41 @@ impl ReportCommand {
             keep,
             ..Show::of_functions(&self.stacks, &highlight, output, Requirement::Costs)
         };
-        let mut report = show.report(|profile, scope, _| {
-            one_metric(&scope, "report")?;
-            Ok(findings(profile, &scope).into())
-        })?;
+        // What would be has no causes.
+        let is_compared = self.stacks.base.is_given() && self.stacks.what_if.what_if.is_empty();
+        let (mut report, compared) =
+            show.report_and_compare(is_compared, comparison, |profile, scope, _| {
+                one_metric(&scope, "report")?;
+                Ok(findings(profile, &scope).into())
+            })?;
         if let Report::Findings(report) = &mut report {
-            name_commands(report, &self.stacks.repeated());
+            let mut common = self.stacks.repeated();
+            let is_folded = common.iter().any(|word| word.starts_with("--fold"));
+            common.extend((report.folds && !is_folded).then(|| "--fold".to_string()));
+            name_commands(report, &common);
+            report.changes = compared.map(|diff| self.changes(diff));
         }
         Ok(report)
+    }
+
+    /// What changed, with the command that shows all of it.
+    fn changes(&self, diff: Diff) -> Changes {
+        let StackArgs { input, filters, base, .. } = &self.stacks;
+        let explained = |cause: &DiffCause| {
+            let (says, command) = (cause_sentence(&diff, cause), cause_command(&diff, cause));
+            ExplainedCause::new(cause.clone(), says, command)
+        };
+        let causes = diff.causes.iter().map(explained).collect();
+        let words = [input.repeated(), filters.repeated(&WhatIfArgs::default())].concat();
+        let (old, new) = (&base.base[..], &input.profiles[..]);
+        let (options, sides) = if old.len() == 1 && new.len() == 1 {
+            (words, [old, new].concat())
+        } else {
+            let [before, after] = ["--old", "--new"].map(|option| vec![option.to_string()]);
+            ([&words[..], &before, old, &after, new].concat(), Vec::new())
+        };
+        let command = format!("prof diff {}", shell_words(options.iter(), sides.iter()));
+        Changes::new(diff, causes, command)
     }
 }
 
@@ -97,6 +135,10 @@ fn name_commands(report: &mut Findings, common: &[String]) {
 
 /// A command line for a shell: options first, then the function and the inputs.
 fn command(evidence: &Evidence, common: &[String], inputs: &[String]) -> String {
+    // Evidence of another metric replaces the one that was asked for.
+    let has_metric = evidence.words.iter().any(|word| word == "-m");
+    let is_metric = |at: usize| common[at] == "-m" || at > 0 && common[at - 1] == "-m";
+    let common = (0..common.len()).filter(|&at| !has_metric || !is_metric(at)).map(|at| &common[at]);
     let options = evidence.words.iter().chain(common);
     format!("prof {}", shell_words(options, evidence.subject.iter().chain(inputs)))
 }

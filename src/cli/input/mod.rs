@@ -5,3 +5,4 @@ pub(crate) mod budget;
 pub(crate) mod noise;
 pub(crate) mod paths;
 pub(crate) mod request;
+pub(crate) mod sets;

@@ -154,6 +154,8 @@ pub(super) struct Settings {
     pub(super) is_wall: bool,
     /// Whether wall-clock samples were taken in addition to CPU samples.
     pub(super) has_wall: bool,
+    /// Whether the samples are those of the JDK itself, rather than of async-profiler.
+    pub(super) is_of_jdk: bool,
 }
 
 /// async-profiler's default interval.
@@ -297,6 +299,7 @@ impl Settings {
             wall_interval: additional.or(interval.filter(|_| is_wall)),
             is_wall,
             has_wall: wall.is_some(),
+            is_of_jdk: event.is_none() && setting("interval").is_none() && setting("period").is_some(),
         })
     }
 

@@ -33,12 +33,14 @@ use std::collections::BTreeMap;
 
 use crate::format::jfr::chunk::{Chunk, MAGIC};
 use crate::format::jfr::cursor::NAME;
-use crate::format::jfr::kinds::{BY_WALL_CLOCK, EVENT_KINDS, Measure, Survey, settings_of_chunks};
+use crate::format::jfr::kinds::{
+    BY_WALL_CLOCK, EVENT_KINDS, EXECUTION_SAMPLE, Measure, Survey, settings_of_chunks,
+};
 use crate::format::jfr::metadata::Class;
 use crate::format::jfr::samples::{JfrMetrics, Plans, SampleEvents, TakenBy};
 use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
 use crate::parallel;
-use crate::profile::{LoadOptions, Profile, ProfileBuilder};
+use crate::profile::{Faults, LoadOptions, Profile, ProfileBuilder};
 use crate::unit::plural;
 
 /// The entry in the list of readable formats.
@@ -70,6 +72,7 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
     builder.meta.default_metric =
         ["cpu", "wall"].iter().find_map(|name| builder.meta.metric_named(name)).unwrap_or(0);
     metrics.lost = surveys.iter().fold(0, |lost, survey| survey.lost.saturating_add(lost));
+    builder.meta.faults = faults(&plans, &metrics);
     warn_of_problems(&mut builder, &metrics);
     warn_of_unsupported_samples(&mut builder, &plans);
     builder.meta.processors = surveys.iter().filter_map(|survey| survey.processors).max();
@@ -94,6 +97,23 @@ fn chunks<'a>(bytes: &'a [u8], builder: &mut ProfileBuilder) -> Result<Vec<Chunk
         at += size;
     }
     Ok(chunks)
+}
+
+/// What the recorder says that went wrong, and whether it sees all code.
+fn faults(plans: &[Plans<'_, '_>], metrics: &JfrMetrics) -> Faults {
+    let has = |plan: &&Plans<'_, '_>| plan.kinds().iter().any(|kind| kind.event == EXECUTION_SAMPLE);
+    let sampled: Vec<&Plans<'_, '_>> = plans.iter().filter(has).collect();
+    let is_used = !metrics.skipped.iter().any(|(skipped, _)| *skipped == EXECUTION_SAMPLE);
+    let mut intervals: Vec<i64> =
+        sampled.iter().filter_map(|plan| plan.settings.interval(Measure::CpuInterval)).collect();
+    intervals.sort_unstable();
+    intervals.dedup();
+    Faults {
+        lost: metrics.lost.unsigned_abs(),
+        intervals: if intervals.len() > 1 { intervals } else { Vec::new() },
+        skips_code: is_used && sampled.iter().any(|plan| plan.settings.is_of_jdk),
+        ..Faults::default()
+    }
 }
 
 /// Declares the metrics of all kinds of events that occur, in the order of [`EVENT_KINDS`].

@@ -31,7 +31,7 @@ use crate::profile::{
     Addresses, ContextSwitch, Frame, FrameId, FunctionId, LabelSetId, LoadOptions, Mapping, MappingId,
     Profile, ProfileBuilder, StringId,
 };
-use crate::unit::plural;
+use crate::unit::{group_thousands, plural};
 
 /// The entry in the list of readable formats.
 pub(super) static PERF_DATA: Format = Format { name: NAME, title: "perf.data", sniff, read };
@@ -118,6 +118,10 @@ struct PerfDataReader<'a> {
     off_cpu: OffCpu<PerfThread>,
     /// Records that are shorter than their kind.
     broken: u64,
+    /// Records that did not fit into the buffer, as far as the kernel said so at once.
+    lost_records: u64,
+    /// The same for samples, as counted at the end; recorders write one or the other, or both.
+    lost_samples: u64,
 }
 
 impl<'a> PerfDataReader<'a> {
@@ -170,6 +174,8 @@ impl<'a> PerfDataReader<'a> {
             last_time: 0,
             off_cpu,
             broken: 0,
+            lost_records: 0,
+            lost_samples: 0,
         }
     }
 
@@ -178,6 +184,21 @@ impl<'a> PerfDataReader<'a> {
             record::MMAP | record::MMAP2 => self.map(record),
             record::COMM => self.comm(record),
             record::FORK => self.fork(record),
+            record::LOST => {
+                let mut body = record.body;
+                body.take(8)?; // event
+                self.lost_records = self.lost_records.saturating_add(body.u64()?);
+                Some(())
+            }
+            record::LOST_SAMPLES => {
+                let mut body = record.body;
+                self.lost_samples = self.lost_samples.saturating_add(body.u64()?);
+                Some(())
+            }
+            record::THROTTLE => {
+                self.builder.meta.faults.throttled += 1;
+                Some(())
+            }
             record::KSYMBOL => self.kernel_symbol(record),
             record::SAMPLE => self.sample(record),
             record::SWITCH | record::SWITCH_CPU_WIDE => {
@@ -553,6 +574,18 @@ impl<'a> PerfDataReader<'a> {
                 self.broken,
                 plural(self.broken, "record", "records")
             ));
+        }
+        let lost = self.lost_records.max(self.lost_samples);
+        builder.meta.faults.lost = lost;
+        if lost > 0 {
+            let samples = plural(lost, "sample was", "samples were");
+            builder.warn(format!("{} {samples} lost by the recorder", group_thousands(lost.into())));
+        }
+        let throttled = builder.meta.faults.throttled;
+        if throttled > 0 {
+            let times = plural(throttled, "time", "times");
+            builder
+                .warn(format!("the kernel throttled sampling {} {times}", group_thousands(throttled.into())));
         }
         self.off_cpu.warning().into_iter().for_each(|warning| builder.warn(warning));
         let has = |field: u64| self.header.events.iter().any(|event| event.fields & field != 0);

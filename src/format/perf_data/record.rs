@@ -7,11 +7,14 @@ use crate::format::{ParseError, Source};
 use crate::profile::Budget;
 
 pub(super) const MMAP: u32 = 1;
+pub(super) const LOST: u32 = 2;
 pub(super) const COMM: u32 = 3;
+pub(super) const THROTTLE: u32 = 5;
 pub(super) const FORK: u32 = 7;
 pub(super) const SAMPLE: u32 = 9;
 pub(super) const MMAP2: u32 = 10;
 /// A thread of the recorded program leaves or gets a processor.
+pub(super) const LOST_SAMPLES: u32 = 13;
 pub(super) const SWITCH: u32 = 14;
 pub(super) const SWITCH_CPU_WIDE: u32 = 15;
 pub(super) const KSYMBOL: u32 = 17;

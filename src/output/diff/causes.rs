@@ -225,7 +225,7 @@ fn mix_of_work(mix: &MixChange, name: impl Fn(&str) -> String) -> String {
 }
 
 /// A sentence on the row of the function, if there is one, and on what shows the cause.
-pub(in crate::output) fn sentence(diff: &Diff, cause: &DiffCause) -> String {
+pub fn sentence(diff: &Diff, cause: &DiffCause) -> String {
     let evidence = evidence(diff, cause, |name| clean(name).into_owned());
     let is_row = |row: &&DiffRow| row.name == cause.function && row.test == cause.test;
     // The costs of a row are for equal amounts of work.
@@ -242,7 +242,7 @@ fn calls(count: f64) -> String {
 }
 
 /// The command that shows it; `None` if both sides are in one file, which other commands cannot compare.
-pub(in crate::output) fn command(diff: &Diff, cause: &DiffCause) -> Option<String> {
+pub fn command(diff: &Diff, cause: &DiffCause) -> Option<String> {
     if diff.old.inputs == diff.new.inputs {
         return None;
     }

@@ -1,10 +1,12 @@
 //! The findings, as sentences for people and as a table for programs.
 
 use crate::name::{base_name, clean, short_name, split_shown};
-use crate::output::style::Style;
+use crate::output::diff::{causes, causes::Shown, words};
+use crate::output::style::{Explain, Style};
 use crate::output::table::{Columns, Form, Kind, Note, Table};
 use crate::output::width::wrap;
-use crate::report::{Ceiling, Finding, Findings, Header, Remark, Sentence};
+use crate::output::{Scaled, scale};
+use crate::report::{Ceiling, Diff, DiffVerdict, Finding, Findings, Header, Remark, Sentence};
 use crate::unit::{self, IncompatibleUnits, group_thousands, plural};
 
 /// The findings: a paragraph each, or a row each in CSV.
@@ -19,10 +21,16 @@ pub(super) fn tables<'r>(
         return Ok(vec![rows(report)]);
     }
     let words = Words { report, style, form };
-    let mut notes: Vec<Note> = words.accuracy().into_iter().map(Note::faint).collect();
+    let mut notes: Vec<Note> = words.what_if()?.into_iter().map(Note::faint).collect();
+    if report.folds && !report.is_short {
+        let text = "what the profiler inserted, such as runtime.asyncPreempt, counts for the functions that it interrupted (--fold)";
+        notes.extend(words.paragraph("", text).into_iter().map(Note::faint));
+    }
+    notes.extend(words.accuracy().into_iter().map(Note::faint));
     if let Some(verdict) = &report.verdict {
         notes.extend(words.paragraph("", &words.spelled(verdict)).into_iter().map(Note::plain));
     }
+    notes.extend(words.changes());
     for (number, finding) in report.findings.iter().enumerate() {
         notes.extend(words.finding(number + 1, finding));
     }
@@ -111,6 +119,58 @@ impl Words<'_> {
         Some(format!("with this many samples, chance moves {first_is}{last_is} (95%)"))
     }
 
+    /// What shares are of, if costs were changed.
+    fn what_if(&self) -> Scaled<Option<String>> {
+        let what_if = self.header().what_if.as_ref().filter(|_| !self.report.findings.is_empty());
+        let Some(what_if) = what_if else { return Ok(None) };
+        let (before, after) = (what_if.before, self.header().shown);
+        let scale = scale(&self.header().metric, before.max(after), self.style.unit.as_ref())?;
+        let [before, after] = [before, after].map(|value| scale.format(value));
+        Ok(Some(format!(
+            "shares and ceilings are of the {after} that the change leaves, not of the {before} recorded"
+        )))
+    }
+
+    /// What changed since the old side, before what the new side costs.
+    fn changes(&self) -> Vec<Note> {
+        let Some(changes) = self.report.changes.as_ref().filter(|_| !self.report.is_short) else {
+            return Vec::new();
+        };
+        let diff = &*changes.diff;
+        let shown = Shown::of(diff, Explain::Most);
+        let headline = match &shown {
+            Some(shown) => shown.headline(diff),
+            None => unexplained(diff),
+        };
+        let mut notes: Vec<Note> =
+            self.paragraph("changed: ", &self.plain(&headline)).into_iter().map(Note::title).collect();
+        let lead = " ".repeat(LEAD);
+        let spelled = |name: &str| self.spelled(&Sentence::of(&name.into()));
+        for cause in shown.iter().flat_map(|shown| &shown.causes) {
+            let points = words::change(diff, cause.points);
+            let evidence = causes::evidence(diff, cause, spelled);
+            let says = format!("{}  {}, {evidence}", spelled(&cause.function), causes::change(cause));
+            let first = format!("  {points:>8}  ");
+            notes
+                .extend(self.paragraph(&self.plain(&first), &self.plain(&says)).into_iter().map(Note::plain));
+            let command = causes::command(diff, cause);
+            notes.extend(command.map(|command| Note::faint(format!("{lead}{}", self.command(&command)))));
+        }
+        let rest = shown.and_then(|shown| shown.rest(diff)).into_iter();
+        let moves = causes::moves(diff, Explain::Most, spelled);
+        for text in rest.chain(moves) {
+            notes.extend(self.paragraph(&lead, &self.plain(&text)).into_iter().map(Note::faint));
+        }
+        notes.push(Note::faint(format!("{lead}{}", self.command(&changes.command))));
+        notes.push(Note::title("now:"));
+        notes
+    }
+
+    /// A text in characters that the terminal shows.
+    fn plain(&self, text: &str) -> String {
+        self.style.glyphs.plain(&clean(text)).into_owned()
+    }
+
     fn finding(&self, number: usize, finding: &Finding) -> Vec<Note> {
         let lead = format!("{number:2}  {:>6}  ", self.share(finding.value));
         let indent = " ".repeat(lead.chars().count());
@@ -153,7 +213,12 @@ impl Words<'_> {
             _ => String::new(),
         };
         let factor = format!("{:.2}", ceiling.ratio);
-        if ceiling.is_elapsed_time {
+        if ceiling.is_estimate {
+            let saves = self.report.saves;
+            format!(
+                "estimate: {saves} ÷ {factor} if {what} cost nothing and no other thread became the bottleneck{interval}"
+            )
+        } else if ceiling.is_elapsed_time {
             format!("ceiling: {factor} times as fast if {what} cost nothing{interval}")
         } else {
             format!("ceiling: {} ÷ {factor} if {what} cost nothing{interval}", self.report.saves)
@@ -225,6 +290,29 @@ impl Words<'_> {
         lines.into_iter().flat_map(|line| self.paragraph("", &line)).collect()
     }
 }
+
+/// What to say of a comparison without causes.
+fn unexplained(diff: &Diff) -> String {
+    let functions = |count: usize| {
+        format!(
+            "{} {}",
+            group_thousands(count as i128),
+            plural(count as u64, "function costs", "functions cost")
+        )
+    };
+    match diff.verdict {
+        DiffVerdict::Regressed => format!("{} more than noise explains", functions(diff.regressed)),
+        DiffVerdict::Improved => {
+            format!("{} less, and none costs more than noise explains", functions(diff.improved))
+        }
+        DiffVerdict::None => "nothing beyond noise".to_string(),
+        // The command says how many samples it takes.
+        DiffVerdict::Inconclusive => words::evidence(diff).split(". ").next().unwrap_or_default().to_string(),
+    }
+}
+
+/// The width of what is before a sentence: its number and its share.
+const LEAD: usize = 12;
 
 /// A short name, with the file and the line of its place if it has one: `pay (app.mjs:52:19)`.
 fn short(name: &str) -> String {

@@ -111,6 +111,12 @@ fn what_if_line(header: &Header, style: &Style) -> Scaled<Option<String>> {
 /// How to exclude idle time, if part of the recording is known to be idle.
 fn idle_note(header: &Header) -> Option<String> {
     let idle = (header.recording.idle? * 100.0).round();
+    if header.recording.waits_recorded {
+        return Some(format!(
+            "{idle}% of {} is waiting; --metric waiting shows only that",
+            clean(&header.metric.name)
+        ));
+    }
     let is_told = header.filters.iter().any(|filter| filter.contains("@idle"));
     (!is_told).then(|| {
         format!("{idle}% of {} is idle; --hide-stacks @idle excludes it", clean(&header.metric.name))

@@ -146,9 +146,13 @@ fn wrong(setting: &Setting, why: &str) -> anyhow::Error {
 fn budget(given: &Map<String, Value>) -> Result<usize> {
     let Some(value) = given.get("budget").filter(|value| !value.is_null()) else { return Ok(TOKENS) };
     let tokens = value.as_u64().and_then(|tokens| usize::try_from(tokens).ok());
+    // As on the command line, where `--budget 0` shows all.
+    let tokens = tokens.map(|tokens| if tokens == 0 { MOST_TOKENS } else { tokens });
     let tokens = tokens.filter(|tokens| (FEWEST_TOKENS..=MOST_TOKENS).contains(tokens));
     tokens.ok_or_else(|| {
-        anyhow::Error::msg(format!("budget: expected a number from {FEWEST_TOKENS} to {MOST_TOKENS}"))
+        anyhow::Error::msg(format!(
+            "budget: expected a number from {FEWEST_TOKENS} to {MOST_TOKENS}, or 0 for the most"
+        ))
     })
 }
 
@@ -221,6 +225,7 @@ mod tests {
             let error = call("top", &given).unwrap_err().to_string();
             assert!(error.starts_with(says), "{error}");
         }
+        assert_eq!(call("top", &json!({ "profile": "a", "budget": 0 })).unwrap().budget, MOST_TOKENS);
         let error = call("focus", &json!({ "profile": "a" })).unwrap_err().to_string();
         assert_eq!(error, "focus: no function given");
     }

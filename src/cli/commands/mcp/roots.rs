@@ -26,7 +26,13 @@ impl Roots {
         let here = [PathBuf::from(".")];
         let folders = if folders.is_empty() { &here } else { folders };
         let canonical = |folder: &PathBuf| {
-            let real = fs::canonicalize(folder).with_context(|| format!("--root {}", folder.display()))?;
+            let real = fs::canonicalize(folder).map_err(|error| match error.kind() {
+                io::ErrorKind::NotFound => hinted(
+                    format!("--root {}: no such folder", folder.display()),
+                    "name the folder of the profiles",
+                ),
+                _ => anyhow::Error::new(error).context(format!("--root {}", folder.display())),
+            })?;
             if real.is_dir() {
                 return Ok(real);
             }

@@ -9,20 +9,32 @@ use serde_json::{Map, Value, json};
 
 use crate::cli::commands::report::TOKEN;
 
-/// The name of a tool, and the command that answers it.
-const TOOLS: &[(&str, &str)] = &[
-    ("open", "info"),
-    ("report", "report"),
-    ("top", "top"),
-    ("tree", "tree"),
-    ("focus", "focus"),
-    ("hot", "hot"),
-    ("source", "source"),
-    ("diff", "diff"),
-    ("labels", "labels"),
-    ("timeline", "timeline"),
-    ("lint", "lint"),
+/// The name of each tool, the command that answers it, and what it is for. What a client and the help say of tools is made of
+/// this list.
+const TOOLS: &[(&str, &str, &str)] = &[
+    ("open", "info", "what a file has"),
+    ("report", "report", "conclusions, each with a command that shows its number"),
+    ("top", "top", "functions"),
+    ("tree", "tree", "the call tree; bottom_up for callers"),
+    ("focus", "focus", "one function: callers and callees"),
+    ("hot", "hot", "repeated sequences of calls"),
+    ("source", "source", "lines of source"),
+    ("diff", "diff", "what changed between two profiles, and whether it is noise"),
+    ("labels", "labels", "labels and their values"),
+    ("timeline", "timeline", "activity over time"),
+    ("lint", "lint", "whether the recording is fit to conclude from"),
 ];
+
+/// The names of all tools, in a sentence: `open, report, top and lint`.
+pub(super) fn names() -> String {
+    let names: Vec<&str> = TOOLS.iter().map(|(name, ..)| *name).collect();
+    names.split_last().map(|(last, others)| format!("{} and {last}", others.join(", "))).unwrap_or_default()
+}
+
+/// What each tool is for: "`open`: what a file has. `report`: …".
+pub(super) fn purposes() -> String {
+    TOOLS.iter().map(|(name, _, purpose)| format!("`{name}`: {purpose}. ")).collect()
+}
 
 /// Groups of options that a server decides itself: what it may fetch, and that it runs nothing.
 const HEADINGS: &[&str] = &["Servers", "Symbols", "Set up"];
@@ -118,7 +130,7 @@ pub(super) enum SettingKind {
 
 /// All tools, taken from the commands of `prof`.
 pub(super) fn tools(prof: &Command) -> Vec<Tool> {
-    let tool = |&(name, command): &(&'static str, &'static str)| {
+    let tool = |&(name, command, _): &(&'static str, &'static str, &'static str)| {
         let definition = prof.find_subcommand(command)?;
         let about = definition.get_about().map(ToString::to_string).unwrap_or_default();
         let settings = definition.get_arguments().filter_map(setting).collect();
@@ -171,8 +183,10 @@ impl Tool {
     pub(super) fn schema(&self) -> Map<String, Value> {
         let mut properties: Map<String, Value> =
             self.settings.iter().map(|setting| (setting.key.clone(), setting.schema())).collect();
-        let help = format!("Most tokens (of {TOKEN} characters) of the answer [default: {TOKENS}]");
-        let budget = json!({ "type": "integer", "minimum": FEWEST_TOKENS, "description": help });
+        let help = format!(
+            "Most tokens (of {TOKEN} characters) of the answer, at least {FEWEST_TOKENS}; 0: as many as a server gives [default: {TOKENS}]"
+        );
+        let budget = json!({ "type": "integer", "minimum": 0, "description": help });
         properties.insert("budget".to_string(), budget);
         let required: Vec<&str> = self
             .settings
@@ -213,9 +227,9 @@ impl Setting {
     }
 }
 
-/// The beginning of a help text: the list of tools is in the memory of a program all the time.
+/// The first sentence of a help text: the list of tools is in the memory of a program all the time.
 fn first_sentence(help: &str) -> &str {
-    help.split("; ").next().and_then(|help| help.split(". ").next()).unwrap_or(help)
+    help.split_once(". ").map_or(help, |(first, _)| first)
 }
 
 #[cfg(test)]
@@ -245,6 +259,17 @@ mod tests {
                      min_tested names new no_explain no_inlines normalize old outliers per_event profile prune_from rename \
                      show_frames show_from show_stacks sort thread to tolerance wall what_if";
         assert_eq!(keys.join(" "), known.split_whitespace().collect::<Vec<_>>().join(" "));
+    }
+
+    #[test]
+    fn descriptions_are_whole_sentences() {
+        let tools = all();
+        let top = tools.iter().find(|tool| tool.name == "top").unwrap().schema();
+        let about = |key: &str| top["properties"][key]["description"].as_str().unwrap().to_string();
+        assert!(about("what_if").contains("0.5 or 50% for half, 0 for nothing"), "{}", about("what_if"));
+        assert!(about("budget").contains("0: as many as a server gives"), "{}", about("budget"));
+        assert_eq!(names(), "open, report, top, tree, focus, hot, source, diff, labels, timeline and lint");
+        assert!(purposes().starts_with("`open`: what a file has. `report`: conclusions"), "{}", purposes());
     }
 
     #[test]

@@ -132,7 +132,7 @@ mod tests {
             [
                 "hprof records threads only at safepoints: loops and small functions look cheaper than they are",
                 "no machine has 70 CPUs",
-                "a record is damaged (and 1 more warning)",
+                "3 samples were lost (and 1 more warning)",
             ]
         );
     }

@@ -32,17 +32,17 @@ pub enum SetError {
 
 /// Adds patterns to the sets that are `known`, and makes the others.
 pub(super) fn add(sets: Vec<(String, Vec<String>)>, known: &[&str]) -> Result<(), SetError> {
-    let parsed = |(name, patterns)| parsed(name, patterns, known);
+    let parsed = |(name, patterns): (String, Vec<String>)| parsed(name, &patterns, known);
     let added = sets.into_iter().map(parsed).collect::<Result<_, _>>()?;
     ADDED.set(added).map_err(|_| SetError::Again)
 }
 
-fn parsed(name: String, patterns: Vec<String>, known: &[&str]) -> Result<Added, SetError> {
+fn parsed(name: String, patterns: &[String], known: &[&str]) -> Result<Added, SetError> {
     let is_letter = |letter: char| letter.is_ascii_alphanumeric() || letter == '-' || letter == '_';
     if !name.strip_prefix('@').is_some_and(|rest| !rest.is_empty() && rest.chars().all(is_letter)) {
         return Err(SetError::Name(name));
     }
-    let parsed = Patterns::parse(&patterns, false);
+    let parsed = Patterns::parse(patterns, false);
     let (patterns, _) = parsed.map_err(|error| SetError::Pattern(name.clone(), error))?;
     Ok(Added { is_new: !known.contains(&&*name), name, patterns })
 }

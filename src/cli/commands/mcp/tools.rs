@@ -33,7 +33,9 @@ pub(super) fn names() -> String {
 
 /// What each tool is for: "`open`: what a file has. `report`: …".
 pub(super) fn purposes() -> String {
-    TOOLS.iter().map(|(name, _, purpose)| format!("`{name}`: {purpose}. ")).collect()
+    let purposes: Vec<String> =
+        TOOLS.iter().map(|(name, _, purpose)| format!("`{name}`: {purpose}. ")).collect();
+    purposes.concat()
 }
 
 /// Groups of options that a server decides itself: what it may fetch, and that it runs nothing.

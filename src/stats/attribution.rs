@@ -10,6 +10,7 @@ use hashbrown::HashMap;
 use super::call_paths::{COVERS, column, nearest_caller};
 pub use super::call_paths::{Caller, ExcludedStacks, Side, StackSource};
 use super::compare::{Cause, Comparison, Hypothesis, RemovedCount};
+use super::dispersion::RunCounts;
 use super::model::Model;
 use super::trades::{CHANCE, SURE, Trades, max_growth};
 use super::{CountKind, Normalization, Verdict};
@@ -214,7 +215,7 @@ fn moved(
     let inlined = is_own_code && hardly_grew(row.function, row.unit);
     let extracted = !is_own_code
         && row.old <= 0.0
-        && caller.is_some_and(|caller| is_extracted(row, caller, model, stacks));
+        && caller.is_some_and(|caller| is_extracted(row, caller, comparison, model, stacks));
     let loser = caller
         .filter(|_| is_own_code && from.is_none())
         .and_then(|caller| trades.loser(row, caller, comparison, model, stacks));
@@ -246,16 +247,35 @@ fn has_lost(caller: usize, row: &Hypothesis, model: &Model, stacks: &impl StackS
 }
 
 /// Whether a new function, with what it calls, was part of `caller`: that lost as much elsewhere, and did not grow.
-fn is_extracted(row: &Hypothesis, caller: usize, model: &Model, stacks: &impl StackSource) -> bool {
+///
+/// A call costs something, so that what was extracted may make its caller a little more expensive. As long as that is not
+/// significant, the build would pass if nothing had been extracted, so it passes.
+fn is_extracted(
+    row: &Hypothesis,
+    caller: usize,
+    comparison: &Comparison,
+    model: &Model,
+    stacks: &impl StackSource,
+) -> bool {
     let counts = |through: &[usize]| {
         let counts = stacks.counts(caller, CountKind::Total, ExcludedStacks { through, ending: false });
         column(counts, row.unit)
     };
     let (whole, rest) = (counts(&[]), counts(&[row.function]));
-    let (old, new) = model.comparable_shares(&rest);
-    old - new >= row.points / 2.0
+    let growth = |counts: &RunCounts| {
+        let (old, new) = model.comparable_shares(counts);
+        new - old
+    };
+    let is_significant = |other: &Hypothesis| other.increase.q < comparison.options.alpha;
+    let of_caller =
+        |other: &&Hypothesis| other.measure == CountKind::Total && other.same_counts.contains(&caller);
+    let grew_a_little = || {
+        let tested = comparison.hypotheses.iter().find(of_caller);
+        tested.is_some_and(|other| !is_significant(other)) && growth(&whole) < row.points / 2.0
+    };
+    -growth(&rest) >= row.points / 2.0
         && model.test(&rest, CountKind::Total).decrease.0 < SURE
-        && model.test(&whole, CountKind::Total).increase.0 > CHANCE
+        && (model.test(&whole, CountKind::Total).increase.0 > CHANCE || grew_a_little())
 }
 
 /// The function that a new one replaced: removed, under the same caller, at least half and at most twice

@@ -118,6 +118,14 @@ impl<T> OffCpu<T> {
         if switch.runs { self.run(switch.tid, switch.time, true) } else { None }
     }
 
+    /// A thread ends. There is no record of its last switch.
+    pub(super) fn ends(&mut self, tid: i64, time: i64) {
+        // Without records of switches, it is not known when the thread had a processor before.
+        if let Some(switches) = self.switches.as_mut().filter(|switches| !switches.is_empty()) {
+            switches.push(ContextSwitch { time, tid, runs: false });
+        }
+    }
+
     /// The context switches on a clock that shows 0 at `first`.
     pub(super) fn take_switches(&mut self, first: Option<i64>) -> Vec<ContextSwitch> {
         let mut switches = self.switches.take().unwrap_or_default();
@@ -208,6 +216,20 @@ mod tests {
         assert_eq!(wake("sched:sched_waking", "comm=x y pid=8 prio=120 target_cpu=001"), woken);
         assert_eq!(wake("sched:sched_wakeup", "x:8 [120] success=1 CPU:001"), woken);
         assert_eq!(wake("sched:sched_stat_wait", "comm=x pid=8"), SchedulerEvent::Other);
+    }
+
+    #[test]
+    fn switches_are_kept_if_asked_for_and_threads_end() {
+        let switch = |time, runs| ContextSwitch { time, tid: 7, runs };
+        let mut off: OffCpu<&str> = OffCpu::new(true);
+        off.ends(8, 90);
+        off.switched(switch(120, true));
+        off.switched(switch(110, false));
+        off.ends(7, 150);
+        assert_eq!(off.take_switches(Some(100)), [switch(10, false), switch(20, true), switch(50, false)]);
+        let mut off: OffCpu<&str> = OffCpu::new(false);
+        off.switched(switch(120, true));
+        assert_eq!(off.take_switches(None), []);
     }
 
     #[test]

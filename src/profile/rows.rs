@@ -17,7 +17,10 @@ pub(crate) struct RowTable {
     /// Whether the time of any sample is known.
     is_timed: bool,
     metrics: usize,
-    /// The values of each [`IN_BLOCK`] metrics, row by row, so that merging a row accesses one place in memory rather than one
+    /// How many metrics are in a block: [`IN_BLOCK`], or 1 if times are kept. Then no rows are merged, and the blocks become the columns
+    /// of the samples without a copy.
+    in_block: usize,
+    /// The values of each so many metrics, row by row, so that merging a row accesses one place in memory rather than one
     /// per metric. With a hundred metrics in one block, the value of each row would be on another page, which took a tenth of
     /// the time of comparing a hundred profiles.
     blocks: Vec<Vec<i64>>,
@@ -38,13 +41,14 @@ const NO_ROW: u32 = u32::MAX;
 impl RowTable {
     /// A table without rows.
     pub(crate) fn new(metrics: usize, times: bool) -> Self {
-        let blocks = vec![Vec::new(); metrics.div_ceil(IN_BLOCK)];
-        RowTable { metrics, blocks, time: times.then(Vec::new), ..RowTable::default() }
+        let in_block = if times { 1 } else { IN_BLOCK };
+        let blocks = vec![Vec::new(); metrics.div_ceil(in_block)];
+        RowTable { metrics, in_block, blocks, time: times.then(Vec::new), ..RowTable::default() }
     }
 
     /// Adds a metric; its value in existing rows is 0.
     pub(crate) fn add_metric(&mut self) {
-        let block = self.metrics / IN_BLOCK;
+        let block = self.metrics / self.in_block;
         let width = self.width(block);
         self.metrics += 1;
         if block == self.blocks.len() {
@@ -62,13 +66,14 @@ impl RowTable {
 
     /// The number of metrics in a block; all but the last are full.
     fn width(&self, block: usize) -> usize {
-        (self.metrics - block * IN_BLOCK).min(IN_BLOCK)
+        (self.metrics - block * self.in_block).min(self.in_block)
     }
 
     /// The values of a metric, row by row.
     pub(crate) fn column_mut(&mut self, metric: usize) -> impl Iterator<Item = &mut i64> {
-        let width = self.width(metric / IN_BLOCK);
-        self.blocks[metric / IN_BLOCK].iter_mut().skip(metric % IN_BLOCK).step_by(width)
+        let (block, at) = (metric / self.in_block, metric % self.in_block);
+        let width = self.width(block);
+        self.blocks[block].iter_mut().skip(at).step_by(width)
     }
 
     /// Adds a row, or adds its values to an equal row. The values are those of the metrics from number `first` on; all
@@ -154,7 +159,7 @@ impl RowTable {
             let width = self.width(number);
             self.blocks[number].resize((row + 1) * width, 0);
         }
-        for piece in pieces(first, values) {
+        for piece in pieces(first, values, self.in_block) {
             self.kept(row, &piece).copy_from_slice(piece.values);
         }
     }
@@ -162,17 +167,19 @@ impl RowTable {
     /// Adds values to those of a row, unless their signs differ.
     fn merge(&mut self, row: usize, first: usize, values: &[i64]) -> bool {
         // Nearly all profiles have only one block.
-        if first % IN_BLOCK + values.len() <= IN_BLOCK {
-            let kept = self.kept(row, &Piece { block: first / IN_BLOCK, at: first % IN_BLOCK, values });
+        let in_block = self.in_block;
+        if first % in_block + values.len() <= in_block {
+            let kept = self.kept(row, &Piece { block: first / in_block, at: first % in_block, values });
             let may_add = signs_agree(kept, values);
             if may_add {
                 add_all(kept, values);
             }
             return may_add;
         }
-        let may_add = pieces(first, values).all(|piece| signs_agree(self.kept(row, &piece), piece.values));
+        let may_add =
+            pieces(first, values, in_block).all(|piece| signs_agree(self.kept(row, &piece), piece.values));
         if may_add {
-            pieces(first, values).for_each(|piece| add_all(self.kept(row, &piece), piece.values));
+            pieces(first, values, in_block).for_each(|piece| add_all(self.kept(row, &piece), piece.values));
         }
         may_add
     }
@@ -214,11 +221,21 @@ impl RowTable {
         let widths: Vec<usize> = (0..self.blocks.len()).map(|number| self.width(number)).collect();
         let mut values = Vec::with_capacity(self.metrics);
         // Each block is freed when its columns exist: together they would be twice the memory of a hundred runs.
-        for (block, width) in std::mem::take(&mut self.blocks).into_iter().zip(widths) {
+        for (mut block, width) in std::mem::take(&mut self.blocks).into_iter().zip(widths) {
+            if width == 1 {
+                block.shrink_to_fit();
+                values.push(block);
+                continue;
+            }
             let column = |metric: usize| block.iter().skip(metric).step_by(width).copied().collect();
             values.extend((0..width).map(column));
         }
-        Samples { values, stack: self.stack, labels: self.labels, time: self.time.filter(|_| self.is_timed) }
+        // Tables grow by doubling.
+        self.stack.shrink_to_fit();
+        self.labels.shrink_to_fit();
+        let mut time = self.time.filter(|_| self.is_timed);
+        time.iter_mut().for_each(Vec::shrink_to_fit);
+        Samples { values, stack: self.stack, labels: self.labels, time }
     }
 }
 
@@ -237,10 +254,10 @@ struct Piece<'v> {
 }
 
 /// Divides values, which are those of the metrics from number `first` on, among blocks.
-fn pieces(first: usize, values: &[i64]) -> impl Iterator<Item = Piece<'_>> {
-    let (head, rest) = values.split_at(values.len().min(IN_BLOCK - first % IN_BLOCK));
-    let start = Piece { block: first / IN_BLOCK, at: first % IN_BLOCK, values: head };
-    let whole = rest.chunks(IN_BLOCK).zip(start.block + 1..);
+fn pieces(first: usize, values: &[i64], in_block: usize) -> impl Iterator<Item = Piece<'_>> {
+    let (head, rest) = values.split_at(values.len().min(in_block - first % in_block));
+    let start = Piece { block: first / in_block, at: first % in_block, values: head };
+    let whole = rest.chunks(in_block).zip(start.block + 1..);
     iter::once(start).chain(whole.map(|(values, block)| Piece { block, at: 0, values }))
 }
 
@@ -266,6 +283,21 @@ mod tests {
         }
         assert_eq!(rows.stack, [one, two, one]);
         assert_eq!(rows.finish().values, [[2, 0, 0], [5, 0, -1], [0, 7, 9]]);
+    }
+
+    /// Stack and labels take 4 bytes each, the time and each value 8, and nothing is reserved for more.
+    #[test]
+    fn rows_with_times_take_no_more_than_their_columns() {
+        let mut rows = RowTable::new(1, true);
+        rows.add_metric();
+        for time in 0..100_000 {
+            rows.add(StackId::new(0), LabelSetId::default(), Some(time), (0, &[1, 2 * time]));
+        }
+        let Samples { stack, labels, time, values } = rows.finish();
+        assert_eq!((values[0][99_999], values[1][99_999], values.len()), (1, 199_998, 2));
+        let bytes = 4 * (stack.capacity() + labels.capacity())
+            + 8 * (time.unwrap().capacity() + values.iter().map(Vec::capacity).sum::<usize>());
+        assert!(bytes <= 33 * 100_000, "{bytes}");
     }
 
     #[test]

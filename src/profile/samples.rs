@@ -52,7 +52,8 @@ impl Samples {
 /// When the samples of a recording were taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SampleTimes {
-    /// The earliest time. A wait or a span that began before the recording counts from the start of the recording.
+    /// The earliest time. A wait or a span that began before the recording counts from the start of the recording, and so do a few
+    /// samples of other kinds, such as an object of the heap that was allocated long before.
     pub first: i64,
     /// The latest time.
     pub last: i64,
@@ -81,7 +82,8 @@ impl SampleTimes {
     }
 }
 
-/// The earliest time of samples, of which those that lasted until `start` count from there on.
+/// The start of a recording if samples that are older may count from there: those that lasted until then, or only a few. `None` if
+/// many samples are older, because then the start was noted wrongly, or on another clock.
 fn first_seen(samples: &Samples, meta: &Meta, start: i64) -> Option<i64> {
     let lasting: Vec<_> = meta.lasting().into_iter().zip(&samples.values).collect();
     let end_of = |row: usize, time: i64| {
@@ -89,12 +91,14 @@ fn first_seen(samples: &Samples, meta: &Meta, start: i64) -> Option<i64> {
             lasting.iter().filter_map(|(lengths, values)| Some(lengths.as_ref()?.length(values[row])));
         time.saturating_add(lengths.max().unwrap_or(0))
     };
-    let seen = |row: usize| {
-        let time = samples.time_of(row)?;
-        Some(if time < start && end_of(row, time) >= start { start } else { time })
-    };
-    (0..samples.len()).filter_map(seen).min()
+    let is_early =
+        |&row: &usize| samples.time_of(row).is_some_and(|time| time < start && end_of(row, time) < start);
+    let early = (0..samples.len()).filter(is_early).count();
+    (early <= samples.len() / FEW_OF).then_some(start)
 }
+
+/// At most one sample in so many may be older than the recording.
+const FEW_OF: usize = 10;
 
 /// A thread got a processor, or left it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

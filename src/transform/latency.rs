@@ -333,6 +333,9 @@ mod tests {
         profile.meta.switches = vec![switch(0, 1, true), switch(9, 2, true), switch(10, 2, false)];
         // 2 has left when 1 is sampled at 10; its own sample at 11 counts as its own.
         assert_eq!(by_latency(&profile, &ALL).unwrap().samples.values[0], [10, 10, 5, 5, 5]);
+        // A thread whose end is not recorded does not run for ever.
+        profile.meta.switches = vec![switch(0, 1, true), switch(1, 5, true), switch(2, 6, true)];
+        assert_eq!(by_latency(&profile, &ALL).unwrap().samples.values[0], [10, 5, 5, 5, 5]);
     }
 
     #[test]

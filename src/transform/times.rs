@@ -268,6 +268,21 @@ mod tests {
     }
 
     #[test]
+    fn a_few_old_samples_count_from_the_start_and_many_move_it() {
+        let start = |old: usize| {
+            let lines = (0..20).map(|row| {
+                if row < old { "old 1 @100".to_string() } else { format!("new 1 @{}", 1000 + row) }
+            });
+            let mut profile = from_notation(&lines.collect::<Vec<_>>().join("\n"));
+            profile.meta.time_ns = Some(1000);
+            profile.meta.sample_times = SampleTimes::of(&profile.samples, &profile.meta);
+            RecordingSpan::of(&profile).unwrap().start
+        };
+        // Up to a tenth are old objects; if there are more, the start was noted wrongly.
+        assert_eq!([start(0), start(1), start(2), start(3)], [1000, 1000, 1000, 100]);
+    }
+
+    #[test]
     fn windows_of_time() {
         let dated = profile(&[DAY, DAY + 500 * MS, DAY + 1500 * MS], Some(DAY), Some(2000 * MS));
         let from_start = profile(&[100 * MS, 600 * MS, 1600 * MS], Some(DAY), Some(2000 * MS));

@@ -27,6 +27,26 @@ fn who_waited_for_whom_is_what_the_program_says() {
     assert_eq!(wakers[0]["total"].as_i64(), Some(waited));
 }
 
+/// The sums of the durations of `jdk.JavaMonitorEnter` by `previousOwner`, as `jfr print` says them.
+#[test]
+fn the_thread_that_had_the_lock_before_is_the_waker() {
+    let waits = json("labels -m lock_duration", "jfr/java.jfr");
+    let keys = waits["keys"].as_array().unwrap();
+    let wakers = keys.iter().find(|key| key["key"] == "waker").unwrap()["values"].as_array().unwrap();
+    let want = [
+        ("pool-1-thread-2 18905", 465_079_853_i64),
+        ("pool-1-thread-4 18907", 428_426_141),
+        ("pool-1-thread-1 18904", 427_229_973),
+        ("pool-1-thread-3 18906", 363_392_905),
+    ];
+    assert_eq!(wakers.len(), want.len());
+    for (waker, (name, total)) in wakers.iter().zip(want) {
+        assert_eq!(waker["value"], name);
+        // Each of 132 durations is rounded to a nanosecond.
+        assert!((waker["total"].as_i64().unwrap() - total).abs() <= 132, "{waker}");
+    }
+}
+
 #[test]
 fn wall_time_is_cpu_time_and_waiting() {
     for (file, parts) in [

@@ -21,6 +21,8 @@ pub(super) struct EventKind {
     pub(super) weight: &'static str,
     /// The field with the class that was allocated or locked.
     pub(super) class: &'static str,
+    /// The field with the thread that let this one go on.
+    pub(super) waker: &'static str,
     /// The field with the method that was called from the stack, and becomes its leaf.
     pub(super) method: &'static str,
     /// What was done, if events of several kinds contribute to the same metrics.
@@ -76,6 +78,7 @@ const EVENT: EventKind = EventKind {
     amount: "",
     weight: "",
     class: "",
+    waker: "",
     method: "",
     operation: "",
     unless: &[],
@@ -110,11 +113,11 @@ pub(super) static EVENT_KINDS: [EventKind; 28] = [
         metrics: LIVE, ..EVENT },
     EventKind { event: "profiler.Malloc", amount: "size",
         metrics: &[("malloc_count", "count", One), ("malloc_space", "bytes", Amount)], ..EVENT },
-    EventKind { event: "jdk.JavaMonitorEnter", class: "monitorClass", metrics: LOCKS, ..EVENT },
+    EventKind { event: "jdk.JavaMonitorEnter", class: "monitorClass", waker: "previousOwner", metrics: LOCKS, ..EVENT },
     EventKind { event: "profiler.NativeLock", metrics: LOCKS, ..EVENT },
     EventKind { event: "jdk.ThreadPark", class: "parkedClass",
         metrics: &[("park_count", "count", One), ("park_duration", NS, Duration)], ..EVENT },
-    EventKind { event: "jdk.JavaMonitorWait", class: "monitorClass",
+    EventKind { event: "jdk.JavaMonitorWait", class: "monitorClass", waker: "notifier",
         metrics: &[("wait_count", "count", One), ("wait_duration", NS, Duration)], ..EVENT },
     EventKind { event: "jdk.ThreadSleep",
         metrics: &[("sleep_count", "count", One), ("sleep_duration", NS, Duration)], ..EVENT },

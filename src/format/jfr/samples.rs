@@ -128,6 +128,7 @@ impl<'a, 'c> Plans<'a, 'c> {
             kind.amount,
             kind.class,
             kind.method,
+            kind.waker,
         ];
         let is_execution = kind.event == EXECUTION_SAMPLE;
         let weight = Some(kind.weight).filter(|weight| !weight.is_empty());
@@ -187,7 +188,7 @@ impl JfrMetrics {
 struct SampleEvent<'c> {
     kind: &'static EventKind,
     class: &'c Class,
-    plan: Plan<9>,
+    plan: Plan<10>,
     /// How to read the number of objects that it stands for.
     weight: Option<Plan<1>>,
     /// The unit of a duration in its amount.
@@ -255,7 +256,7 @@ struct Adder<'a, 'c> {
     stacks: HashMap<u64, (StackId, bool)>,
     known_frames: HashMap<RawFrame, FrameId>,
     functions: HashMap<u64, FunctionId>,
-    label_sets: HashMap<([u64; 3], &'static str), LabelSetId>,
+    label_sets: HashMap<([u64; 4], &'static str), LabelSetId>,
     values: Vec<i64>,
     frames: Vec<FrameId>,
 }
@@ -267,7 +268,7 @@ impl<'a> Adder<'a, '_> {
             None => 1.0,
         };
         let fields = self.chunk.classes.numbers(cursor, event.class, &event.plan, false)?;
-        let [start, duration, end, thread, stack, state, amount, class, method] = fields;
+        let [start, duration, end, thread, stack, state, amount, class, method, waker] = fields;
         let amount = if event.kind.amount.is_empty() { 1 } else { amount };
         // Version 0.9 has the end of an event instead of its duration.
         let duration = if end == 0 { duration } else { end.saturating_sub(start) };
@@ -291,7 +292,8 @@ impl<'a> Adder<'a, '_> {
             };
         }
         let state = if event.has_state { state as u64 } else { u64::MAX };
-        let labels = self.labels([thread as u64, state, class as u64], event.kind.operation);
+        let keys = [thread as u64, state, class as u64, waker as u64];
+        let labels = self.labels(keys, event.kind.operation);
         let mut stack = self.stack(stack as u64);
         if method != 0 {
             stack = self.below(stack, method as u64);
@@ -378,8 +380,9 @@ impl<'a> Adder<'a, '_> {
         frame
     }
 
-    /// The labels of a sample: the thread, its state, the class that was allocated or locked, and what was done.
-    fn labels(&mut self, keys: [u64; 3], operation: &'static str) -> LabelSetId {
+    /// The labels of a sample: the thread, its state, the class that was allocated or locked, the thread that had the lock before or
+    /// notified this one, and what was done.
+    fn labels(&mut self, keys: [u64; 4], operation: &'static str) -> LabelSetId {
         if !self.builder.options().labels {
             self.builder.skipped_labels();
             return LabelSetId::default();
@@ -387,14 +390,20 @@ impl<'a> Adder<'a, '_> {
         if let Some(&known) = self.label_sets.get(&(keys, operation)) {
             return known;
         }
-        let [thread, state, class] = keys;
+        let [thread, state, class, waker] = keys;
+        let name_and_tid = |thread: u64| {
+            let thread = self.constants.thread(thread)?;
+            let tid = if thread.os_id > 0 { thread.os_id } else { thread.java_id };
+            let tid = if tid == 0 { String::new() } else { tid.to_string() };
+            Some((self.constants.thread_name(thread), tid))
+        };
         let set = label_set(self.builder, |labels| {
-            if let Some(thread) = self.constants.thread(thread) {
-                labels.text_if_known("thread", self.constants.thread_name(thread));
-                let tid = if thread.os_id > 0 { thread.os_id } else { thread.java_id };
-                if tid != 0 {
-                    labels.text("tid", &tid.to_string());
-                }
+            if let Some((name, tid)) = name_and_tid(thread) {
+                labels.text_if_known("thread", name);
+                labels.text_if_known("tid", &tid);
+            }
+            if let Some((name, tid)) = name_and_tid(waker) {
+                labels.text_if_known("waker", format!("{name} {tid}").trim());
             }
             labels.text_if_known("state", self.constants.state(state));
             labels.text_if_known("class", &self.constants.class(class));

@@ -201,6 +201,7 @@ impl<'a> PerfDataReader<'a> {
             }
             record::KSYMBOL => self.kernel_symbol(record),
             record::SAMPLE => self.sample(record),
+            record::EXIT => self.exit(record),
             record::SWITCH | record::SWITCH_CPU_WIDE => {
                 self.switch(record);
                 Some(())
@@ -218,6 +219,15 @@ impl<'a> PerfDataReader<'a> {
         if let Some(wait) = self.off_cpu.switched(switch) {
             self.waited(&wait);
         }
+    }
+
+    fn exit(&mut self, record: &Record<'a>) -> Option<()> {
+        let mut body = record.body;
+        let (_pid, _parent, tid) = (body.u32()?, body.u32()?, body.u32()?);
+        if record.time > 0 {
+            self.off_cpu.ends(tid.into(), clock(record.time));
+        }
+        Some(())
     }
 
     /// Counts the time that a thread waited.

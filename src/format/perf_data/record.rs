@@ -9,6 +9,7 @@ use crate::profile::Budget;
 pub(super) const MMAP: u32 = 1;
 pub(super) const LOST: u32 = 2;
 pub(super) const COMM: u32 = 3;
+pub(super) const EXIT: u32 = 4;
 pub(super) const THROTTLE: u32 = 5;
 pub(super) const FORK: u32 = 7;
 pub(super) const SAMPLE: u32 = 9;

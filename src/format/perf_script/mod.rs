@@ -155,6 +155,10 @@ impl PerfScriptReader {
                 self.start_sample(&header);
             } else if header.event.is_some_and(|event| event.starts_with(b"PERF_RECORD_SWITCH")) {
                 self.switch(&header);
+            } else if header.event.is_some_and(|event| event.starts_with(b"PERF_RECORD_EXIT"))
+                && let Some(time) = header.time
+            {
+                self.off_cpu.ends(header.tid, time);
             }
         } else if self.current.is_some() && (self.frame(line) || self.source_line(line)) {
             self.good += 1;

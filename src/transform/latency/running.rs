@@ -80,11 +80,15 @@ impl Running {
         for (spans, waits) in spans.iter_mut().zip(waits_of).filter(|(_, waits)| !waits.is_empty()) {
             *spans = without(spans, &united(waits));
         }
-        for (tid, switched) in switched(profile) {
-            match threads.of_tid.get(&tid) {
-                Some(&thread) => spans[thread as usize] = switched,
+        for (tid, Switched { spans: mut known, since }) in switched(profile) {
+            let sampled = threads.of_tid.get(&tid).map(|&thread| &mut spans[thread as usize]);
+            // The last thing that is known of a thread which did not leave is its last sample.
+            let until = sampled.as_ref().and_then(|spans| Some(spans.last()?.1)).unwrap_or(i64::MIN);
+            known.extend(since.map(|since| (since, until.max(since.saturating_add(1)))));
+            match sampled {
+                Some(spans) => *spans = known,
                 // It ran too briefly to be sampled.
-                None => spans.push(switched),
+                None => spans.push(known),
             }
         }
         Running { spans, waits }
@@ -235,27 +239,28 @@ fn gaps(samples: &[(i64, u32)], threads: usize) -> Vec<i64> {
     gaps
 }
 
+/// When a thread had a processor.
+#[derive(Default)]
+struct Switched {
+    spans: Vec<Span>,
+    /// Since when it has one, if it did not leave it.
+    since: Option<i64>,
+}
+
 /// When threads had a processor, by their numbers, as far as context switches were recorded. A thread that leaves first had one from
-/// the start, and one that does not leave has one until the end.
-fn switched(profile: &Profile) -> HashMap<i64, Vec<Span>> {
-    let mut spans: HashMap<i64, Vec<Span>> = HashMap::new();
-    let mut since: HashMap<i64, Option<i64>> = HashMap::new();
+/// the start.
+fn switched(profile: &Profile) -> HashMap<i64, Switched> {
+    let mut threads: HashMap<i64, Switched> = HashMap::new();
     for switch in profile.meta.switches.iter().filter(|switch| switch.tid != IDLE_THREAD) {
-        let known = spans.entry(switch.tid).or_default();
-        let since = since.entry(switch.tid).or_insert((!switch.runs).then_some(i64::MIN));
-        match (switch.runs, *since) {
-            (true, None) => *since = Some(switch.time),
-            (false, Some(from)) => {
-                known.extend((from < switch.time).then_some((from, switch.time)));
-                *since = None;
-            }
-            _ => {}
+        let had_one = || Switched { since: Some(i64::MIN).filter(|_| !switch.runs), ..Switched::default() };
+        let thread = threads.entry(switch.tid).or_insert_with(had_one);
+        if switch.runs {
+            thread.since = thread.since.or(Some(switch.time));
+        } else if let Some(since) = thread.since.take() {
+            thread.spans.extend((since < switch.time).then_some((since, switch.time)));
         }
     }
-    for (tid, since) in since {
-        spans.entry(tid).or_default().extend(since.map(|from| (from, i64::MAX)));
-    }
-    spans
+    threads
 }
 
 /// Spans that may overlap as such that do not, in order.

@@ -163,3 +163,68 @@ fn a_cause_that_lies_in_a_callee_shows_the_function_to_blame() {
         return [page.state.zoom.map((id) => page.data.names[id]), page.data.names[page.state.pin]];";
     assert_eq!(run(&page, "", check), json!([["main", "format"], "format"]));
 }
+
+/// The old page wrote the self of the function at the root as the total of every block.
+#[test]
+#[needs(Browser)]
+fn bottom_up_self_and_total_are_those_of_the_function() {
+    let check = "
+        page.change({ inverted: true });
+        const values = (name) => page.picture.lines(blockOf(name));
+        return { b: values('b'), a: values('a'), wide: document.getElementById('wide').textContent };";
+    let found = run(&page_of(&from_notation("main;a;b 6\nmain;a 3\nmain;b 1")), "", check);
+    assert_eq!(found["b"], json!(["self 7 70.0%", "total 7 70.0%"]));
+    // Nearest to the root is the block of its own self; its total includes what it calls.
+    assert_eq!(found["a"], json!(["self 3 30.0%", "total 9 90.0%"]));
+    assert!(
+        found["wide"].as_str().unwrap().starts_with("Bottom-up: each function with its callers."),
+        "{found}"
+    );
+}
+
+#[test]
+#[needs(Browser)]
+fn a_link_works_on_the_page_of_another_recording() {
+    // The other recording has other numbers for the same names, and lacks one.
+    let check = "
+        const names = (ids) => ids.map((id) => page.data.names[id]);
+        return [names(page.state.zoom), names([page.state.pin]), String(page.model.flat.shown), document.getElementById('toast').textContent];";
+    let link = "zoom=main&zoom=gone&pin=work&show-stacks=work";
+    let first = run(&page_of(&from_notation("main;gone;work 6\nmain;b 1")), link, check);
+    assert_eq!(first, json!([["main", "gone"], ["work"], "6", ""]));
+    let other = from_notation("aaa;bbb 2\nmain;ccc;work 5\nmain;ddd 1\nzzz 3");
+    assert_eq!(
+        run(&page_of(&other), link, check),
+        json!([["main"], ["work"], "5", "Not in this profile: gone"])
+    );
+}
+
+#[test]
+#[needs(Browser)]
+fn labels_of_faded_blocks_can_be_read_in_both_themes() {
+    let check = "
+        const channels = (color) => [1, 3, 5].map((at) => parseInt(color.slice(at, at + 2), 16));
+        const light = (color) => {
+            const [r, g, b] = color.map((value) => (value / 255 <= 0.04045 ? value / 255 / 12.92 : ((value / 255 + 0.055) / 1.055) ** 2.4));
+            return 0.2126 * r + 0.7152 * g + 0.0722 * b + 0.05;
+        };
+        const over = (top, below, alpha) => top.map((value, at) => value * alpha + below[at] * (1 - alpha));
+        const lowest = (theme) => {
+            document.documentElement.dataset.theme = theme;
+            const { fixed } = page.theme;
+            const { own, library, runtime } = page.data[theme];
+            const contrasts = [...own, library, runtime].flatMap((color) => [fixed.dim, ANCESTOR].map((alpha) => {
+                const block = over(channels(color), channels(fixed.paper), alpha);
+                const label = over(channels(fixed.ink), block, Math.max(alpha, FAINTEST_LABEL));
+                const [a, b] = [light(block), light(label)];
+                return Math.max(a, b) / Math.min(a, b);
+            }));
+            return [contrasts.length, Math.min(...contrasts)];
+        };
+        return ['light', 'dark'].map(lowest);";
+    let found = run(&page_of(&from_notation("main 1")), "", check);
+    for theme in found.as_array().unwrap() {
+        assert_eq!(theme[0], 38, "{found}");
+        assert!(theme[1].as_f64().unwrap() >= 4.5, "{found}");
+    }
+}

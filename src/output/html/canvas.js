@@ -9,6 +9,8 @@ const GLIDE = 120;
 /** From this width on, a label starts five pixels from the edge instead of three. */
 const WIDE = 72;
 const NARROWEST_LABEL = 14;
+/** Labels fade less than their blocks, so that they stay readable. */
+const FAINTEST_LABEL = 0.7;
 
 export class Canvas {
   constructor(canvas, scroller, spacer) {
@@ -158,7 +160,7 @@ export class Canvas {
     const isWide = width >= WIDE;
     const label = fitLabel(look.label, width - (isWide ? 9 : 5.5), this.ruler);
     if (!label) return;
-    context.globalAlpha = Math.max(look.alpha, 0.64);
+    context.globalAlpha = Math.max(look.alpha, FAINTEST_LABEL);
     context.fillStyle = look.isHit ? this.ink.hitInk : this.ink.ink;
     context.font = font(label.size, look.isSlanted);
     context.letterSpacing = label.size < 11 ? "-0.25px" : "0px";

@@ -4,6 +4,9 @@ import { absolute, sizes } from "./paths.js";
 import { visible } from "./format.js";
 import { forms } from "./label.js";
 
+/** How much of their colour the callers of the zoomed block keep. */
+const ANCESTOR = 0.6;
+
 export class Picture {
   constructor(model, theme) {
     this.model = model;
@@ -78,7 +81,7 @@ export class Picture {
       ids,
       color: isHit ? fixed.hit : this.color(tree, node, id),
       label: ids.length > 1 ? this.runLabel(ids) : this.label(id),
-      alpha: isOff ? fixed.dim : isAncestor ? 0.6 : 1,
+      alpha: isOff ? fixed.dim : isAncestor ? ANCESTOR : 1,
       isHit,
       isSlanted: Boolean(tree.inlined[node]),
       title,

@@ -284,7 +284,8 @@ impl Reader<'_> {
     fn run(&self, numbers: &[usize], inflate: Inflate, first: Option<&Meta>) -> Result<Progress, Failed> {
         let mut run = Progress::default();
         let mut sum: Option<Sum> = None;
-        let shared = (self.kept == Kept::Each && numbers.len() > 1).then(SharedTables::default);
+        let may_share = self.kept == Kept::Each || self.request.cache.is_none();
+        let shared = (may_share && numbers.len() > 1).then(SharedTables::default);
         let mut sharing = Vec::new();
         for &number in numbers {
             let (profile, shares_tables) = match self.read_input(number, inflate, shared.as_ref()) {
@@ -296,28 +297,44 @@ impl Reader<'_> {
                 Err(error) => return Err((number, error)),
             };
             run.metas.push((number, profile.meta.clone()));
-            if let Some(first) = first.filter(|_| self.is_complete(&profile)) {
-                // Each profile has its own list of frames to drop.
-                let profile = if self.request.all_frames { profile } else { drop_frames(&profile) };
-                sum.get_or_insert_with(|| Sum::like(first, self.request.needs.clone())).add(&profile);
+            let is_complete = self.kept == Kept::Sum && (shares_tables || self.is_complete(&profile));
+            if let Some(first) = first.filter(|_| is_complete) {
+                let sum = sum.get_or_insert_with(|| self.new_sum(first, shared.as_ref()));
+                if shares_tables {
+                    sum.add_sharing(&profile);
+                } else {
+                    // Each profile has its own list of frames to drop.
+                    sum.add(&if self.request.all_frames { profile } else { drop_frames(&profile) });
+                }
             } else {
                 run.parts.extend(sum.take().map(|sum| Part::Sum(sum.finish())));
                 sharing.push(shares_tables);
                 run.parts.push(Part::Single(profile));
             }
         }
-        if let Some(shared) = shared {
+        if self.kept == Kept::Each
+            && let Some(shared) = shared
+        {
             give_tables(&shared, run.profiles().zip(sharing));
         }
         run.parts.extend(sum.map(|sum| Part::Sum(sum.finish())));
         Ok(run)
     }
 
+    /// An empty sum, whose tables are those that the profiles are read into, if they share them.
+    fn new_sum(&self, first: &Meta, shared: Option<&SharedTables>) -> Sum {
+        let sum = Sum::like(first, self.request.needs.clone());
+        match shared {
+            Some(shared) => sum.sharing(shared.clone()),
+            None => sum,
+        }
+    }
+
     /// Whether a profile can be added up right away. It cannot if names for its addresses are still to be
     /// looked up (when all inputs are read, so that each binary is read once), or if it records calls, whose
     /// values cannot be rescaled.
     fn is_complete(&self, profile: &Profile) -> bool {
-        self.kept == Kept::Sum && profile.calls.is_none() && !self.request.symbols.concern(profile)
+        profile.calls.is_none() && !self.request.symbols.concern(profile)
     }
 
     /// Reads an input, unless it is in the cache, and returns whether its profile still needs the shared tables.

@@ -96,6 +96,11 @@ impl<I: Id, T> Column<I, T> {
         I::new(self.rows.len() - 1)
     }
 
+    /// Removes all rows, but keeps the memory.
+    pub(crate) fn clear(&mut self) {
+        self.rows.clear();
+    }
+
     /// Number of rows.
     pub fn len(&self) -> usize {
         self.rows.len()

@@ -85,6 +85,12 @@ impl Stacks {
         Ok(self.end.push(self.frames.len() as u32))
     }
 
+    /// Removes all stacks, but keeps the memory.
+    pub(crate) fn clear(&mut self) {
+        self.end.clear();
+        self.frames.clear();
+    }
+
     /// Whether the number of frames is within the limit of 2³².
     pub(crate) fn fit(&self) -> bool {
         u32::try_from(self.frames.len()).is_ok()
@@ -107,7 +113,14 @@ impl Stacks {
 pub(crate) struct StackTable {
     pub(crate) stacks: Stacks,
     index: HashIndex<StackId>,
+    /// Buffers for [`StackTable::intern_all`].
+    hashes: Vec<u32>,
+    known: Vec<Option<StackId>>,
+    ranges: Vec<Range<usize>>,
 }
+
+/// The number of stacks that are best looked up at once.
+pub(crate) const AT_ONCE: usize = 128;
 
 impl StackTable {
     /// The approximate memory use in bytes.
@@ -123,13 +136,39 @@ impl StackTable {
 
     /// The id of the stack with these frames, root first; it is added if it is new. `None` if the table is full.
     pub(crate) fn intern(&mut self, frames: &[FrameId]) -> Option<StackId> {
-        let hash = self.index.hash(&FramePairs(frames));
+        self.intern_hashed(self.index.hash(&FramePairs(frames)), frames)
+    }
+
+    fn intern_hashed(&mut self, hash: u32, frames: &[FrameId]) -> Option<StackId> {
         if let Some(stack) = self.index.find(hash, |stack| self.stacks.frames(stack) == frames) {
             return Some(stack);
         }
         let stack = self.stacks.push(frames)?;
         self.index.insert(hash, stack);
         Some(stack)
+    }
+
+    /// Appends the ids of several stacks to `ids`; those that are new are added. `None` if the table is full.
+    ///
+    /// Each lookup needs three memory accesses that depend on one another. Done one step at a time for many stacks, the
+    /// processor fetches many at once instead of waiting for each: see `RawStacks::intern_all` of pprof.
+    pub(crate) fn intern_all(&mut self, some: &Stacks, ids: &mut Column<StackId, StackId>) -> Option<()> {
+        let StackTable { stacks, index, hashes, known, ranges } = self;
+        hashes.clear();
+        hashes.extend(some.iter().map(|frames| index.hash(&FramePairs(frames))));
+        known.clear();
+        known.extend(hashes.iter().map(|&hash| index.find(hash, |_| true)));
+        ranges.clear();
+        let range = |&stack: &StackId| stacks.start(stack)..stacks.end[stack] as usize;
+        ranges.extend(known.iter().map(|known| known.as_ref().map_or(0..0, range)));
+        for (number, frames) in some.iter().enumerate() {
+            let id = match self.known[number] {
+                Some(stack) if self.stacks.frames[self.ranges[number].clone()] == *frames => stack,
+                _ => self.intern_hashed(self.hashes[number], frames)?,
+            };
+            ids.push(id);
+        }
+        Some(())
     }
 }
 
@@ -163,5 +202,23 @@ mod tests {
         assert_eq!(table.stacks.frames(empty), []);
         assert_eq!(table.stacks.frames(ab), [a, b]);
         assert_eq!(table.stacks.len(), 3);
+    }
+
+    #[test]
+    fn stacks_that_are_looked_up_together_get_the_same_ids() {
+        let frames =
+            |numbers: &[usize]| -> Vec<FrameId> { numbers.iter().map(|&id| FrameId::new(id)).collect() };
+        let all: Vec<Vec<FrameId>> =
+            (0..600).map(|number| frames(&[&[1, 2], &[number % 97][..]].concat()[number % 3..])).collect();
+        let (mut one_by_one, mut together) = (StackTable::default(), StackTable::default());
+        let expected: Vec<StackId> = all.iter().map(|frames| one_by_one.intern(frames).unwrap()).collect();
+        let mut ids = Column::new();
+        for some in all.chunks(100) {
+            let mut stacks = Stacks::new();
+            some.iter().for_each(|frames| assert!(stacks.push(frames).is_some()));
+            together.intern_all(&stacks, &mut ids).unwrap();
+        }
+        assert_eq!(ids.as_slice(), expected);
+        assert_eq!(together.stacks.all_frames(), one_by_one.stacks.all_frames());
     }
 }

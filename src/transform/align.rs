@@ -99,7 +99,7 @@ pub(crate) fn align_owned(parts: Vec<AlignedInput>, keep: LoadOptions) -> Result
     for (number, (part, factor)) in parts.into_iter().zip(factors).enumerate() {
         let known = copied.take().filter(|copied| copied.are_of(&part.profile));
         let tables = copied.insert(known.unwrap_or_else(|| CopiedTables::new(&mut builder, &part.profile)));
-        let copier = Copier::new(&mut builder, &part.profile, tables, keep.labels);
+        let copier = Copier::new(&mut builder, &part.profile, Some(tables), keep.labels);
         if let Some(calls) = &part.profile.calls {
             let mut taken = vec![None; count];
             taken[number] = Some(SourceMetric { column: part.metric, factor });

@@ -1,10 +1,11 @@
 //! Copying a profile into a builder, which may already contain other profiles.
 
+use std::convert::Infallible;
 use std::ops::Range;
 use std::sync::Arc;
 
 use crate::profile::{
-    CallTable, Column, Frame, FrameId, Function, FunctionId, Label, LabelSetId, LabelValue, Mapping,
+    CallTable, Column, Frame, FrameId, Function, FunctionId, Id, Label, LabelSetId, LabelValue, Mapping,
     MappingId, Profile, ProfileBuilder, StackId, Stacks, StringId, Symbols,
 };
 
@@ -43,13 +44,13 @@ impl CopiedTables {
             let (function, mapping) = (functions[frame.function], mappings[frame.mapping]);
             builder.frame(Frame { function, mapping, ..*frame })
         });
-        let mut scratch = Vec::new();
-        let stacks = profile.stacks.iter().map(|stack| {
-            scratch.clear();
-            scratch.extend(stack.iter().map(|&frame| frames[frame]));
-            builder.stack(&scratch)
-        });
-        let stacks = stacks.collect();
+        let stack =
+            |_: &mut ProfileBuilder, number: usize, copy: &mut Vec<FrameId>| -> Result<(), Infallible> {
+                let original = profile.stacks.frames(StackId::new(number));
+                copy.extend(original.iter().map(|&frame| frames[frame]));
+                Ok(())
+            };
+        let Ok(stacks) = builder.stacks_with(profile.stacks.len(), stack);
         CopiedTables {
             from: (profile.symbols.clone(), profile.stacks.clone()),
             strings,
@@ -70,7 +71,8 @@ impl CopiedTables {
 pub(super) struct Copier<'b, 'p> {
     builder: &'b mut ProfileBuilder,
     profile: &'p Profile,
-    tables: &'p CopiedTables,
+    /// The copied tables; `None` if the builder has the tables of the profile.
+    tables: Option<&'p CopiedTables>,
     label_sets: Column<LabelSetId, LabelSetId>,
 }
 
@@ -79,7 +81,7 @@ impl<'b, 'p> Copier<'b, 'p> {
     pub(super) fn new(
         builder: &'b mut ProfileBuilder,
         profile: &'p Profile,
-        tables: &'p CopiedTables,
+        tables: Option<&'p CopiedTables>,
         labels: bool,
     ) -> Self {
         let mut copier = Copier { builder, profile, tables, label_sets: Column::new() };
@@ -92,12 +94,12 @@ impl<'b, 'p> Copier<'b, 'p> {
     }
 
     fn label_set(&mut self, set: LabelSetId) -> LabelSetId {
-        let strings = &self.tables.strings;
+        let string = |id: StringId| self.tables.map_or(id, |tables| tables.strings[id]);
         let copy = |label: &Label| Label {
-            key: strings[label.key],
+            key: string(label.key),
             value: match label.value {
-                LabelValue::Text(text) => LabelValue::Text(strings[text]),
-                LabelValue::Number(number, unit) => LabelValue::Number(number, strings[unit]),
+                LabelValue::Text(text) => LabelValue::Text(string(text)),
+                LabelValue::Number(number, unit) => LabelValue::Number(number, string(unit)),
             },
         };
         let mut labels: Vec<Label> = self.profile.label_sets.labels(set).iter().map(copy).collect();
@@ -123,7 +125,9 @@ impl<'b, 'p> Copier<'b, 'p> {
 
     /// Copies functions and calls. `taken` gives the source of each metric of the builder.
     pub(super) fn copy_calls(self, calls: &CallTable, taken: &[Option<SourceMetric>]) {
-        let Copier { builder, tables: CopiedTables { functions, frames, .. }, .. } = self;
+        let Copier { builder, tables, .. } = self;
+        let copied = |id: FunctionId| tables.map_or(id, |tables| tables.functions[id]);
+        let copied_frame = |id: FrameId| tables.map_or(id, |tables| tables.frames[id]);
         for (metric, taken) in taken.iter().enumerate() {
             if taken.is_some_and(|taken| calls.counts_calls(taken.column)) {
                 builder.calls_metric(metric);
@@ -142,20 +146,20 @@ impl<'b, 'p> Copier<'b, 'p> {
         for (function, frame) in calls.functions() {
             let own = values(builder, &|metric| calls.self_values[metric][function]);
             let total = values(builder, &|metric| calls.totals[metric][function]);
-            let copy = functions[function];
+            let copy = copied(function);
             builder.call_node(copy, &own);
             builder.call_total(copy, &total);
-            let mapping = builder.frame_row(frames[frame]).mapping;
+            let mapping = builder.frame_row(copied_frame(frame)).mapping;
             builder.call_mapping(copy, mapping);
         }
         for (row, &place) in calls.lines.place.iter().enumerate() {
             let own = values(builder, &|metric| calls.lines.self_values[metric][row]);
-            builder.call_line(functions[calls.lines.function[row]], frames[place], &own);
+            builder.call_line(copied(calls.lines.function[row]), copied_frame(place), &own);
         }
         for edge in 0..calls.edge_count() {
-            let (caller, callee) = (functions[calls.caller[edge]], functions[calls.callee[edge]]);
+            let (caller, callee) = (copied(calls.caller[edge]), copied(calls.callee[edge]));
             let cost = values(builder, &|metric| calls.edge_values[metric][edge]);
-            builder.call_edge(caller, callee, calls.site[edge].map(|site| frames[site]), &cost);
+            builder.call_edge(caller, callee, calls.site[edge].map(copied_frame), &cost);
         }
     }
 
@@ -171,13 +175,9 @@ impl<'b, 'p> Copier<'b, 'p> {
             fill(self.builder, row, &mut values);
             let time = samples.time_of(row);
             let labels = self.label_sets[samples.labels[row]];
-            self.builder.sample_from(
-                metrics.start,
-                self.tables.stacks[samples.stack[row]],
-                labels,
-                time,
-                &values,
-            );
+            let stack = samples.stack[row];
+            let stack = self.tables.map_or(stack, |tables| tables.stacks[stack]);
+            self.builder.sample_from(metrics.start, stack, labels, time, &values);
         }
     }
 }

@@ -1,6 +1,9 @@
 //! Merging profiles: summing several into one.
 
-use crate::profile::{Faults, LoadOptions, Meta, Metric, Period, Profile, ProfileBuilder};
+use crate::profile::{
+    Faults, LoadOptions, Meta, Metric, Period, Profile, ProfileBuilder, SharedTables,
+};
+use crate::transform::compact::compact;
 use crate::transform::copier::{CopiedTables, Copier, SourceMetric};
 use crate::transform::engine::keep_rows;
 use crate::transform::merge_error::MergeError;
@@ -61,6 +64,8 @@ pub struct Sum {
     metrics: Vec<SumMetric>,
     /// The metadata of the profiles so far, except for their metrics.
     meta: Option<Meta>,
+    /// The tables that the sum has in common with profiles that are added; the builder borrows them.
+    shared: Option<SharedTables>,
 }
 
 /// A metric of the sum.
@@ -87,18 +92,39 @@ impl Sum {
         };
         let metrics = first.metrics.iter().enumerate().map(declare).collect();
         builder.meta.default_metric = first.default_metric;
-        Sum { builder, metrics, meta: None }
+        Sum { builder, metrics, meta: None, shared: None }
+    }
+
+    /// The same, with tables into which profiles are read. These need not be copied, which takes a fifth of the time for a
+    /// fleet.
+    pub(crate) fn sharing(self, shared: SharedTables) -> Self {
+        Sum { shared: Some(shared), ..self }
     }
 
     /// Adds a profile. All profiles must hold stacks, or all of them calls.
     pub fn add(&mut self, profile: &Profile) {
+        self.add_profile(profile, true);
+    }
+
+    /// Adds a profile that was read into the tables of the sum.
+    pub(crate) fn add_sharing(&mut self, profile: &Profile) {
+        self.add_profile(profile, false);
+    }
+
+    fn add_profile(&mut self, profile: &Profile, has_tables: bool) {
         let taken: Vec<Option<SourceMetric>> =
             (0..self.metrics.len()).map(|metric| self.take(metric, &profile.meta)).collect();
-        let tables = CopiedTables::new(&mut self.builder, profile);
-        let copier = Copier::new(&mut self.builder, profile, &tables, true);
+        if let Some(shared) = &self.shared {
+            self.builder.borrow_tables(shared);
+        }
+        let tables = has_tables.then(|| CopiedTables::new(&mut self.builder, profile));
+        let copier = Copier::new(&mut self.builder, profile, tables.as_ref(), true);
         match &profile.calls {
             None => copier.copy_samples(&taken),
             Some(calls) => copier.copy_calls(calls, &taken),
+        }
+        if self.shared.is_some() {
+            self.builder.stop_sharing();
         }
         self.meta = Some(match self.meta.take() {
             None => profile.meta.clone(),
@@ -174,8 +200,14 @@ impl Sum {
     /// The sum. Fails if a metric has units of different kinds, if its values do not fit in 64 bits in the finest
     /// unit, or if a table exceeds its ids or the budget.
     pub fn finish(self) -> Result<Profile, MergeError> {
-        let Sum { builder, mut metrics, meta } = self;
+        let Sum { mut builder, mut metrics, meta, shared } = self;
+        if let Some(shared) = &shared {
+            builder.take_tables(shared);
+        }
         let mut sum = builder.finish().map_err(MergeError::TooLarge)?;
+        if shared.is_some_and(|shared| shared.has_remains()) {
+            sum = compact(&sum).map_err(MergeError::TooLarge)?;
+        }
         if let Some(error) =
             metrics.iter_mut().filter(|metric| !metric.left_out).find_map(|metric| metric.error.take())
         {
@@ -268,7 +300,7 @@ fn faults(sum: &Meta, other: &Meta) -> Faults {
 mod tests {
     use super::*;
     use crate::format::{self, Source};
-    use crate::profile::{Budget, from_notation, to_notation};
+    use crate::profile::{Budget, Label, LabelValue, from_notation, to_notation};
 
     #[test]
     fn same_stacks_and_labels_add_up() {
@@ -329,6 +361,35 @@ mod tests {
         assert_eq!(sum.finish().unwrap().meta.metrics[0].total, 100_000);
         let held: Vec<_> = (0..20).map(|_| load()).collect();
         assert!(held.iter().any(Result::is_err), "twenty at once are too much");
+    }
+
+    #[test]
+    fn a_profile_may_be_read_into_the_tables_of_the_sum() {
+        let shared = SharedTables::default();
+        let shares = |lines: &[(&[&str], i64)]| {
+            let mut builder = ProfileBuilder::new("notation", LoadOptions::ALL);
+            builder.share_tables(shared.clone());
+            builder.metric("samples", "count");
+            for (names, value) in lines {
+                let frames: Vec<_> = names.iter().map(|name| builder.named_frame(name)).collect();
+                let (stack, key) = (builder.stack(&frames), builder.string("k"));
+                let labels = builder.label_set(&mut [Label { key, value: LabelValue::Number(*value, key) }]);
+                builder.sample(stack, labels, None, &[*value]);
+            }
+            builder
+        };
+        let first = shares(&[(&["main", "a"], 1), (&["main"], 2)]).finish().unwrap();
+        let mut sum = Sum::like(&first.meta, LoadOptions::ALL).sharing(shared.clone());
+        sum.add_sharing(&first);
+        sum.add(&from_notation("other;a 5\nmain;a 7 {k=v}"));
+        // An input that cannot be read to its end leaves nothing behind.
+        drop(shares(&[(&["lost"], 9)]));
+        sum.add_sharing(&shares(&[(&["main", "a"], 1), (&["main", "b"], 4)]).finish().unwrap());
+        let sum = sum.finish().unwrap();
+        let lines = "main 2 {k=2k}\nmain;a 2 {k=1k}\nmain;a 7 {k=v}\nmain;b 4 {k=4k}\nother;a 5";
+        assert_eq!(to_notation(&sum), lines);
+        assert_eq!((sum.meta.profiles, sum.meta.metrics[0].total, sum.stacks.len()), (3, 20, 4));
+        assert!(sum.symbols.strings.find("lost").is_none());
     }
 
     #[test]

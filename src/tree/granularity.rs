@@ -6,7 +6,7 @@ use std::sync::Arc;
 use hashbrown::{HashMap, HashSet};
 
 use crate::pattern::Patterns;
-use crate::profile::{Column, Frame, FrameId, FunctionId, Id, Profile, StringId, Symbols, ids};
+use crate::profile::{Column, Frame, FrameId, FunctionId, HashIndex, Id, Profile, StringId, Symbols, ids};
 use crate::transform::Marks;
 
 ids! {
@@ -77,9 +77,10 @@ impl Keys {
     /// Assigns a key to each frame of `profile`.
     pub fn new(profile: &Profile, by: &By) -> Self {
         let symbols = &profile.symbols;
-        let mut builder = KeyBuilder { rows: Column::new(), ids: HashMap::new(), files: HashSet::new() };
+        let mut builder = KeyBuilder::default();
         let all: Arc<str> = "(all)".into();
         builder.rows.push(Key { name: all.clone(), function: all, file: None, line: None, files: 0 });
+        builder.first_file.push(StringId::default());
         let mut name = String::new();
         let mut make = |frame: &Frame| {
             name.clear();
@@ -138,11 +139,16 @@ impl Keys {
     }
 }
 
+#[derive(Default)]
 struct KeyBuilder {
     rows: Column<KeyId, Key>,
-    ids: HashMap<Arc<str>, KeyId>,
-    /// The distinct files of each key: a file counts once, however many frames are in it.
-    files: HashSet<(KeyId, StringId)>,
+    /// The key of each name.
+    index: HashIndex<KeyId>,
+    first_file: Column<KeyId, StringId>,
+    /// The other files of a key, if it has several: a file counts once, however many frames are in it.
+    further_files: HashSet<(KeyId, StringId)>,
+    /// The names of files, which many keys share.
+    file_names: HashMap<StringId, Arc<str>>,
 }
 
 impl KeyBuilder {
@@ -153,8 +159,10 @@ impl KeyBuilder {
             By::Line | By::Address => frame.line,
             _ => function.line,
         };
-        if let Some(&id) = self.ids.get(name) {
-            let is_new = !file.is_empty() && self.files.insert((id, function.file));
+        let hash = self.index.hash(name);
+        if let Some(id) = self.index.find(hash, |id| &*self.rows[id].name == name) {
+            let is_other = !file.is_empty() && function.file != self.first_file[id];
+            let is_new = is_other && self.further_files.insert((id, function.file));
             let row = &mut self.rows[id];
             row.files += u32::from(is_new);
             if row.file.as_deref().unwrap_or_default() != file {
@@ -169,15 +177,17 @@ impl KeyBuilder {
         let full = symbols.strings.get(function.name);
         let is_function = matches!(by, By::Function | By::Name | By::Line | By::Address);
         let alone: Arc<str> = if is_function && full != &*name { full.into() } else { name.clone() };
+        let has_file = !file.is_empty() && *by != By::Mapping && *by != By::Package;
+        let file_name = || self.file_names.entry(function.file).or_insert_with(|| file.into()).clone();
         let id = self.rows.push(Key {
-            name: name.clone(),
+            name,
             function: alone,
-            file: (!file.is_empty() && *by != By::Mapping && *by != By::Package).then(|| file.into()),
+            file: has_file.then(file_name),
             line: (line != 0 && is_function).then_some(line),
             files: u32::from(!file.is_empty()),
         });
-        self.ids.insert(name, id);
-        self.files.insert((id, function.file));
+        self.index.insert(hash, id);
+        self.first_file.push(function.file);
         id
     }
 }

@@ -67,6 +67,13 @@ impl<'p> Subject<'p> {
         Subject { profile, keys, series, calls }
     }
 
+    /// The self value of every key in another metric, if the profile holds calls: how often each was called, if the
+    /// metric counts that.
+    pub fn self_of_calls(&self, by: &By, metric: usize) -> Option<Column<KeyId, i64>> {
+        let calls = self.profile.calls.as_ref()?;
+        Some(calls::own_values(calls, &self.keys, by, metric))
+    }
+
     /// The keys of a stack, root first.
     pub fn stack_keys(&self, stack: StackId) -> impl DoubleEndedIterator<Item = KeyId> + '_ {
         self.profile.stacks.frames(stack).iter().map(|&frame| self.keys.of_frame(frame))

@@ -2,12 +2,11 @@
 
 use std::cmp::Ordering;
 
-use hashbrown::HashMap;
-
 use crate::kind::counts_of;
 use crate::profile::Profile;
-use crate::report::{Name, Pair, PerEvent, Top, TopRow, Tree, Values};
+use crate::report::{Pair, PerEvent, Top, TopRow, Tree, Values};
 use crate::unit;
+use crate::view::top::top_of_keys;
 use crate::view::{Scope, TopOptions, top};
 
 /// The number of the metric that counts the events of metric number `metric`, if there is one: calls if they
@@ -42,16 +41,14 @@ pub fn top_per_event(profile: &Profile, options: &TopOptions, events: usize) -> 
 /// The flat view with the number of calls and the cost of one call, if the profile holds calls and the only
 /// metric shown is not the number of calls.
 pub fn top_with_calls(profile: &Profile, options: &TopOptions) -> Top {
-    let mut found = top(profile, options);
+    let (mut found, subject, keys) = top_of_keys(profile, options);
     let is_alone = options.scope.metrics.len() == 1 && options.scope.base.is_none();
-    let calls = companion(profile, options.scope.metrics[0]).filter(|_| is_alone && profile.calls.is_some());
-    let Some(calls) = calls else { return found };
-    let scope = Scope { metrics: vec![calls], highlight: None, ..options.scope.clone() };
-    let counted = top(profile, &TopOptions::new(scope));
-    let counts: HashMap<Name, i64> =
-        counted.rows.into_iter().map(|row| (row.name, row.values.self_value)).collect();
-    for row in &mut found.rows {
-        let calls = counts.get(&row.name).copied().unwrap_or(0);
+    let calls = companion(profile, options.scope.metrics[0]).filter(|_| is_alone);
+    let Some(counts) = calls.and_then(|calls| subject.self_of_calls(&options.scope.by, calls)) else {
+        return found;
+    };
+    for (row, key) in found.rows.iter_mut().zip(keys) {
+        let calls = counts[key];
         let mean = |value| unit::mean(value, calls).unwrap_or(0);
         let pair = Pair { self_value: mean(row.values.self_value), total: mean(row.values.total) };
         row.calls = Some(calls);
@@ -106,7 +103,8 @@ fn compare(x: i64, m: i64, y: i64, n: i64) -> Ordering {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::profile::from_notation;
+    use crate::profile::{Function, LoadOptions, ProfileBuilder, from_notation};
+    use crate::tree::By;
     use crate::view::{TreeOptions, tree};
 
     #[test]
@@ -118,6 +116,29 @@ mod tests {
         let drawn: Vec<_> = top.rows.iter().map(|row| (&*row.name, row.events.unwrap().self_value)).collect();
         assert_eq!(drawn, [("b", 3), ("a", 10)]);
         assert_eq!((top.header.elided, top.header.elided_rows), (5, 1));
+    }
+
+    #[test]
+    fn calls_are_those_of_what_a_row_stands_for() {
+        let mut builder = ProfileBuilder::new("calls", LoadOptions::default());
+        builder.metric("time", "nanoseconds");
+        let calls = builder.metric("calls", "count");
+        builder.calls_metric(calls);
+        for (name, file, time, count) in [("g", "a.py", 1, 10), ("f", "a.py", 5, 2), ("f", "b.py", 7, 3)] {
+            let (name, file) = (builder.string(name), builder.string(file));
+            let function = builder.function(Function { name, file, line: 1, column: 0, by_place: true });
+            builder.call_node(function, &[time, count]);
+        }
+        let profile = builder.finish().unwrap();
+        let mut options = TopOptions::new(Scope::metric(0));
+        let rows = |options: &TopOptions| -> Vec<(String, i64, Option<i64>)> {
+            let row = |row: &TopRow| (row.name.to_string(), row.values.self_value, row.calls);
+            top_with_calls(&profile, options).rows.iter().map(row).collect()
+        };
+        let row = |name: &str, own, calls| (name.to_string(), own, Some(calls));
+        assert_eq!(rows(&options), [row("f b.py:1", 7, 3), row("f a.py:1", 5, 2), row("g a.py:1", 1, 10)]);
+        (options.scope.by, options.limit) = (By::Name, Some(1));
+        assert_eq!(rows(&options), [row("f", 12, 5)]);
     }
 
     #[test]

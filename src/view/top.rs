@@ -30,6 +30,11 @@ impl TopOptions {
 
 /// The flat view: self and total of every function.
 pub fn top(profile: &Profile, options: &TopOptions) -> Top {
+    top_of_keys(profile, options).0
+}
+
+/// The same, with what was counted and the key of each row.
+pub(super) fn top_of_keys<'p>(profile: &'p Profile, options: &TopOptions) -> (Top, Subject<'p>, Vec<KeyId>) {
     let (subject, mut header) = options.scope.open(profile, "prof.top.v1");
     header.warnings.extend(options.scope.note_of_bounds(&subject));
     let row_values = RowValues::new(&header);
@@ -57,7 +62,8 @@ pub fn top(profile: &Profile, options: &TopOptions) -> Top {
     let report = |&key: &KeyId| report_row(&counted, &options.scope.by, key, header.total);
     let mut rows: Vec<TopRow> = keys.iter().map(report).collect();
     unmark_idle(&subject, options.scope.metrics[0], &keys, &mut rows, header.total);
-    Top { header, rows }
+    drop(heavy);
+    (Top { header, rows }, subject, keys)
 }
 
 fn has_value(counted: &Flat, key: KeyId) -> bool {

@@ -2,13 +2,15 @@
 
 use std::borrow::Cow;
 
+use hashbrown::HashMap;
+
 use crate::format::ParseError;
 use crate::format::gecko::libs::Libs;
 use crate::format::gecko::parts::TablePositions;
 use crate::format::gecko::table::{Document, row, table};
 use crate::format::gecko::{NAME, location};
 use crate::format::json::Kind;
-use crate::profile::{Frame, FrameId, Function, FunctionId, MappingId, ProfileBuilder, StackId};
+use crate::profile::{Frame, FrameId, Function, FunctionId, Id, MappingId, ProfileBuilder, StackId};
 
 /// Strings that other tables refer to by index.
 pub(super) type StringList<'a> = Vec<Cow<'a, str>>;
@@ -51,6 +53,9 @@ struct Interrupted {
     here: FrameId,
     calling: FrameId,
 }
+
+/// The number of frames that are looked up together.
+const LOOKED_UP_AT_ONCE: usize = 1 << 10;
 
 /// The prefix of a stack of one frame.
 const NO_PREFIX: u32 = u32::MAX;
@@ -231,7 +236,10 @@ fn read_frames(
     builder: &mut ProfileBuilder,
 ) -> Result<Vec<Option<Interrupted>>, ParseError> {
     use frame_flags::{ADDRESS, INLINED, LINE, ORIGINAL};
-    let mut frames = Vec::new();
+    // Frames are looked up many at a time; until the end, rows refer to their places in the order of the table.
+    let (mut rows, mut ids) = (Vec::new(), Vec::new());
+    let mut some: Vec<Frame> = Vec::new();
+    let mut unnamed: HashMap<MappingId, FunctionId> = HashMap::new();
     let wanted = ["func", "location", "address", "line", "inlineDepth", "lib", "flags", "originalLocation"];
     table(document, tables.frames.as_ref(), wanted, |row_of_frame| {
         let [func, location, address, line, depth, lib, flags, original] = row_of_frame;
@@ -247,17 +255,29 @@ fn read_frames(
             let address = flags.keep(ADDRESS, address).filter(|&address| address > 0.0);
             let address = address.map_or(0, |address| address as u64);
             let mapping = row(flags.keep(ADDRESS, lib)).map_or(function.mapping, |lib| libs.mapping(lib));
-            let function = function.named.unwrap_or_else(|| builder.unnamed_function(mapping));
+            let function = function.named.unwrap_or_else(|| {
+                *unnamed.entry(mapping).or_insert_with(|| builder.unnamed_function(mapping))
+            });
             (Some(Frame { function, line, address, mapping, inlined }), 0)
         };
-        frames.push(frame.map(|frame| {
+        rows.push(frame.map(|frame| {
             let calling = Frame { address: frame.address.saturating_sub(calls), ..frame };
-            let here = builder.frame(frame);
-            Interrupted { here, calling: if calling == frame { here } else { builder.frame(calling) } }
+            let here = FrameId::new(ids.len() + some.len());
+            some.push(frame);
+            some.extend(Some(calling).filter(|calling| *calling != frame));
+            Interrupted { here, calling: FrameId::new(ids.len() + some.len() - 1) }
         }));
+        if some.len() >= LOOKED_UP_AT_ONCE {
+            ids.extend(builder.frames(&some));
+            some.clear();
+        }
         Ok(())
     })?;
-    Ok(frames)
+    ids.extend(builder.frames(&some));
+    for Interrupted { here, calling } in rows.iter_mut().flatten() {
+        (*here, *calling) = (ids[here.index()], ids[calling.index()]);
+    }
+    Ok(rows)
 }
 
 fn read_functions(

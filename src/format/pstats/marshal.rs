@@ -83,6 +83,19 @@ impl<'a> MarshalReader<'a> {
         self.object(kind, mark)
     }
 
+    /// If the next object is a reference to a marked one, the number of that object.
+    pub(super) fn reference_ahead(&self) -> Option<usize> {
+        match *self.bytes.get(self.at..self.at + 5)? {
+            [b'r', a, b, c, d] => usize::try_from(i32::from_le_bytes([a, b, c, d])).ok(),
+            _ => None,
+        }
+    }
+
+    /// Moves past a reference.
+    pub(super) fn skip_reference(&mut self) {
+        self.at += 5;
+    }
+
     /// Moves to the items of an object.
     pub(super) fn enter(&mut self, Items(start): Items) -> Option<Outside> {
         if self.at == start {

@@ -16,6 +16,7 @@ use crate::profile::budget::Reservation;
 use crate::profile::call_collector::CallCollector;
 use crate::profile::rows::RowTable;
 use crate::profile::samples::LabelTable;
+use crate::profile::stacks::AT_ONCE;
 use crate::profile::too_large::{MOST_METRICS, TooLarge};
 use crate::profile::{
     Column, FrameId, Label, LabelSetId, LoadOptions, Meta, Metric, Profile, SampleTimes, StackId, Stacks,
@@ -72,9 +73,20 @@ impl ProfileBuilder {
         self.tables = BuilderTables::borrow(shared);
     }
 
-    /// Uses tables of its own after all. Nothing must have been added to the shared ones.
+    /// Uses shared tables for a while, and accounts for all their memory, not just for what is added.
+    pub(crate) fn borrow_tables(&mut self, shared: &SharedTables) {
+        self.tables = BuilderTables::borrow_all(shared.clone());
+        self.measure();
+    }
+
+    /// Uses tables of its own after all. Nothing must have been added to the shared ones that is still needed.
     pub(crate) fn stop_sharing(&mut self) {
         self.tables = BuilderTables::default();
+    }
+
+    /// Makes shared tables its own.
+    pub(crate) fn take_tables(&mut self, shared: &SharedTables) {
+        self.tables = BuilderTables::taken(shared);
     }
 
     /// Whether other profiles have the same tables.
@@ -135,6 +147,35 @@ impl ProfileBuilder {
             self.too_large = Some(TooLarge::Ids);
             StackId::default()
         })
+    }
+
+    /// The ids of `count` stacks; `write` appends the frames of each, root first, to the given vector. Looking many stacks up
+    /// at once takes less time. Fails if `write` fails.
+    pub(crate) fn stacks_with<E>(
+        &mut self,
+        count: usize,
+        mut write: impl FnMut(&mut Self, usize, &mut Vec<FrameId>) -> Result<(), E>,
+    ) -> Result<Column<StackId, StackId>, E> {
+        let (mut ids, mut some) = (Column::with_capacity(count), Stacks::new());
+        for number in 0..count {
+            some.push_with(|frames| write(self, number, frames))?;
+            if some.len() == AT_ONCE || number + 1 == count {
+                self.add_stacks(&some, &mut ids);
+                some.clear();
+            }
+        }
+        Ok(ids)
+    }
+
+    fn add_stacks(&mut self, some: &Stacks, ids: &mut Column<StackId, StackId>) {
+        let is_full = self.is_full(size_of_val(some.all_frames()) + some.len() * ROW);
+        if is_full || self.tables.stacks.intern_all(some, ids).is_none() {
+            self.too_large.get_or_insert(TooLarge::Ids);
+            // The profile is not finished any more, so that any id will do.
+            for _ in some.ids() {
+                ids.push(StackId::default());
+            }
+        }
     }
 
     /// The frames of a stack that was added before, root first.
@@ -295,15 +336,9 @@ impl ProfileBuilder {
     pub fn finish_provisional<E>(
         mut self,
         count: usize,
-        mut expand: impl FnMut(&mut Self, usize, &mut Vec<FrameId>) -> Result<(), E>,
+        expand: impl FnMut(&mut Self, usize, &mut Vec<FrameId>) -> Result<(), E>,
     ) -> Result<Result<Profile, TooLarge>, E> {
-        let mut final_stack = Column::<StackId, StackId>::new();
-        let mut frames = Vec::new();
-        for provisional in 0..count {
-            frames.clear();
-            expand(&mut self, provisional, &mut frames)?;
-            final_stack.push(self.stack(&frames));
-        }
+        let final_stack = self.stacks_with(count, expand)?;
         for stack in &mut self.rows.stack {
             *stack = final_stack[*stack];
         }

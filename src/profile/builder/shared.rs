@@ -70,6 +70,20 @@ impl BuilderTables {
         BuilderTables { size_before: tables.size(), tables, shared: Some(shared), is_finished: false }
     }
 
+    /// Tables whose whole size counts as what they grew by.
+    pub(super) fn borrow_all(shared: SharedTables) -> Self {
+        let mut all = BuilderTables::borrow(shared);
+        (all.size_before, all.is_finished) = (0, true);
+        all
+    }
+
+    /// Tables that are no longer shared.
+    pub(super) fn taken(shared: &SharedTables) -> Self {
+        let mut own = BuilderTables::default();
+        own.tables = std::mem::take(&mut shared.home().tables);
+        own
+    }
+
     pub(super) fn are_shared(&self) -> bool {
         self.shared.is_some()
     }

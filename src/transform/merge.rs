@@ -1,8 +1,6 @@
 //! Merging profiles: summing several into one.
 
-use crate::profile::{
-    Faults, LoadOptions, Meta, Metric, Period, Profile, ProfileBuilder, SharedTables,
-};
+use crate::profile::{Faults, LoadOptions, Meta, Metric, Period, Profile, ProfileBuilder, SharedTables};
 use crate::transform::compact::compact;
 use crate::transform::copier::{CopiedTables, Copier, SourceMetric};
 use crate::transform::engine::keep_rows;

@@ -54,7 +54,7 @@ struct Stats<'a> {
     not_python: StringId,
 }
 
-impl<'a> Stats<'a> {
+impl Stats<'_> {
     fn read(&mut self) -> Result<(), Broken> {
         let Object::Dict(functions) = self.reader.next()? else {
             return Err(self.reader.broken("not a dict of functions"));

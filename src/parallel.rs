@@ -1,4 +1,6 @@
-//! Splitting work among threads.
+//! Splitting work among threads, and stopping it.
+
+mod stop;
 
 use std::cell::Cell;
 use std::num::NonZero;
@@ -6,6 +8,10 @@ use std::ops::Range;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
+
+pub use stop::{Stop, checkpoint};
+
+use crate::parallel::stop::{stop_of_thread, stoppable};
 
 /// Splits `0..count` into ranges of at least `least` rows, at most one per processor, runs `work` on each range
 /// in its own thread, and returns the results in the order of the ranges.
@@ -25,8 +31,12 @@ pub fn each<I: Send, T: Send>(mut items: Vec<I>, work: impl Fn(I) -> T + Sync) -
     let Some(last) = items.pop() else { return Vec::new() };
     let work = &work;
     let share = (processors() / (items.len() + 1)).max(1);
+    let stop = stop_of_thread();
     thread::scope(|scope| {
-        let spawn = |item| scope.spawn(move || within(share, || work(item)));
+        let spawn = |item| {
+            let stop = stop.clone();
+            scope.spawn(move || stoppable(stop, || within(share, || work(item))))
+        };
         let others: Vec<_> = items.into_iter().map(spawn).collect();
         let last = within(share, || work(last));
         let join = |thread: thread::ScopedJoinHandle<'_, T>| match thread.join() {
@@ -63,8 +73,9 @@ pub fn both<A: Send, B: Send>(one: impl FnOnce() -> A + Send, other: impl FnOnce
         return (one(), other());
     }
     let share = processors() / 2;
+    let stop = stop_of_thread();
     thread::scope(|scope| {
-        let one = scope.spawn(move || within(share, one));
+        let one = scope.spawn(move || stoppable(stop, || within(share, one)));
         let other = within(share, other);
         match one.join() {
             Ok(one) => (one, other),

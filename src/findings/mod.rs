@@ -32,6 +32,7 @@ pub use remark::remarks;
 
 use std::cmp::Reverse;
 
+use crate::parallel::checkpoint;
 use crate::profile::FrameId;
 use crate::tree::Subject;
 
@@ -82,6 +83,7 @@ pub fn find<'s, 'p>(mut samples: Samples<'s, 'p>) -> (Vec<Found>, Samples<'s, 'p
     let mut found = Vec::new();
     let is_of_calls = samples.subject.calls.is_some();
     for rule in RULES.iter().filter(|rule| rule.of_calls || !is_of_calls) {
+        checkpoint();
         let mut candidates = (rule.find)(&samples);
         candidates.sort_by_key(|candidate| Reverse(samples.sum(&candidate.groups)));
         for mut candidate in candidates {

@@ -7,6 +7,7 @@
 
 use std::cmp::Ordering;
 
+use crate::parallel::checkpoint;
 use crate::profile::Column;
 use crate::tree::KeyId;
 use crate::tree::paths::{NodeId, Paths, TreeNode};
@@ -47,6 +48,7 @@ pub(super) fn partition<P: Paths>(paths: &P, keys: usize, shape: &Shape<'_>) -> 
     let mut splitter = PathSplitter::new(paths, keys);
     let mut work = vec![splitter.whole()];
     while let Some(group) = work.pop() {
+        checkpoint();
         let node = tree.push(group.parent, group.node(), group.inlined && group.depth > 0);
         let mut split = splitter.count(&group, node);
         let all = split.children.len();

@@ -37,6 +37,8 @@ pub(crate) enum Key {
     Click(u16, u16),
     /// The mouse wheel was turned by so many lines.
     Wheel(i32),
+    /// No key: as much time passes as it takes until a watched profile is read again. Only `--keys` has it.
+    Wait,
 }
 
 /// What a key does, as the help lists it.
@@ -63,9 +65,10 @@ pub(crate) const KEYS: &[(&str, &[KeyHelp])] = &[
             key("g G Home End", "first or last line"),
             key("/", "search while typing; lower case ignores case, upper case does not"),
             key("n N", "next or previous match"),
+            key("&", "show only the lines that match, while typing; & and Enter shows all again"),
             key(
                 "Enter",
-                "callers and callees of the function; in a tree, open or close the row; in a flame graph, zoom; in a list of labels, keep only that label",
+                "callers and callees of the function; in a tree, open or close the row; in a flame graph, zoom; in labels and timelines, keep only that label or thread; in a report, show the evidence",
             ),
             key("Backspace u", "back to the previous screen (undo)"),
         ],
@@ -73,9 +76,9 @@ pub(crate) const KEYS: &[(&str, &[KeyHelp])] = &[
     (
         "Views",
         &[
-            key("1 … 9", "top, tree, flame, focus, source, hot, timeline, labels, report"),
+            key("1 … 9", "top, tree, flame, callers, source, hot, timeline, labels, report"),
             key("Tab Shift-Tab", "next or previous view"),
-            key("c", "callers and callees of the selected function (focus)"),
+            key("c", "callers and callees of the selected function, or of the one of the view before"),
             key("b", "tree or flame graph with the callers below each function"),
             key("t", "threads and labels; Enter keeps only the selected one"),
             key("H", "the heaviest path below the selected row of a tree or flame graph"),
@@ -84,19 +87,23 @@ pub(crate) const KEYS: &[(&str, &[KeyHelp])] = &[
     (
         "Questions",
         &[
-            key("f", "keep only stacks through the selected function"),
-            key("x", "drop stacks through the selected function"),
-            key("h", "hide the frames of the selected function: its self moves to the callers"),
+            key("f", "keep only the stacks through the selected function"),
+            key("x", "drop the stacks through the selected function"),
+            key("h", "hide the frames of the selected function: its self moves to its callers"),
             key("X", "remove all filters"),
             key("m", "next metric of the profile"),
             key("o", "sort by self, total or name; with --base also by change, old or new"),
             key("p", "rows are functions, packages, files, lines or binaries"),
             key("d", "with --base: sort by change, new or old"),
-            key(":", "any option of the command line, such as `:--label route=/orders`"),
+            key(
+                ":",
+                "any option of the command line, such as `:--label route=/orders`; the same option again removes it",
+            ),
             key(
                 "r",
                 "read the profile again; an address records again, and the old recording becomes the baseline",
             ),
+            key("w", "watch: read the profile again whenever it changes, or record again every few seconds"),
         ],
     ),
     (
@@ -105,7 +112,7 @@ pub(crate) const KEYS: &[(&str, &[KeyHelp])] = &[
             key("y", "copy the name of the function to the clipboard (OSC 52)"),
             key("Y", "copy the command at the bottom"),
             key("s", "save the stacks shown as a page (.html) or a picture (.svg)"),
-            key("Esc", "stop computing, or leave what is being typed"),
+            key("Esc", "stop computing; leave what is being typed; show all lines again; forget the search"),
             key("^Z", "suspend; `fg` comes back"),
             key("?", "this list"),
             key("q ^C", "quit"),
@@ -147,6 +154,7 @@ fn named(name: &str) -> Option<Key> {
         "pagedown" => Key::PageDown,
         "home" => Key::Home,
         "end" => Key::End,
+        "wait" => Key::Wait,
         _ => return None,
     })
 }

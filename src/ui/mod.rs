@@ -23,15 +23,21 @@
 //! |---|---|
 //! | `question.rs` | views, options, and the command line that is equal |
 //! | `answer.rs` | a report and its lines |
-//! | `state.rs` | questions, cursors, what was searched for |
+//! | `state.rs` | everything that decides what is on the screen |
+//! | `search.rs` | what is searched for in names |
+//! | `cursor.rs` | where one is in a report |
+//! | `carry.rs` | from a place in a report to the same place in a newer one |
 //! | `keys.rs` | the list of keys |
 //! | `update.rs` | what keys do |
 //! | `draw` | the screen: bars, tables, the flame graph, the help |
 
 mod answer;
+mod carry;
+mod cursor;
 mod draw;
 mod keys;
 mod question;
+mod search;
 mod state;
 #[cfg(test)]
 mod tests;
@@ -41,6 +47,6 @@ pub(crate) use answer::Answer;
 pub(crate) use draw::text_of;
 pub(crate) use draw::{Palette, Theme, draw};
 pub(crate) use keys::{Key, parse};
-pub(crate) use question::{Choice, Grammar, PICTURE, Question, View};
+pub(crate) use question::{Choice, Grammar, Question, View};
 pub(crate) use state::{Purpose, State, Typing};
 pub(crate) use update::{Effect, press};

@@ -61,6 +61,17 @@ impl View {
         View::ALL.into_iter().find(|view| view.command() == command)
     }
 
+    /// The view whose command prints the numbers of this one. A flame graph is the call tree as a picture, and its own
+    /// command writes a file.
+    fn printed(self) -> View {
+        if self == View::Flame { View::Tree } else { self }
+    }
+
+    /// The name of its tab.
+    pub(crate) fn title(self) -> &'static str {
+        if self == View::Focus { "callers" } else { self.command() }
+    }
+
     /// Whether it is about one function.
     pub(crate) fn has_subject(self) -> bool {
         matches!(self, View::Focus | View::Source)
@@ -166,30 +177,47 @@ impl Question {
         self.choices.iter().find(|choice| choice.name == name)?.value.as_deref()
     }
 
-    /// The options of the view's command, as words.
+    /// The options that affect the view, as words.
     pub(crate) fn options(&self, grammar: &Grammar) -> Vec<String> {
-        let taken = self.choices.iter().filter(|choice| grammar.takes(self.view, choice));
-        taken.flat_map(Choice::words).collect()
+        self.taken(grammar).flat_map(Choice::words).collect()
     }
 
-    /// The arguments that are not options: the function or the picture, and the profiles.
+    /// The options that the view has.
+    fn taken<'q>(&'q self, grammar: &'q Grammar) -> impl Iterator<Item = &'q Choice> {
+        self.choices.iter().filter(|choice| grammar.takes(self.view, choice))
+    }
+
+    /// The arguments that are not options: the function, and the profiles.
     pub(crate) fn arguments(&self) -> Vec<String> {
-        let picture = (self.view == View::Flame).then(|| PICTURE.to_string());
         let subject = self.subject.clone().filter(|_| self.view.has_subject());
-        picture.into_iter().chain(subject).chain(self.inputs.iter().cloned()).collect()
+        subject.into_iter().chain(self.inputs.iter().cloned()).collect()
     }
 
-    /// The command line that shows the same numbers, for a shell.
+    /// The command line that prints the same numbers, for a shell.
     pub(crate) fn command_line(&self, grammar: &Grammar) -> String {
-        let (options, arguments) = (self.options(grammar), self.arguments());
-        let rest = shell_words(options.iter(), arguments.iter());
-        format!("prof {} {rest}", self.view.command()).trim_end().to_string()
+        let printed = self.view.printed();
+        let options: Vec<String> = self
+            .taken(grammar)
+            .filter(|choice| grammar.takes(printed, choice))
+            .flat_map(Choice::words)
+            .collect();
+        let rest = shell_words(options.iter(), self.arguments().iter());
+        format!("prof {} {rest}", printed.command()).trim_end().to_string()
+    }
+
+    /// Asks about other profiles, where this asks about `old` ones.
+    pub(crate) fn replace_inputs(&mut self, old: &[String], new: &[String]) {
+        if self.inputs == old {
+            self.inputs = new.to_vec();
+        }
+    }
+
+    /// Whether a file is one of the profiles or of the baseline.
+    pub(crate) fn mentions(&self, file: &str) -> bool {
+        let is_value = |choice: &Choice| choice.value.as_deref() == Some(file);
+        self.inputs.iter().any(|input| input == file) || self.choices.iter().any(is_value)
     }
 }
-
-/// The name of the picture in the command of a flame graph: a page, which opens with the root at the top and the widest
-/// first, as here.
-pub(crate) const PICTURE: &str = "flame.html";
 
 #[cfg(test)]
 mod tests {
@@ -216,6 +244,8 @@ mod tests {
         let tree = "prof tree --bottom-up --focus '^x$' --focus=-y --by package --fold=z 'a b'";
         assert_eq!(line(View::Tree), tree);
         assert_eq!(line(View::Timeline), "prof timeline --by package 'a b'");
+        let flame = "prof tree --bottom-up --focus '^x$' --focus=-y --by package --fold=z 'a b'";
+        assert_eq!(line(View::Flame), flame, "the command of a flame graph prints its numbers");
         question.choose(Choice::single("--by", "file"));
         let line = Question { view: View::Timeline, ..question }.command_line(&grammar);
         assert_eq!(line, "prof timeline 'a b'");

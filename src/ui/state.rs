@@ -1,13 +1,14 @@
 //! Where one is: the question, and the cursors that no command line has.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
-use regex::{Regex, RegexBuilder};
-
 use crate::name::display_width;
+use crate::output::wrap;
 use crate::ui::answer::{Answer, Line};
+use crate::ui::carry::Carry;
+use crate::ui::cursor::Cursor;
 use crate::ui::question::{Choice, Grammar, Question};
+use crate::ui::search::Search;
 
 /// Everything that decides what is on the screen, besides the report.
 #[derive(Clone, Debug)]
@@ -28,27 +29,12 @@ pub(crate) struct State {
     pub(crate) search: Option<Search>,
     /// The last line but two: what happened.
     pub(crate) message: Option<String>,
-    /// The questions before, with where one was.
-    pub(super) before: Vec<(Question, Cursor)>,
+    /// The questions before, with where one was, unless the report has changed since.
+    pub(super) before: Vec<(Question, Option<Cursor>)>,
     /// Where to be in the next report, after undoing.
     pub(super) restored: Option<Cursor>,
     /// The width and the height of the screen.
     pub(crate) size: (u16, u16),
-}
-
-/// Where one is in a report.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Cursor {
-    /// The selected line.
-    pub(crate) selected: usize,
-    /// The first line on the screen.
-    pub(crate) top: usize,
-    /// The rows of a tree that are open.
-    pub(crate) open: HashSet<u32>,
-    /// The selected node of a flame graph.
-    pub(crate) node: u32,
-    /// The node of a flame graph that takes the whole width.
-    pub(crate) zoom: u32,
 }
 
 /// What is being typed.
@@ -67,33 +53,12 @@ pub(crate) struct Typing {
 pub(crate) enum Purpose {
     /// A search.
     Search,
+    /// Which lines are shown.
+    Only,
     /// Options of the command line.
     Options,
     /// The file to write.
     Save,
-}
-
-/// A search.
-#[derive(Clone, Debug)]
-pub(crate) struct Search {
-    pattern: Regex,
-}
-
-impl Search {
-    /// A regular expression, or else the text itself. It ignores case unless it has a capital.
-    pub(crate) fn new(text: &str) -> Option<Search> {
-        let ignores_case = !text.chars().any(char::is_uppercase);
-        let compiled = |pattern: &str| {
-            RegexBuilder::new(pattern).case_insensitive(ignores_case).size_limit(1 << 20).build().ok()
-        };
-        let pattern = compiled(text).or_else(|| compiled(&regex::escape(text)))?;
-        (!text.is_empty()).then(|| Search { pattern })
-    }
-
-    /// Whether a text matches.
-    pub(crate) fn finds(&self, text: &str) -> bool {
-        self.pattern.is_match(text)
-    }
 }
 
 impl State {
@@ -114,41 +79,118 @@ impl State {
         }
     }
 
-    /// Shows an answer: at the line where one was if it was shown before, else at the function that was selected.
-    pub(crate) fn show(&mut self, answer: &Answer, selected: Option<&str>) {
-        let restored = self.restored.take();
-        let is_restored = restored.is_some();
-        self.cursor = restored.unwrap_or_else(|| Cursor { open: answer.opened(), ..Cursor::default() });
-        self.lines = answer.lines(&self.cursor.open);
-        if !is_restored {
-            let is_subject = |line: &Line| *line == Line::Subject;
-            let is_selected =
-                |line: &Line| answer.name_of(*line).is_some_and(|name| Some(&**name) == selected);
-            let place =
-                self.lines.iter().position(is_subject).or_else(|| self.lines.iter().position(is_selected));
-            self.cursor.selected = place.unwrap_or(0);
-            if let Some(flame) = answer.flame() {
-                let node = flame.nodes.iter().position(|node| Some(&*node.name) == selected);
-                self.cursor.node = node.unwrap_or(0) as u32;
+    /// Shows an answer: at the line where one was if it was shown before, else at the function that was selected in the
+    /// answer before.
+    pub(crate) fn show(&mut self, answer: &Answer, before: Option<&Answer>) {
+        let selected = before.and_then(|before| self.selected(before)).map(str::to_string);
+        let selected = selected.or_else(|| self.question.subject.clone());
+        if let Some(note) = answer.notes.first() {
+            self.message = Some(note.clone());
+        }
+        match self.restored.take() {
+            Some(cursor) => {
+                self.cursor = cursor;
+                self.lay_out(answer);
+            }
+            None => {
+                // Whoever sorts the lines that match wants to see those.
+                let is_same_list = before.is_some_and(|before| before.question.view == answer.question.view);
+                let only = self.cursor.only.take().filter(|_| is_same_list);
+                self.cursor = Cursor { open: answer.opened(), only, ..Cursor::default() };
+                self.lay_out(answer);
+                self.find_place(answer, selected.as_deref());
             }
         }
-        self.message = answer.notes.first().cloned();
         self.settle();
     }
 
-    /// Adds options that were typed.
+    /// Selects a function in a new answer, if it is there.
+    fn find_place(&mut self, answer: &Answer, selected: Option<&str>) {
+        let is_subject = |line: &Line| *line == Line::Subject;
+        let is_selected = |line: &Line| {
+            !matches!(line, Line::Text(_))
+                && answer.name_of(*line).is_some_and(|name| Some(&**name) == selected)
+        };
+        let place =
+            self.lines.iter().position(is_subject).or_else(|| self.lines.iter().position(is_selected));
+        self.cursor.selected = place.unwrap_or_else(|| answer.first_place(&self.lines));
+        if let Some(flame) = answer.flame() {
+            let node = flame.nodes.iter().position(|node| Some(&*node.name) == selected);
+            self.cursor.node = node.unwrap_or(0) as u32;
+        }
+    }
+
+    /// Shows a newer report of the same question: the same lines stay on the screen as far as they are still there.
+    pub(crate) fn refresh(&mut self, answer: &Answer, before: &Answer) {
+        let line = self.line();
+        let above = self.cursor.selected.saturating_sub(self.cursor.top);
+        let carry = Carry::new(before, answer);
+        self.cursor = carry.cursor(&self.cursor);
+        self.lay_out(answer);
+        if let Some(place) = line.and_then(|line| carry.line(line, &self.lines)) {
+            self.cursor.selected = place;
+            // Whoever sees the first line wants to see what is the first now.
+            self.cursor.top = if self.cursor.top == 0 { 0 } else { place.saturating_sub(above) };
+        }
+        // Rows of the reports before have other numbers now.
+        self.before.iter_mut().for_each(|(_, cursor)| *cursor = None);
+        self.restored = None;
+        self.settle();
+    }
+
+    /// Shows the same report, laid out for another width.
+    pub(crate) fn show_wrapped(&mut self, answer: &Answer) {
+        self.lay_out(answer);
+        self.settle();
+    }
+
+    /// Forgets which lines are shown, or else what was searched for. Returns whether there was something to forget.
+    pub(crate) fn forget_search(&mut self, answer: &Answer) -> bool {
+        if self.cursor.only.is_none() {
+            return self.search.take().is_some();
+        }
+        let line = self.line();
+        self.cursor.only = None;
+        self.lay_out(answer);
+        let place = self.lines.iter().position(|other| Some(*other) == line);
+        self.cursor.selected = place.unwrap_or(self.cursor.selected);
+        self.settle();
+        true
+    }
+
+    /// Asks about newer recordings of the same profiles, now and in the questions before.
+    pub(crate) fn replace_inputs(&mut self, old: &[String], new: &[String]) {
+        self.question.replace_inputs(old, new);
+        self.before.iter_mut().for_each(|(question, _)| question.replace_inputs(old, new));
+    }
+
+    /// Whether a question on the way here is about this file.
+    pub(crate) fn mentions(&self, file: &str) -> bool {
+        self.before.iter().map(|(question, _)| question).chain([&self.question]).any(|one| one.mentions(file))
+    }
+
+    /// Finds the lines to show.
+    pub(super) fn lay_out(&mut self, answer: &Answer) {
+        self.lines = answer.lines(&self.cursor.open, self.cursor.only.as_ref());
+    }
+
+    /// Adds options that were typed. One that was already given is removed.
     pub(crate) fn choose(&mut self, choices: Vec<Choice>) {
         let mut question = self.question.clone();
         for choice in choices {
-            question.choose(choice);
+            if question.choices.contains(&choice) {
+                question.choices.retain(|other| *other != choice);
+            } else {
+                question.choose(choice);
+            }
         }
         self.ask(question);
     }
 
     /// Goes on with the answer that is on the screen, at the line where one was.
-    pub(crate) fn settle_back(&mut self, answer: &Answer, selected: Option<&str>) {
+    pub(crate) fn settle_back(&mut self, answer: &Answer) {
         if self.restored.is_some() {
-            self.show(answer, selected);
+            self.show(answer, Some(answer));
         }
     }
 
@@ -166,8 +208,23 @@ impl State {
     /// How many lines the command takes: a long one up to three, if there is space.
     pub(crate) fn command_rows(&self) -> usize {
         let most = if self.size.1 >= 16 { 3 } else { 1 };
+        self.command_lines().len().clamp(1, most)
+    }
+
+    /// The command line, split between words where that is possible.
+    pub(crate) fn command_lines(&self) -> Vec<String> {
         let room = usize::from(self.size.0).saturating_sub(2).max(1);
-        display_width(&self.command_line()).div_ceil(room).clamp(1, most)
+        let mut lines = Vec::new();
+        for line in wrap(&self.command_line(), room) {
+            let mut rest = &*line;
+            while display_width(rest) > room {
+                let (first, after) = rest.split_at(split_place(rest, room));
+                lines.push(first.to_string());
+                rest = after;
+            }
+            lines.push(rest.to_string());
+        }
+        lines
     }
 
     /// Keeps the selected line on the screen, and titles unselected.
@@ -219,7 +276,7 @@ impl State {
             return;
         }
         let before = std::mem::replace(&mut self.question, question);
-        self.before.push((before, self.cursor.clone()));
+        self.before.push((before, Some(self.cursor.clone())));
         if self.before.len() > MOST_BEFORE {
             self.before.remove(0);
         }
@@ -230,18 +287,29 @@ impl State {
     pub(crate) fn back(&mut self) -> bool {
         let Some((question, cursor)) = self.before.pop() else { return false };
         if question == self.question {
-            self.cursor = cursor;
+            self.cursor = cursor.unwrap_or_else(|| self.cursor.clone());
         } else {
             self.question = question;
-            self.restored = Some(cursor);
+            self.restored = cursor;
         }
         true
     }
 
     /// Remembers where one is, so that Backspace comes back to it.
     pub(super) fn remember(&mut self) {
-        self.before.push((self.question.clone(), self.cursor.clone()));
+        self.before.push((self.question.clone(), Some(self.cursor.clone())));
     }
+}
+
+/// Where a text is to be split so that its first part fits; never at its start.
+fn split_place(text: &str, room: usize) -> usize {
+    let mut width = 0;
+    let fits = |c: char| {
+        width += display_width(c.encode_utf8(&mut [0; 4]));
+        width <= room
+    };
+    let fitting = text.len() - text.trim_start_matches(fits).len();
+    fitting.max(text.chars().next().map_or(0, char::len_utf8))
 }
 
 /// The first line of the rows of a table; above are the heading, the tabs and the titles of columns.

@@ -3,13 +3,18 @@
 use std::fs;
 use std::sync::Arc;
 
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
 use crate::profile::from_notation;
 use crate::report::Report;
 use crate::ui::answer::{Answer, Line};
 use crate::ui::draw::flame::blocks;
+use crate::ui::draw::{Palette, Theme, draw, text_of};
 use crate::ui::keys::{KEYS, Key};
-use crate::ui::question::{Question, View};
-use crate::ui::state::{Search, State};
+use crate::ui::question::{Choice, Question, View};
+use crate::ui::search::Search;
+use crate::ui::state::State;
 use crate::ui::update::{Effect, press};
 use crate::view::{FlameOptions, Scope, SiblingOrder, TopOptions, TreeOptions, flame, top, tree};
 
@@ -18,7 +23,11 @@ const PICTURE: &str = "main;parse 6\nmain;parse;read 2\nmain;read 1\nmain;Render
 
 /// A screen of 40 columns and 12 lines, six of which are rows.
 fn screen(view: View) -> (State, Answer) {
-    let profile = from_notation(PICTURE);
+    screen_of(PICTURE, view)
+}
+
+fn screen_of(picture: &str, view: View) -> (State, Answer) {
+    let profile = from_notation(picture);
     let scope = Scope::metric(0);
     let report: Report = match view {
         View::Top => top(&profile, &TopOptions::new(scope)).into(),
@@ -83,6 +92,7 @@ fn a_search_opens_rows_and_respects_capitals() {
     let (mut state, answer) = screen(View::Tree);
     press(&mut state, &answer, Key::Left);
     type_text(&mut state, &answer, "/rea");
+    // Of the two, that below parse is heavier.
     assert_eq!((state.line(), state.selected(&answer)), (Some(Line::Tree(2)), Some("read")));
     press(&mut state, &answer, Key::Enter);
     press(&mut state, &answer, Key::Char('n'));
@@ -97,6 +107,132 @@ fn a_search_opens_rows_and_respects_capitals() {
     assert_eq!(state.selected(&answer), Some("Render"));
     press(&mut state, &answer, Key::Esc);
     assert_eq!(state.selected(&answer), Some("main"));
+}
+
+#[test]
+fn a_search_prefers_whole_names_and_heavy_ones() {
+    let found = |picture: &str, view: View, text: &str| {
+        let (mut state, answer) = screen_of(picture, view);
+        type_text(&mut state, &answer, text);
+        answer.shown(&state.selected(&answer).unwrap().into()).to_string()
+    };
+    let picture = "main;alloc_small 5\nmain;alloc_large 7\nmain;io.alloc 1\nmain;x;alloc_large 1";
+    for view in [View::Top, View::Tree, View::Flame] {
+        assert_eq!(found(picture, view, "/alloc"), "io.alloc", "a whole word");
+        assert_eq!(found(picture, view, "/alloc_"), "alloc_large", "the heaviest");
+    }
+    assert_eq!(found("main;alloc.free 9\nmain;alloc 1", View::Tree, "/alloc"), "alloc", "the whole name");
+}
+
+#[test]
+fn lines_are_filtered_while_typing() {
+    let (mut state, answer) = screen(View::Top);
+    type_text(&mut state, &answer, "&RE");
+    assert_eq!(names(&state, &answer), Vec::<String>::new(), "no name has capitals like these");
+    type_text(&mut state, &answer, "");
+    press(&mut state, &answer, Key::Esc);
+    assert_eq!(names(&state, &answer).len(), 4);
+    type_text(&mut state, &answer, "&re");
+    assert_eq!(names(&state, &answer), ["read", "Render"]);
+    press(&mut state, &answer, Key::Enter);
+    assert_eq!(state.message.as_deref(), Some("2 lines match re; & and Enter shows all again"));
+    press(&mut state, &answer, Key::Char('j'));
+    assert_eq!(state.selected(&answer), Some("Render"));
+    assert_eq!(press(&mut state, &answer, Key::Esc), Some(Effect::Cancel));
+    assert!(state.forget_search(&answer), "which Esc does if there is nothing to stop");
+    assert_eq!(names(&state, &answer).len(), 4);
+    assert_eq!(state.selected(&answer), Some("Render"), "the same line is selected");
+    // In a tree, the callers of what matches stay.
+    let (mut state, answer) = screen(View::Tree);
+    press(&mut state, &answer, Key::Left);
+    type_text(&mut state, &answer, "&read");
+    assert_eq!(names(&state, &answer), ["main", "parse", "read", "read"]);
+    press(&mut state, &answer, Key::Enter);
+    type_text(&mut state, &answer, "&nowhere");
+    press(&mut state, &answer, Key::Enter);
+    assert_eq!(state.message.as_deref(), Some("nothing matches nowhere"));
+    assert_eq!(names(&state, &answer)[0], "main");
+}
+
+/// A newer profile, in which rows have other numbers, is shown at the same place.
+#[test]
+fn a_newer_report_is_shown_at_the_same_place() {
+    const NEWER: &str = "main;added 50\nmain;parse 6\nmain;parse;read 2\nmain;read 1\nmain;Render 1";
+    for (view, keys) in [(View::Top, "jj"), (View::Tree, "jjj"), (View::Flame, "jjj")] {
+        let (mut state, answer) = screen(view);
+        type_text(&mut state, &answer, keys);
+        let (line, selected) = (state.cursor.selected, state.selected(&answer).map(str::to_string));
+        assert!(selected.is_some(), "{view:?}");
+        let (_, newer) = screen_of(NEWER, view);
+        state.refresh(&newer, &answer);
+        assert_eq!(state.selected(&newer).map(str::to_string), selected, "{view:?}");
+        assert!(view == View::Flame || state.cursor.selected == line + 1, "{view:?}: `added` is above");
+    }
+    // Rows stay closed, and blocks stay zoomed.
+    let (mut state, answer) = screen(View::Tree);
+    press(&mut state, &answer, Key::Char('j'));
+    press(&mut state, &answer, Key::Left);
+    let (_, newer) = screen_of(NEWER, View::Tree);
+    state.refresh(&newer, &answer);
+    assert_eq!(names(&state, &newer), ["main", "added", "parse", "Render", "read"]);
+    let (mut state, answer) = screen(View::Flame);
+    type_text(&mut state, &answer, "jj");
+    press(&mut state, &answer, Key::Enter);
+    let (_, newer) = screen_of(NEWER, View::Flame);
+    state.refresh(&newer, &answer);
+    let zoomed = &newer.flame().unwrap().nodes[state.cursor.zoom as usize];
+    assert_eq!(&*zoomed.name, "parse");
+    // What is gone leaves its caller.
+    let (_, gone) = screen_of("main;other 1", View::Flame);
+    state.refresh(&gone, &newer);
+    assert_eq!(&*gone.flame().unwrap().nodes[state.cursor.zoom as usize].name, "main");
+}
+
+#[test]
+fn keys_that_change_nothing_say_why() {
+    let (mut state, answer) = screen(View::Top);
+    for (key, says) in [
+        (Key::Char('1'), "already"),
+        (Key::Char('X'), "no filters"),
+        (Key::Char('5'), ""),
+        (Key::Left, "trees and flame graphs"),
+        (Key::Char('H'), "trees and flame graphs"),
+        (Key::Char('Z'), "Z does nothing; ? lists the keys"),
+        (Key::Char('n'), "press /"),
+        (Key::Char('d'), "--base OLD"),
+    ] {
+        let before = state.question.clone();
+        press(&mut state, &answer, key);
+        let message = state.message.clone().unwrap_or_default();
+        assert!(message.contains(says) && message.is_empty() == says.is_empty(), "{key:?}: {message}");
+        assert_eq!(state.question == before, !says.is_empty(), "{key:?}");
+        while state.back() {}
+    }
+    let (mut state, answer) = screen(View::Flame);
+    press(&mut state, &answer, Key::Char('&'));
+    assert!(state.message.unwrap().contains("/ searches"));
+}
+
+#[test]
+fn an_option_that_is_typed_again_is_removed() {
+    let (mut state, _) = screen(View::Top);
+    let fold = || vec![Choice::flag("--collapse-recursion")];
+    state.choose(fold());
+    assert_eq!(state.command_line(), "prof top --collapse-recursion cpu");
+    state.choose(fold());
+    assert_eq!(state.command_line(), "prof top cpu");
+}
+
+#[test]
+fn a_long_command_is_split_between_words() {
+    let (mut state, _) = screen(View::Top);
+    state.choose(vec![Choice::repeated("--focus", "^encoding/json[.]Marshal$")]);
+    assert_eq!(state.command_lines(), ["prof top --focus", "'^encoding/json[.]Marshal$' cpu"]);
+    state.choose(vec![Choice::repeated("--focus", "x".repeat(50))]);
+    assert_eq!(
+        state.command_lines(),
+        ["prof top --focus", "'^encoding/json[.]Marshal$' --focus", &"x".repeat(38), &"x".repeat(12), "cpu"]
+    );
 }
 
 #[test]
@@ -147,6 +283,7 @@ fn keys_have_effects() {
         (Key::Char('Y'), Effect::Copy("prof top cpu".to_string())),
         (Key::Char('s'), Effect::SuggestFile),
         (Key::Char('r'), Effect::Reload),
+        (Key::Char('w'), Effect::Watch),
         (Key::Esc, Effect::Cancel),
     ] {
         assert_eq!(press(&mut state, &answer, key), Some(effect), "{key:?}");
@@ -164,6 +301,23 @@ fn keys_have_effects() {
     ] {
         press(&mut state, &answer, Key::Char(key));
         assert_eq!(state.command_line(), line, "{key}");
+    }
+}
+
+#[test]
+fn without_utf8_everything_is_ascii() {
+    let theme = Theme { palette: Palette::None, unicode: false };
+    for view in [View::Top, View::Tree, View::Flame] {
+        let (mut state, answer) = screen_of("main;関数;étude→λ 3\nmain;x 1", view);
+        for key in [Key::Char('j'), Key::Char('Z'), Key::Char('?'), Key::Esc, Key::Char('/')] {
+            press(&mut state, &answer, key);
+            let area = Rect::new(0, 0, 40, 12);
+            let mut cells = Buffer::empty(area);
+            draw(&state, &answer, theme, "", area, &mut cells);
+            let screen = text_of(&cells);
+            assert!(screen.is_ascii(), "{view:?} {key:?}: {screen}");
+            assert!(key == Key::Char('?') || screen.contains("? ?"), "{view:?} {key:?}: {screen}");
+        }
     }
 }
 

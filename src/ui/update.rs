@@ -1,11 +1,12 @@
 //! What keys do: each is a function from one state to the next.
 
-use crate::report::{Flame, FlameNode, Report};
+use crate::report::{Flame, FlameNode, Name, Report};
 use crate::ui::answer::{Answer, Line};
 use crate::ui::draw::flame::{Block, blocks, first_row};
 use crate::ui::keys::Key;
 use crate::ui::question::{Choice, Question, View};
-use crate::ui::state::{BODY, Purpose, Search, State, Typing};
+use crate::ui::search::{Match, Search};
+use crate::ui::state::{BODY, Purpose, State, Typing};
 
 /// What the program does besides changing the state.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,6 +23,8 @@ pub(crate) enum Effect {
     Options(String),
     /// Read the profile again.
     Reload,
+    /// Read the profile again every few seconds, or no longer.
+    Watch,
     /// Stop computing.
     Cancel,
     /// Suspend.
@@ -81,39 +84,77 @@ fn in_typing(state: &mut State, answer: &Answer, key: Key) -> Option<Effect> {
         Key::Ctrl('u') => typing.text.clear(),
         Key::Ctrl('z') => return Some(Effect::Suspend),
         Key::Esc | Key::Ctrl('c') => {
-            if typing.purpose == Purpose::Search {
-                state.cursor = typing.from.clone();
-                state.lines = answer.lines(&state.cursor.open);
+            let Typing { purpose, from, .. } = state.typing.take()?;
+            if matches!(purpose, Purpose::Search | Purpose::Only) {
+                state.cursor = from;
+                state.lay_out(answer);
             }
-            state.typing = None;
         }
         Key::Enter => {
             let Typing { purpose, text, .. } = state.typing.take()?;
-            return match purpose {
-                Purpose::Search => {
-                    if let Some(search) = &state.search
-                        && !text.is_empty()
-                        && !matches(state, answer, search)
-                    {
-                        state.message = Some(format!("nothing matches {text}"));
-                    }
-                    None
+            match purpose {
+                Purpose::Search | Purpose::Only => {
+                    state.message = typed_in_vain(state, answer, purpose, &text)
                 }
-                _ if text.trim().is_empty() => None,
-                Purpose::Options => Some(Effect::Options(text)),
-                Purpose::Save => Some(Effect::Save(text)),
-            };
+                _ if text.trim().is_empty() => {}
+                Purpose::Options => return Some(Effect::Options(text)),
+                Purpose::Save => return Some(Effect::Save(text)),
+            }
         }
         _ => {}
     }
-    if let Some(Typing { purpose: Purpose::Search, text, from }) = state.typing.clone() {
+    if let Some(Typing { purpose: purpose @ (Purpose::Search | Purpose::Only), text, from }) =
+        state.typing.clone()
+    {
         state.cursor = from;
-        state.lines = answer.lines(&state.cursor.open);
-        state.search = Search::new(&text);
-        find(state, answer, true, true);
+        if purpose == Purpose::Only {
+            show_only(state, answer, &text);
+        } else {
+            state.lay_out(answer);
+            state.search = Search::new(&text);
+            find_best(state, answer);
+        }
         state.settle();
     }
     None
+}
+
+/// What to say after a search or a filter was typed; nothing if it is seen.
+fn typed_in_vain(state: &mut State, answer: &Answer, purpose: Purpose, text: &str) -> Option<String> {
+    let nothing = || Some(format!("nothing matches {text}"));
+    if purpose == Purpose::Search {
+        let search = state.search.as_ref().filter(|_| !text.is_empty())?;
+        return if matches(state, answer, search) { None } else { nothing() };
+    }
+    let search = state.cursor.only.clone()?;
+    let count = state.lines.iter().filter(|line| answer.finds(&search, **line)).count();
+    if count == 0 {
+        state.cursor.only = None;
+        state.lay_out(answer);
+        state.settle();
+        return nothing();
+    }
+    let noun = if count == 1 { "line matches" } else { "lines match" };
+    Some(format!("{count} {noun} {text}; & and Enter shows all again"))
+}
+
+/// Shows only the lines that match.
+fn show_only(state: &mut State, answer: &Answer, text: &str) {
+    state.cursor.only = Search::new(text);
+    if let Some(search) = &state.cursor.only {
+        state.cursor.open.extend(answer.rows_to(search));
+    }
+    let line = state.line();
+    state.lay_out(answer);
+    let place = state.lines.iter().position(|other| Some(*other) == line);
+    let first = || {
+        state
+            .lines
+            .iter()
+            .position(|line| state.cursor.only.as_ref().is_none_or(|search| answer.finds(search, *line)))
+    };
+    state.cursor.selected = place.or_else(first).unwrap_or(0);
+    state.cursor.top = 0;
 }
 
 /// Whether the selected line or node matches.
@@ -122,61 +163,108 @@ fn matches(state: &State, answer: &Answer, search: &Search) -> bool {
         Some(flame) => flame
             .nodes
             .get(state.cursor.node as usize)
-            .is_some_and(|node| search.finds(answer.shown(&node.name))),
-        None => state.line().is_some_and(|line| search.finds(&answer.text_of(line))),
+            .is_some_and(|node| answer.finds_name(search, &node.name)),
+        None => state.line().is_some_and(|line| answer.finds(search, line)),
     }
 }
 
-/// Goes to the next match, which may be the selected line itself.
-fn find(state: &mut State, answer: &Answer, forward: bool, may_stay: bool) {
+/// Goes to the best match: a whole name before a whole word before a part of one, the heaviest among equals.
+fn find_best(state: &mut State, answer: &Answer) {
     let Some(search) = state.search.clone() else { return };
+    let rank = |name: &Name| search.rank(answer.shown(name)).max(search.rank(name));
     if let Some(flame) = answer.flame() {
-        let finds = |place: usize| place > 0 && search.finds(answer.shown(&flame.nodes[place].name));
-        if let Some(node) = next(flame.nodes.len(), state.cursor.node as usize, forward, may_stay, finds) {
-            state.cursor.node = node as u32;
-            if !is_below(&flame.nodes, node as u32, state.cursor.zoom) {
-                state.cursor.zoom = 0;
-            }
+        let nodes = flame.nodes.iter().enumerate().skip(1);
+        let ranked = nodes.map(|(place, node)| (rank(&node.name), node.width.unsigned_abs(), place));
+        if let Some(node) = best(ranked) {
+            select_node(state, &flame.nodes, node);
         }
         return;
     }
-    if let Report::Tree(tree) = &answer.report {
+    if let Report::Tree(tree) = &*answer.report {
+        let rows = tree.rows.iter().enumerate();
+        let ranked = rows.map(|(place, row)| (rank(&row.name), row.values.total.unsigned_abs(), place));
+        if let Some(row) = best(ranked) {
+            select_row(state, answer, row);
+        }
+        return;
+    }
+    // Other views are sorted, so the first is the heaviest.
+    let name_rank = |line: Line| match line {
+        Line::Text(_) => None,
+        line => answer.name_of(line).and_then(|name| search.rank(name)),
+    };
+    let lines = state.lines.iter().enumerate();
+    let ranked =
+        lines.map(|(place, &line)| (search.rank(&answer.text_of(line)).max(name_rank(line)), 0, place));
+    if let Some(place) = best(ranked) {
+        state.cursor.selected = place;
+    }
+}
+
+/// The place of what matches best and is heaviest; the first of several.
+fn best(ranked: impl Iterator<Item = (Option<Match>, u64, usize)>) -> Option<usize> {
+    let found = ranked.filter_map(|(rank, weight, place)| Some((rank?, weight, std::cmp::Reverse(place))));
+    found.max().map(|(.., place)| place.0)
+}
+
+/// Goes to the next match.
+fn find_next(state: &mut State, answer: &Answer, forward: bool) {
+    let Some(search) = state.search.clone() else { return };
+    if let Some(flame) = answer.flame() {
+        let finds = |place: usize| place > 0 && answer.finds_name(&search, &flame.nodes[place].name);
+        if let Some(node) = next(flame.nodes.len(), state.cursor.node as usize, forward, finds) {
+            select_node(state, &flame.nodes, node);
+        }
+        return;
+    }
+    if let Report::Tree(tree) = &*answer.report {
         // Rows that are not open are searched, too.
         let row = state.lines.iter().take(state.cursor.selected + 1).rev().find_map(|line| match line {
             Line::Tree(row) => Some(*row),
             _ => None,
         });
-        let row = row.unwrap_or(0);
-        let finds = |place: usize| search.finds(answer.shown(&tree.rows[place].name));
-        if let Some(row) = next(tree.rows.len(), row as usize, forward, may_stay, finds) {
-            let mut above = tree.rows[row].parent;
-            while let Some(row) = above {
-                state.cursor.open.insert(row);
-                above = tree.rows[row as usize].parent;
-            }
-            state.lines = answer.lines(&state.cursor.open);
-            select(state, Line::Tree(row as u32));
+        let finds = |place: usize| answer.finds_name(&search, &tree.rows[place].name);
+        if let Some(row) = next(tree.rows.len(), row.unwrap_or(0) as usize, forward, finds) {
+            select_row(state, answer, row);
         }
         return;
     }
-    let finds = |place: usize| search.finds(&answer.text_of(state.lines[place]));
-    if let Some(place) = next(state.lines.len(), state.cursor.selected, forward, may_stay, finds) {
+    let finds = |place: usize| answer.finds(&search, state.lines[place]);
+    if let Some(place) = next(state.lines.len(), state.cursor.selected, forward, finds) {
         state.cursor.selected = place;
     }
 }
 
+/// Selects a block of a flame graph, and shows the whole picture if the block is not on the screen.
+fn select_node(state: &mut State, nodes: &[FlameNode], node: usize) {
+    state.cursor.node = node as u32;
+    if !is_below(nodes, node as u32, state.cursor.zoom) {
+        state.cursor.zoom = 0;
+    }
+}
+
+/// Selects a row of a tree, and opens the way to it.
+fn select_row(state: &mut State, answer: &Answer, row: usize) {
+    let Report::Tree(tree) = &*answer.report else { return };
+    let mut above = tree.rows[row].parent;
+    while let Some(row) = above {
+        state.cursor.open.insert(row);
+        above = tree.rows[row as usize].parent;
+    }
+    // Whoever searches for a row wants to see it.
+    let is_left_out = |search: &Search| !answer.finds_name(search, &tree.rows[row].name);
+    if state.cursor.only.as_ref().is_some_and(is_left_out) {
+        state.cursor.only = None;
+    }
+    state.lay_out(answer);
+    select(state, Line::Tree(row as u32));
+}
+
 /// The next place that is found, around the end.
-fn next(
-    count: usize,
-    from: usize,
-    forward: bool,
-    may_stay: bool,
-    finds: impl Fn(usize) -> bool,
-) -> Option<usize> {
-    let first = usize::from(!may_stay);
+fn next(count: usize, from: usize, forward: bool, finds: impl Fn(usize) -> bool) -> Option<usize> {
     let place =
         |step: usize| if forward { (from + step) % count } else { (from + count - step % count) % count };
-    (first..first + count).map(place).find(|&place| finds(place))
+    (1..=count).map(place).find(|&place| finds(place))
 }
 
 fn select(state: &mut State, line: Line) {
@@ -234,12 +322,12 @@ fn click(state: &mut State, answer: &Answer, row: u16) -> Option<Effect> {
 
 /// Opens a row of a tree, or goes to its first child.
 fn open(state: &mut State, answer: &Answer) -> bool {
-    let Some(Line::Tree(row)) = state.line() else { return matches!(answer.report, Report::Tree(_)) };
+    let Some(Line::Tree(row)) = state.line() else { return matches!(*answer.report, Report::Tree(_)) };
     if !answer.has_children(row) {
         return true;
     }
     if state.cursor.open.insert(row) {
-        state.lines = answer.lines(&state.cursor.open);
+        state.lay_out(answer);
     } else {
         state.cursor.selected += 1;
     }
@@ -248,10 +336,10 @@ fn open(state: &mut State, answer: &Answer) -> bool {
 
 /// Closes a row of a tree, or goes to its parent.
 fn close(state: &mut State, answer: &Answer) -> bool {
-    let Report::Tree(tree) = &answer.report else { return false };
+    let Report::Tree(tree) = &*answer.report else { return false };
     match state.line() {
         Some(Line::Tree(row)) if state.cursor.open.remove(&row) && answer.has_children(row) => {
-            state.lines = answer.lines(&state.cursor.open);
+            state.lay_out(answer);
         }
         Some(Line::Tree(row)) => {
             if let Some(parent) = tree.rows[row as usize].parent {
@@ -266,7 +354,7 @@ fn close(state: &mut State, answer: &Answer) -> bool {
 
 /// Follows the heaviest callee of the selected row while it keeps half of its caller's total, and opens the way.
 fn heaviest_rows(state: &mut State, answer: &Answer) -> bool {
-    let Report::Tree(tree) = &answer.report else { return false };
+    let Report::Tree(tree) = &*answer.report else { return false };
     let Some(Line::Tree(mut row)) = state.line() else { return true };
     loop {
         let children =
@@ -281,7 +369,7 @@ fn heaviest_rows(state: &mut State, answer: &Answer) -> bool {
         state.cursor.open.insert(row);
         row = child;
     }
-    state.lines = answer.lines(&state.cursor.open);
+    state.lay_out(answer);
     select(state, Line::Tree(row));
     let name = answer.shown(&tree.rows[row as usize].name);
     state.message = Some(format!("the heaviest path ends at {name}: none of its callees has half of it"));
@@ -364,7 +452,15 @@ fn enter(state: &mut State, answer: &Answer) -> Option<Effect> {
             if !state.cursor.open.remove(&row) && answer.has_children(row) {
                 state.cursor.open.insert(row);
             }
-            state.lines = answer.lines(&state.cursor.open);
+            state.lay_out(answer);
+        }
+        Line::Cut(None, _) if answer.is_bottom_up() => {
+            let roots =
+                state.lines.iter().filter(|line| matches!(line, Line::Tree(row) if answer.is_root(*row)));
+            let more = (roots.count() * 4).to_string();
+            let mut question = state.question.clone();
+            question.choose(Choice::single("--limit", more));
+            state.ask(question);
         }
         Line::Cut(..) => {
             state.message =
@@ -380,13 +476,31 @@ fn enter(state: &mut State, answer: &Answer) -> Option<Effect> {
         Line::Top(_) | Line::Caller(_) | Line::Callee(_) | Line::Subject | Line::Itself => {
             show_function(state, answer, View::Focus);
         }
-        Line::Text(_) => match answer.command_of(line) {
-            Some(command) => return Some(Effect::Follow(command)),
-            None => state.message = Some("there is no command on this line".to_string()),
-        },
+        Line::Text(_) => return enter_text(state, answer, line),
         Line::Title(_) => {}
     }
     None
+}
+
+/// What Enter does with a line of a view that is shown as text.
+fn enter_text(state: &mut State, answer: &Answer, line: Line) -> Option<Effect> {
+    if let Some(filter) = answer.row_filter(line) {
+        let mut question = state.question.clone();
+        question.choose(filter);
+        state.ask(question);
+        return None;
+    }
+    let command = answer.command_of(line);
+    if command.is_none() {
+        let why = match state.question.view {
+            View::Report => "Enter shows the evidence of a finding: select one first",
+            View::Timeline => "Enter keeps a row or a phase: select one first",
+            View::Hot => "Enter does nothing here; 2 shows the tree, where H opens the heaviest path",
+            _ => "Enter does nothing here; 4 shows the callers and the callees of this function",
+        };
+        state.message = Some(why.to_string());
+    }
+    command.map(Effect::Follow)
 }
 
 /// The view before the list of labels.
@@ -399,7 +513,8 @@ fn last_view(state: &State) -> View {
 fn show_function(state: &mut State, answer: &Answer, view: View) {
     let selected = state.selected(answer).map(str::to_string).or_else(|| state.question.subject.clone());
     let Some(name) = selected else {
-        state.message = Some(format!("{} shows one function: select it first", view.command()));
+        let what = if view == View::Focus { "callers are" } else { "source lines are" };
+        state.message = Some(format!("{what} those of one function: select it first, in view 1, 2 or 3"));
         return;
     };
     let question = Question { view, subject: Some(name), ..state.question.clone() };
@@ -423,6 +538,22 @@ fn exactly(state: &mut State, answer: &Answer) -> Option<String> {
     }
 }
 
+/// Asks something else; says why if that would change nothing.
+fn ask(state: &mut State, question: Question, option: &str) {
+    let view = question.view;
+    if view == state.question.view
+        && question != state.question
+        && question.options(&state.grammar) == state.question.options(&state.grammar)
+    {
+        state.message = Some(format!("prof {} has no {option}: press it in another view", view.command()));
+        return;
+    }
+    if question == state.question {
+        state.message = Some(format!("{option} says that already"));
+    }
+    state.ask(question);
+}
+
 /// Keys that ask something else, or have another effect.
 fn command(state: &mut State, answer: &Answer, key: Key) -> Option<Effect> {
     let mut question = state.question.clone();
@@ -431,20 +562,30 @@ fn command(state: &mut State, answer: &Answer, key: Key) -> Option<Effect> {
         Key::Ctrl('z') => return Some(Effect::Suspend),
         Key::Esc => return Some(Effect::Cancel),
         Key::Char('r') => return Some(Effect::Reload),
+        Key::Char('w') => return Some(Effect::Watch),
         Key::Char('?') => state.help = Some(0),
         Key::Enter => return enter(state, answer),
         Key::Backspace | Key::Char('u') => {
             let is_back = state.back();
+            state.lay_out(answer);
             state.message = (!is_back).then(|| "this is where you started".to_string());
         }
         Key::Char('/') => start_typing(state, Purpose::Search),
+        Key::Char('&') if answer.flame().is_some() => {
+            state.message = Some("a flame graph has no lines to choose from: / searches".to_string());
+        }
+        Key::Char('&') => {
+            start_typing(state, Purpose::Only);
+            show_only(state, answer, "");
+            state.settle();
+        }
         Key::Char(':') => start_typing(state, Purpose::Options),
         Key::Char('s') => return Some(Effect::SuggestFile),
         Key::Char('n' | 'N') => {
             if state.search.is_none() {
                 state.message = Some("nothing was searched for yet: press /".to_string());
             }
-            find(state, answer, key == Key::Char('n'), false);
+            find_next(state, answer, key == Key::Char('n'));
             state.settle();
         }
         Key::Char('y') => match state.selected(answer) {
@@ -477,11 +618,14 @@ fn command(state: &mut State, answer: &Answer, key: Key) -> Option<Effect> {
             if matches!(question.view, View::Focus | View::Source) && filter != 'f' {
                 question.view = View::Top;
             }
-            state.ask(question);
+            ask(state, question, option);
         }
         Key::Char('X') => {
             for filter in FILTERS {
                 question.drop(filter);
+            }
+            if question == state.question {
+                state.message = Some("there are no filters to remove".to_string());
             }
             state.ask(question);
         }
@@ -493,17 +637,27 @@ fn command(state: &mut State, answer: &Answer, key: Key) -> Option<Effect> {
                     "--sort",
                     cycle(question.value("--sort"), &["delta", "new", "old"]),
                 ));
-                state.ask(question);
+                ask(state, question, "--sort");
             } else {
                 state.message = Some("nothing to compare with: :--base OLD names a baseline".to_string());
             }
         }
         Key::Char('p') => {
-            let kinds = ["function", "package", "file", "line", "mapping"];
-            question
-                .choose(Choice::single("--by", cycle(question.value("--by").or(Some("function")), &kinds)));
-            state.ask(question);
+            let kinds: &[&str] = if question.view == View::Timeline {
+                &["thread", "process", "package"]
+            } else {
+                &["function", "package", "file", "line", "mapping"]
+            };
+            question.choose(Choice::single(
+                "--by",
+                cycle(question.value("--by").or(kinds.first().copied()), kinds),
+            ));
+            ask(state, question, "--by");
         }
+        Key::Left | Key::Right | Key::Char('H') => {
+            state.message = Some("this key is for trees and flame graphs: 2 and 3 show them".to_string());
+        }
+        Key::Char(c) => state.message = Some(format!("{c} does nothing; ? lists the keys")),
         _ => {}
     }
     None
@@ -536,6 +690,9 @@ fn show_view(state: &mut State, answer: &Answer, view: View) {
         return show_function(state, answer, view);
     }
     let question = Question { view, ..state.question.clone() };
+    if question == state.question {
+        state.message = Some(format!("this is {} already", view.title()));
+    }
     state.ask(question);
 }
 
@@ -561,6 +718,8 @@ fn next_metric(state: &mut State, answer: &Answer) {
     let place = metrics.iter().position(|metric| metric == shown).unwrap_or(0);
     let mut question = state.question.clone();
     question.drop("--metric");
+    // It is a unit of the metric that was shown.
+    question.drop("--unit");
     question.choose(Choice::repeated("--metric", metrics[(place + 1) % metrics.len()].clone()));
     state.ask(question);
 }
@@ -578,5 +737,5 @@ fn next_order(state: &mut State) {
     let key = cycle(question.value("--sort").or(keys.first().copied()), keys);
     state.message = Some(format!("sorted by {key}"));
     question.choose(Choice::single("--sort", key));
-    state.ask(question);
+    ask(state, question, "--sort");
 }

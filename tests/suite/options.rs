@@ -101,6 +101,7 @@ const OF_COMMANDS: &[(&str, &str, &str, &str)] = &[
     ("graph", "--min-edge", "30", "cpu.pb.gz"),
     ("graph", "--color-by", "file", "graph.dot cpu.pb.gz"),
     ("ui", "--view", "tree", "cpu.pb.gz"),
+    ("ui", "--watch", "3", "--keys j cpu.pb.gz"),
     ("ui", "--keys", "j", "cpu.pb.gz"),
     ("ui", "--report", "", "--keys j cpu.pb.gz"),
     ("ui", "--screen", "60x20", "--keys j cpu.pb.gz"),

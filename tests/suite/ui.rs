@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::Write;
+use std::io::{Read, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -64,7 +64,7 @@ fn in_shell(folder: &Path, command: &str) -> Value {
 }
 
 /// What may be pressed: what moves, what asks something else, and what undoes it.
-const KEYS: [&str; 34] = [
+const KEYS: [&str; 36] = [
     "j",
     "jj",
     "k",
@@ -97,6 +97,8 @@ const KEYS: [&str; 34] = [
     "9",
     "<tab>",
     "/a<enter>",
+    "&e<enter>",
+    "5",
     ":--collapse-recursion<enter>",
     ":--by file<enter>",
 ];
@@ -140,8 +142,8 @@ fn check(folder: &Path, command: &str, schema: &str, screen: &Value, context: &s
             }
         }
         "prof.flame.v1" => {
-            let tree = command.replace("prof flame", "prof tree").replace(" flame.html", "");
-            let printed = in_shell(folder, &tree);
+            assert!(command.starts_with("prof tree "), "{context}: nothing is written");
+            let printed = in_shell(folder, command);
             assert_eq!(screen["shown"], printed["shown"], "{context}");
             if command.contains("--bottom-up") {
                 return;
@@ -256,16 +258,21 @@ fn mistakes_leave_the_screen_as_it_was() {
     let folder = folder();
     let start = command(folder.path(), &["cpu.pb.gz"], "");
     for (keys, says) in [
-        (":--by pckage<enter>", "pckage"),
-        (":--forcus x<enter>", "--focus"),
+        (":--by pckage<enter>", "--by pckage: expected function"),
+        (":--forcus x<enter>", "prof top has no option --forcus; did you mean --focus?"),
+        (":--bottom-up<enter>", "prof top has no option --bottom-up"),
+        (":--limit x<enter>", "--limit x: not a whole number"),
+        (":--normalize total<enter>", "--base"),
         (":--focus no.such.function<enter>", "nothing matches"),
-        (":--label<enter>", "--label"),
+        (":--label<enter>", "--label K=V needs a value"),
         (":nonsense<enter>", "options start with -"),
         (":'<enter>", "quote"),
         (":--format json<enter>", "s saves"),
         ("7", "does not say when"),
         ("d", "--base OLD"),
         ("u", "where you started"),
+        ("X", "no filters"),
+        ("w<wait>w", "no longer watching"),
     ] {
         let shown = pressed(folder.path(), &["cpu.pb.gz"], keys, &["--screen", "200x24"]);
         assert!(shown.contains(says), "{keys}: {shown}");
@@ -331,6 +338,122 @@ fn servers_record_again() {
     let compared =
         pressed(folder.path(), &["--base", "old.pb.gz", "new.pb.gz"], "", &["--screen", "1000x24"]);
     assert_eq!(screen.lines().nth(3), compared.lines().nth(3));
+}
+
+/// Watching shows the newest recording at the same place, and keeps only that one.
+#[test]
+fn servers_are_watched() {
+    let folder = folder();
+    let server = old_then_new();
+    let address = server.url("/cpu.pb.gz");
+    let mut ui = prof(
+        folder.path(),
+        &["ui", "--keys", "2/Discounted<enter>w<wait><wait>jk", "--screen", "1000x24", &address],
+    );
+    let output = ui.env("XDG_CACHE_HOME", folder.path()).stdin(Stdio::null()).output().unwrap();
+    let screen = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(server.paths(), ["/cpu.pb.gz"; 3], "the first, and one each time");
+    assert!(screen.contains("every 5 s, w stops"), "{screen}");
+    let new = pressed(folder.path(), &["new.pb.gz"], "2/Discounted<enter>", &["--screen", "1000x24"]);
+    let selected = |screen: &str| screen.lines().nth(21).unwrap().to_string();
+    assert_eq!(selected(&screen), selected(&new));
+    assert!(selected(&new).contains("Discounted") && screen.contains("cpu 9.70s"), "{screen}");
+    let command = screen.trim_end().lines().last().unwrap();
+    let file = command.strip_prefix("$ prof tree ").unwrap_or_else(|| panic!("{command}"));
+    let recordings = fs::read_dir(Path::new(file).parent().unwrap()).unwrap().count();
+    assert_eq!(recordings, 2, "the first one and the newest; that between them was replaced");
+}
+
+/// A file that is written again is read again, also if that fails at first.
+#[test]
+#[cfg(unix)]
+#[needs(Script)]
+fn files_are_watched() {
+    let folder = folder();
+    let file = folder.path().join("watched.folded");
+    let [first, broken, second] = ["main;parse 1\n", "\u{1}\u{2}", "main;parse 1\nmain;QQQQQQ 7\n"];
+    fs::write(&file, first).unwrap();
+    // A terminal, because with --keys the file cannot change between two of them.
+    let line = format!("{} ui --watch 1 watched.folded", env!("CARGO_BIN_EXE_prof"));
+    let mut script = Command::new("script");
+    script.args(["-qec", &format!("stty rows 24 cols 80; {line}"), "/dev/null"]).current_dir(folder.path());
+    script
+        .env_remove("PROF_PROFILE")
+        .env("TERM", "xterm-256color")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped());
+    let mut child = script.spawn().unwrap();
+    let (mut keys, mut screen) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+    let mut shown = Vec::new();
+    // Single words, because a terminal is sent only the cells that change.
+    for (text, content) in [("parse", Some(broken)), ("parquet", Some(second)), ("QQQQQQ", None)] {
+        let mut part = [0; 4096];
+        while !String::from_utf8_lossy(&shown).contains(text) {
+            let count = screen.read(&mut part).unwrap();
+            assert!(count > 0, "{text}: {}", String::from_utf8_lossy(&shown).escape_debug());
+            shown.extend_from_slice(&part[..count]);
+        }
+        content.into_iter().for_each(|content| fs::write(&file, content).unwrap());
+    }
+    keys.write_all(b"q").unwrap();
+    screen.read_to_end(&mut shown).unwrap();
+    assert!(child.wait().unwrap().success());
+}
+
+#[test]
+fn units_and_edits_are_those_of_the_command_line() {
+    let folder = folder();
+    let shown = |profile: &[&str], keys: &str| pressed(folder.path(), profile, keys, &["--screen", "120x24"]);
+    for keys in ["1", "2", "3", "c", "c5", "6", "9"] {
+        let screen = shown(&["--unit", "ms", "cpu.pb.gz"], keys);
+        assert!(screen.contains("cpu 7,230ms") && !screen.contains("7.23s"), "{keys}: {screen}");
+    }
+    for keys in ["1", "2", "3", "c", "6", "9"] {
+        let screen = shown(&["--what-if", "Discounted=0.5", "cpu.pb.gz"], keys);
+        assert!(screen.contains("what if Discounted=0.5: cpu 7.23s → 5.96s"), "{keys}: {screen}");
+        let screen = shown(&["--base", "old.pb.gz", "new.pb.gz"], keys);
+        assert!(screen.contains("base old.pb.gz 7.27s"), "{keys}: {screen}");
+    }
+    assert!(shown(&["--quiet", "--verbose", "cpu.pb.gz"], "2").ends_with("$ prof tree cpu.pb.gz\n"));
+    let report = |keys: &str| shown(&["cpu.pb.gz"], keys);
+    assert!(report("9:--budget 100<enter>").contains("--budget is for text"));
+    assert!(report("9o").contains("prof report has no --sort"));
+    // Half of a comparison may have been given before.
+    let rescaled = shown(&["--base", "old.pb.gz", "new.pb.gz"], ":--normalize total<enter>");
+    assert!(rescaled.contains("rescaled × 1.334 (total)"), "9.70 ÷ 7.27: {rescaled}");
+}
+
+#[test]
+fn lines_of_text_lead_on() {
+    let folder = folder();
+    let last = |profile: &str, keys: &str| command(folder.path(), &[profile], keys);
+    // The line that is selected at first is the heaviest thread, then the first phase, and the first finding.
+    assert_eq!(last("java.jfr", "7<enter>"), "prof timeline --thread '^pool\\-1\\-thread\\-3$' java.jfr");
+    assert_eq!(last("java.jfr", "7/prof<enter><enter>"), "prof top --from 0s --to 1.44s java.jfr");
+    let source = "prof source 'example.com/shop/catalog.(*Catalog).Discounted' cpu.pb.gz";
+    assert_eq!(last("cpu.pb.gz", "9<enter>"), source);
+    assert_eq!(
+        last("cpu.pb.gz", "9f1"),
+        "prof top --focus '^example\\.com/shop/catalog\\.\\(\\*Catalog\\)\\.Discounted$' cpu.pb.gz"
+    );
+    let metrics = |keys: &str| pressed(folder.path(), &["--view", "timeline", "java.jfr"], keys, &[]);
+    assert!(metrics("m").contains("prof timeline --metric"), "without having been in another view");
+}
+
+/// A graph of callers divides the self of functions, as the columns of the tree do.
+#[test]
+fn blocks_of_callers_are_parts_of_self() {
+    let folder = folder();
+    let details = |keys: &str| {
+        let screen = pressed(folder.path(), &["cpu.pb.gz"], keys, &["--screen", "150x24"]);
+        screen.lines().nth(21).unwrap().to_string()
+    };
+    assert!(details("3b").contains("Discounted  self 2.52s 34.9%"), "{}", details("3b"));
+    let caller = details("3bj");
+    assert!(
+        caller.contains("(*Ledger).cost  called for 2.52s 34.9%, self of catalog.(*Catalog).Discounted"),
+        "{caller}"
+    );
 }
 
 #[test]

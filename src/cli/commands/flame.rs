@@ -239,9 +239,7 @@ impl FlameCommand {
     /// The flame graph as a terminal shows it: the widest first. Blocks that are too narrow for `pixels` are left out. Profiles in `keep`
     /// are not loaded again.
     #[cfg(feature = "ui")]
-    pub(super) fn graph(mut self, output: &Output, keep: &Keep, pixels: u32) -> Result<Report> {
-        // The picture is among the profiles.
-        self.out()?;
+    pub(super) fn graph(self, output: &Output, keep: &Keep, pixels: u32) -> Result<Report> {
         let (direction, focus_part) = if self.drawing.bottom_up {
             (Direction::BottomUp, FocusPart::Callers)
         } else {

@@ -4,7 +4,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use anyhow::Result;
 
-use crate::load::Loaded;
+use crate::cli::input::request::they_are;
+use crate::cli::terminal::failure::hinted;
+use crate::load::{Error, Loaded};
 use crate::report::Message;
 
 /// Profiles that stay loaded, and the notes on the last report.
@@ -45,10 +47,16 @@ impl Keep {
         locked(&self.notes).clone()
     }
 
-    /// Forgets all profiles, so that they are read again.
-    #[cfg(feature = "ui")]
-    pub(crate) fn forget(&self) {
-        locked(&self.loads).clear();
+    /// The same, of which these metrics are shown.
+    pub(crate) fn get_showing(
+        &self,
+        key: String,
+        metrics: &[String],
+        load: impl FnOnce() -> Result<Loaded>,
+    ) -> Result<Loaded> {
+        let loaded = self.get(key, load)?.showing(metrics).map_err(unknown)?;
+        self.remember_metrics(&loaded);
+        Ok(loaded)
     }
 
     /// Remembers which metrics there are. A comparison has only one of them.
@@ -71,6 +79,15 @@ impl Keep {
         }
         loads.push((key, loaded.clone()));
         Ok(loaded)
+    }
+}
+
+fn unknown(error: Error) -> anyhow::Error {
+    match error {
+        Error::UnknownMetric { name, known } => {
+            hinted(format!("--metric {name}: no such metric"), they_are("the profile's", &known))
+        }
+        error => anyhow::Error::msg(error.to_string()),
     }
 }
 

@@ -110,7 +110,7 @@ commands! {
     Flame(flame::FlameCommand),
     Open(open::OpenCommand),
     #[cfg(feature = "ui")]
-    Ui(ui::UiCommand),
+    Ui(ui::UiCommand) with describe,
     Source(source::SourceCommand),
     Labels(labels::LabelsCommand),
     Traces(traces::TracesCommand),

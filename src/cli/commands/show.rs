@@ -8,7 +8,7 @@ use anyhow::Result;
 use crate::cli::commands::fit::{Attempt, fitted};
 use crate::cli::commands::keep::Keep;
 use crate::cli::commands::requirement::Requirement;
-use crate::cli::input::request::{explain as explain_load, load, they_are};
+use crate::cli::input::request::{explain as explain_load, load};
 use crate::cli::options::args::{InputArgs, RowLimit, StackArgs, ViewArgs, note, say, warn};
 use crate::cli::options::filters::explain;
 use crate::cli::options::highlight::HighlightArgs;
@@ -17,7 +17,7 @@ use crate::cli::terminal::clock::Clock;
 use crate::cli::terminal::failure::{hinted, unwritten};
 use crate::cli::terminal::pager;
 use crate::filter::{Filters, FocusPart};
-use crate::load::{Error, Loaded, Prepared, Sides, sides_of_runs};
+use crate::load::{Loaded, Prepared, Sides, sides_of_runs};
 use crate::output;
 use crate::profile::{LoadOptions, Meta, Profile};
 use crate::report::{Message, MessageKind, Report};
@@ -167,14 +167,14 @@ impl<'a> Show<'a> {
     /// The profile, loaded now or earlier.
     fn kept(&self, keep: &Keep, filters: &Filters) -> Result<Loaded> {
         let depends_on_metric = self.stacks.base.is_given() || self.stacks.many.combine().chooses();
-        let loaded = keep.get(self.key(filters, depends_on_metric)?, || self.load(filters, None))?;
-        if depends_on_metric {
-            self.check(&loaded)?;
-            return Ok(loaded);
-        }
-        let loaded = loaded.showing(&self.stacks.input.metrics).map_err(unknown)?;
+        let key = self.key(filters, depends_on_metric)?;
+        let load = || self.load(filters, None);
+        let loaded = if depends_on_metric {
+            keep.get(key, load)?
+        } else {
+            keep.get_showing(key, &self.stacks.input.metrics, load)?
+        };
         self.check(&loaded)?;
-        keep.remember_metrics(&loaded);
         Ok(loaded)
     }
 
@@ -203,15 +203,6 @@ impl<'a> Show<'a> {
         self.requirement.check(&loaded.profile, &self.by, &loaded.metrics)?;
         note(self.requirement.note([&loaded.profile].into_iter(), &self.by).as_slice(), &self.stacks.input);
         Ok(())
-    }
-}
-
-fn unknown(error: Error) -> anyhow::Error {
-    match error {
-        Error::UnknownMetric { name, known } => {
-            hinted(format!("--metric {name}: no such metric"), they_are("the profile's", &known))
-        }
-        error => anyhow::Error::msg(error.to_string()),
     }
 }
 

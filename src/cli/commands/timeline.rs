@@ -98,7 +98,7 @@ impl TimelineCommand {
         let needs = LoadOptions { labels: true, times: true, ..LoadOptions::LEAST }.or(filters.needs());
         let read = || load(&input.given(&self.many, needs, self.filters.all_frames)?);
         let loaded = match keep {
-            Some(keep) => keep.get(self.key()?, read)?,
+            Some(keep) => keep.get_showing(self.key()?, &input.metrics, read)?,
             None => read()?,
         };
         REQUIREMENT.check(&loaded.profile, &By::Function, &loaded.metrics)?;
@@ -125,8 +125,11 @@ impl TimelineCommand {
 
     /// What two timelines have in common that can show the same loaded profile.
     fn key(&self) -> Result<String> {
-        let words = [self.input.repeated(), self.many.repeated()];
-        Ok(format!("timeline {:?} {words:?}", self.input.files()?))
+        // Which profiles are the heaviest depends on the metric.
+        let metrics = if self.many.combine().chooses() { self.input.metrics.clone() } else { Vec::new() };
+        let input = InputArgs { metrics, ..self.input.clone() };
+        let words = [input.repeated(), self.many.repeated()];
+        Ok(format!("timeline {:?} {words:?}", input.files()?))
     }
 
     /// What a command for a part of the time has after the range: the options and inputs of this one, quoted for a shell.

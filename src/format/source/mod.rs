@@ -17,6 +17,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use crate::format::{LoadError, RecordedFiles};
+use crate::parallel::checkpoint;
 use crate::profile::{Budget, Reservation, SharedTables};
 use blocks::{Blocks, HEADROOM};
 use compression::{broken, unwrap_layers};
@@ -166,6 +167,7 @@ impl Source {
     /// Extends [`Source::bytes`]; returns false at the end of the input. Fails if the input cannot be read or
     /// its compressed data is corrupt, and so do all callers.
     pub fn more(&mut self) -> Result<bool, LoadError> {
+        checkpoint();
         let Some(mut block) = self.next_block()? else {
             return Ok(false);
         };

@@ -7,6 +7,8 @@ use crate::output::table::Emphasis;
 use crate::output::text::line::TextLine;
 use crate::output::{Scaled, headline, scale};
 use crate::report::Header;
+#[cfg(feature = "ui")]
+use crate::unit::share;
 
 /// `gpq.pprof · cpu 85.99s in 40.73s, 2.11 CPUs busy · 8,599 samples`
 pub(super) fn lines(header: &Header, style: &Style) -> Scaled<Vec<TextLine>> {
@@ -29,6 +31,46 @@ pub(super) fn lines(header: &Header, style: &Style) -> Scaled<Vec<TextLine>> {
     );
     Ok(lines)
 }
+
+/// The header as a screen shows it that has one line for it: the most important first, since the last parts are left out if
+/// there is no space.
+#[cfg(feature = "ui")]
+pub(super) fn parts(header: &Header, style: &Style) -> Scaled<Vec<String>> {
+    let mut recording = headline::recording(&metrics(header, style)?, &header.recording, style.is_wide());
+    let rest = recording.split_off(recording.len().min(1));
+    let mut parts = Vec::new();
+    // It names the metric and its total, too.
+    match what_if_line(header, style)? {
+        Some(line) => parts.push(line),
+        None => parts.extend(recording),
+    }
+    if let Some(base) = &header.base {
+        let total =
+            scale(&header.metric, header.total.max(base.total), style.unit.as_ref())?.format(base.total);
+        let rescaled = headline::rescaled(header).map(|rescaled| format!(", {rescaled}")).unwrap_or_default();
+        parts.push(
+            style
+                .glyphs
+                .plain(&format!("{BASE}{} {total}{rescaled}", headline::base_inputs(header)))
+                .into_owned(),
+        );
+    }
+    if !header.filters.iter().all(|filter| headline::change(filter).is_some()) {
+        let shown = scale(&header.metric, header.shown, style.unit.as_ref())?.format(header.shown);
+        parts.push(format!("shown {shown} ({})", share(header.shown, header.total)));
+    }
+    let taken =
+        parts.iter().take(MOST_IMPORTANT).map(|part| display_width(style.glyphs.dot) + display_width(part));
+    let room = style.width.map(|width| width.saturating_sub(taken.sum()).max(LEAST_INPUT));
+    let inputs = headline::inputs(header);
+    let inputs = room.map_or(inputs.clone(), |room| shorten(&inputs, room, style));
+    parts.extend(rest);
+    Ok([inputs].into_iter().filter(|inputs| !inputs.is_empty()).chain(parts).collect())
+}
+
+/// How many parts of the header matter more than the folders of the input.
+#[cfg(feature = "ui")]
+const MOST_IMPORTANT: usize = 2;
 
 /// The line of the old side: `base main.pb.gz · cpu 82.10s in 40.70s · rescaled × 1.050 (core) · Δ% is of this total`.
 fn base_line(header: &Header, style: &Style) -> Scaled<Option<TextLine>> {

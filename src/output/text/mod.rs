@@ -50,18 +50,18 @@ fn lines<'r>(report: &'r Report, style: &'r Style) -> Scaled<Box<dyn Iterator<It
     Ok(Box::new(heading.into_iter().flatten().chain(tables)))
 }
 
-/// The lines of a report that a screen of this style shows, each with its emphasis.
+/// The lines of a report that a screen of this style shows below the first line of the header, each with its emphasis.
 #[cfg(feature = "ui")]
 pub(crate) fn text_lines(report: &Report, style: &Style) -> Scaled<Vec<(String, Emphasis)>> {
-    Ok(on_screen(lines(report, style)?, style))
+    Ok(on_screen(lines(report, style)?.skip(1), style))
 }
 
-/// The first header line of a report, in parts that may be left out from the end.
+/// The header of a report on one line, in parts that may be left out from the end.
 #[cfg(feature = "ui")]
 pub(crate) fn heading_parts(report: &Report, style: &Style) -> Scaled<Vec<String>> {
-    let heading = heading_of(report).map(|header| heading(header, style)).transpose()?.unwrap_or_default();
-    let first = heading.first().map_or("", String::as_str);
-    Ok(first.split(style.glyphs.dot).map(|part| clean(part).into_owned()).collect())
+    let Some(header) = heading_of(report) else { return Ok(Vec::new()) };
+    let parts = header::parts(header, style)?;
+    Ok(parts.into_iter().map(|part| clean(&part).into_owned()).collect())
 }
 
 #[cfg(feature = "ui")]

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 use hashbrown::HashMap;
 
+use crate::parallel::checkpoint;
 use crate::profile::Column;
 use crate::tree::key_runs::KeyRuns;
 use crate::tree::prefixes::{PrefixId, Prefixes};
@@ -80,6 +81,7 @@ impl<'s> Miner<'s> {
     pub(super) fn run(mut self, weight: &Column<KeyId, i64>) -> Vec<Sequence> {
         self.start(weight);
         while let Some(chain) = self.work.pop() {
+            checkpoint();
             if !self.stride(&chain) {
                 self.visit(&chain);
             }

@@ -4,8 +4,9 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-use crate::name::{clean, display_width, fit};
+use crate::name::{clean, display_width, fit, split_shown};
 use crate::output::{scale, wrap};
+use crate::report::{Direction, Flame, FlameNode};
 use crate::ui::answer::Answer;
 use crate::ui::draw::cells::put;
 use crate::ui::draw::help::ascii;
@@ -15,14 +16,7 @@ use crate::ui::state::{Purpose, State};
 use crate::unit::share;
 
 /// The heading and the tabs.
-pub(super) fn top(
-    state: &State,
-    answer: &Answer,
-    theme: Theme,
-    computing: bool,
-    area: Rect,
-    cells: &mut Buffer,
-) {
+pub(super) fn top(state: &State, answer: &Answer, theme: Theme, note: &str, area: Rect, cells: &mut Buffer) {
     let width = usize::from(area.width);
     let dot = if theme.unicode { " · " } else { " | " };
     let mut parts = &answer.heading[..];
@@ -30,11 +24,10 @@ pub(super) fn top(
         parts = &parts[..parts.len() - 1];
     }
     put(cells, 0, 0, &fit(&parts.join(dot), width, theme.ellipsis()), width, Theme::bold());
-    let note = if computing { " computing, Esc stops " } else { "" };
     let mut x = 0;
     for (place, view) in View::ALL.into_iter().enumerate() {
         let is_shown = view == state.question.view;
-        let text = format!(" {} {}", place + 1, name_of(view));
+        let text = format!(" {} {}", place + 1, view.title());
         // Where there is no space for the names of tabs, only that of the view is shown.
         let text = if tabs_fit(width) || is_shown { text } else { format!(" {}", place + 1) };
         let style = if is_shown { Theme::selected() } else { theme.faint() };
@@ -45,12 +38,8 @@ pub(super) fn top(
     put(cells, start as u16, 1, note, note.len(), Theme::selected());
 }
 
-fn name_of(view: View) -> &'static str {
-    if view == View::Focus { "callers" } else { view.command() }
-}
-
 fn tabs_fit(width: usize) -> bool {
-    View::ALL.into_iter().map(|view| name_of(view).len() + 3).sum::<usize>() < width
+    View::ALL.into_iter().map(|view| view.title().len() + 3).sum::<usize>() < width
 }
 
 /// The selected line in full or what happened, the keys, and the command.
@@ -60,6 +49,7 @@ pub(super) fn bottom(state: &State, answer: &Answer, theme: Theme, area: Rect, c
         (Some(typing), _) => {
             let prompt = match typing.purpose {
                 Purpose::Search => "/",
+                Purpose::Only => "only lines that match: ",
                 Purpose::Options => ":",
                 Purpose::Save => "save as: ",
             };
@@ -86,27 +76,23 @@ pub(super) fn bottom(state: &State, answer: &Answer, theme: Theme, area: Rect, c
     put(cells, 0, height - rows - 1, &ascii_or(&keys(state, answer, width), theme), width, theme.faint());
     put(cells, 0, height - rows, "$ ", width, theme.faint());
     let room = width.saturating_sub(2);
-    let command = without_middle(&state.command_line(), room * usize::from(rows), theme);
-    let mut rest = &*command;
-    for row in 0..rows {
-        let (line, after) = rest.split_at(split_place(rest, room));
-        put(cells, 2, height - rows + row, line, room, Theme::bold());
-        rest = after;
+    for (row, line) in (0..rows).zip(command_lines(state, usize::from(rows), room, theme)) {
+        put(cells, 2, height - rows + row, &line, room, Theme::bold());
     }
+}
+
+/// The command in so many lines. One that is too long loses its middle, because its end names the profiles.
+fn command_lines(state: &State, count: usize, room: usize, theme: Theme) -> Vec<String> {
+    let mut lines = state.command_lines();
+    if lines.len() > count {
+        let rest = lines.split_off(count - 1).join(" ");
+        lines.push(without_middle(&rest, room, theme));
+    }
+    lines
 }
 
 /// How many lines a message takes at most.
 const MOST_LINES: usize = 4;
-
-/// Where a text is to be split so that its first part fits.
-fn split_place(text: &str, room: usize) -> usize {
-    let mut width = 0;
-    let fits = |c: char| {
-        width += display_width(c.encode_utf8(&mut [0; 4]));
-        width <= room
-    };
-    text.len() - text.trim_start_matches(fits).len()
-}
 
 fn ascii_or(text: &str, theme: Theme) -> String {
     if theme.unicode { text.to_string() } else { ascii(text) }
@@ -137,28 +123,53 @@ fn details(state: &State, answer: &Answer) -> String {
     if let Some(flame) = answer.flame() {
         let Some(node) = flame.nodes.get(state.cursor.node as usize) else { return String::new() };
         let header = &flame.header;
-        let Ok(scale) = scale(&header.metric, header.shown, None) else { return String::new() };
-        let name = if state.cursor.node == 0 { "all" } else { &*node.name };
-        let mut text = format!(
-            "{name}  total {} {}  self {} {}",
-            scale.format(node.total),
-            share(node.total, header.total),
-            scale.format(node.self_value),
-            share(node.self_value, header.total),
-        );
+        let Ok(scale) = scale(&header.metric, header.shown, answer.unit().as_ref()) else {
+            return String::new();
+        };
+        let value = |value: i64| format!("{} {}", scale.format(value), share(value, header.total));
+        let total = value(node.total);
+        let mut text = match (state.cursor.node, top_of(flame, node)) {
+            (0, _) => format!("all  {total}"),
+            (_, Some(top)) if std::ptr::eq(top, node) => format!("{}  self {total}", node.name),
+            (_, Some(top)) => {
+                format!("{}  called for {total}, self of {}", node.name, answer.shown(&top.name))
+            }
+            (_, None) => format!("{}  total {total}  self {}", node.name, value(node.self_value)),
+        };
         if let Some(old) = node.old {
             text.push_str(&format!("  change {}", scale.format_signed(node.total - old.total)));
         }
-        if let Some(file) = node.file.as_deref().filter(|file| !file.is_empty()) {
+        if let Some(file) = node.file.as_deref().filter(|file| !file.is_empty() && !has_place(&node.name)) {
             let line = node.line.map(|line| format!(":{line}")).unwrap_or_default();
             text.push_str(&format!("  {file}{line}"));
         }
         return text;
     }
     let Some(line) = state.line() else { return String::new() };
+    if let Some(command) = answer.command_of(line) {
+        return format!("Enter: {command}");
+    }
     let Some(name) = answer.name_of(line) else { return String::new() };
-    let place = answer.place_of(line).map(|place| format!("  {place}")).unwrap_or_default();
+    let place = answer.place_of(line).filter(|_| !has_place(name));
+    let place = place.map(|place| format!("  {place}")).unwrap_or_default();
     format!("{name}{place}")
+}
+
+/// Whether a name ends with the place of the function: `serve (app.py:82)`.
+fn has_place(name: &str) -> bool {
+    split_shown(name).is_some()
+}
+
+/// In a graph of callers, the function whose self a block is a part of; its callers are below it.
+fn top_of<'f>(flame: &'f Flame, node: &'f FlameNode) -> Option<&'f FlameNode> {
+    if flame.direction == Direction::TopDown {
+        return None;
+    }
+    let mut top = node;
+    while top.parent != 0 {
+        top = flame.nodes.get(top.parent as usize)?;
+    }
+    Some(top)
 }
 
 /// The most useful keys of a view, as many as fit.
@@ -168,7 +179,8 @@ fn keys(state: &State, answer: &Answer, width: usize) -> String {
     }
     if let Some(typing) = &state.typing {
         return match typing.purpose {
-            Purpose::Search => "Enter finds · Esc gives up",
+            Purpose::Search => "Enter finds · Esc gives up · then n next, N previous",
+            Purpose::Only => "Enter keeps these lines · Esc shows all again",
             Purpose::Options => {
                 "options as on the command line, such as --by package · Enter asks · Esc gives up"
             }
@@ -181,16 +193,29 @@ fn keys(state: &State, answer: &Answer, width: usize) -> String {
         View::Flame => Some("Enter zoom"),
         View::Labels => Some("Enter keep"),
         View::Top | View::Focus => Some("Enter callers"),
-        View::Report | View::Timeline => Some("Enter shows it"),
-        _ => None,
+        View::Report => Some("Enter evidence"),
+        View::Timeline => Some("Enter keep"),
+        View::Source | View::Hot => None,
     };
     let is_function = state.selected(answer).is_some();
-    let of_function: &[&str] = if is_function { &["f focus", "x ignore", "h hide frame"] } else { &[] };
-    let of_tree: &[&str] = if state.question.view == View::Tree { &["H heaviest path"] } else { &[] };
+    let of_function: &[&str] = if is_function { &["f keep", "x drop"] } else { &[] };
+    let is_tree = matches!(state.question.view, View::Tree | View::Flame);
+    let of_tree: &[&str] = if is_tree { &["H heaviest path"] } else { &[] };
     let back: &[&str] = if state.before.is_empty() { &[] } else { &["Backspace back"] };
-    let rest = ["/ search", "b bottom-up", "t threads", "m metric", "s save", "y copy", ": options"];
-    let all = ["? help", "q quit"].into_iter().chain(enter).chain(back.iter().copied());
-    let all = all.chain(of_function.iter().copied()).chain(of_tree.iter().copied()).chain(rest);
+    let rest = [
+        "/ search",
+        "b bottom-up",
+        "& filter lines",
+        "h hide frame",
+        "t threads",
+        "m metric",
+        "s save",
+        "y copy",
+        "w watch",
+        ": options",
+    ];
+    let all = ["? help", "q quit"].into_iter().chain(enter).chain(of_tree.iter().copied());
+    let all = all.chain(back.iter().copied()).chain(of_function.iter().copied()).chain(rest);
     let mut text = String::new();
     for key in all {
         let longer = if text.is_empty() { key.to_string() } else { format!("{text} · {key}") };

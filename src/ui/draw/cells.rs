@@ -25,6 +25,16 @@ pub(crate) fn text_of(cells: &Buffer) -> String {
     (0..height).map(line).collect::<Vec<String>>().join("\n")
 }
 
+/// Replaces what a terminal without UTF-8 would show as several characters each, such as letters in names.
+pub(super) fn only_ascii(area: Rect, cells: &mut Buffer) {
+    for position in area.positions() {
+        let cell = &mut cells[position];
+        if !cell.symbol().is_ascii() {
+            cell.set_symbol("?");
+        }
+    }
+}
+
 /// Writes at most `room` columns of a text, if the line is on the screen. Texts of profiles are cleaned where they are made
 /// for display; this is a safety net.
 pub(super) fn put(cells: &mut Buffer, x: u16, y: u16, text: &str, room: usize, style: Style) {

@@ -7,10 +7,11 @@ use ratatui::style::Modifier;
 use crate::name::{BlockLabel, display_width};
 use crate::report::{Flame, Tier};
 use crate::ui::answer::Answer;
+use crate::ui::cursor::Cursor;
 use crate::ui::draw::cells::put;
 use crate::ui::draw::table::nothing;
 use crate::ui::draw::theme::{Meaning, Palette, Theme};
-use crate::ui::state::{Cursor, State};
+use crate::ui::state::State;
 
 /// A block of the picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -115,7 +116,11 @@ fn draw_block(state: &State, answer: &Answer, theme: Theme, block: Block, y: u16
     }
     let width = block.to - block.from;
     let edge = if theme.unicode { "▏" } else { "|" };
-    let label = BlockLabel { name: name.to_string(), place: String::new() };
+    let label = if block.node == 0 {
+        BlockLabel { name: name.to_string(), place: String::new() }
+    } else {
+        answer.label(&node.name)
+    };
     let label = if width > 3 { label.fit(width - 1) } else { String::new() };
     let label = if theme.unicode { label } else { label.replace('…', "~") };
     // Without colours, a line shows how far a block goes.

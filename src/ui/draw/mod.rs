@@ -21,22 +21,15 @@ use crate::ui::state::State;
 /// The smallest screen.
 const LEAST: (u16, u16) = (30, 8);
 
-/// Draws the screen. `computing` says that the answer to the question is still being computed.
-pub(crate) fn draw(
-    state: &State,
-    answer: &Answer,
-    theme: Theme,
-    computing: bool,
-    area: Rect,
-    cells: &mut Buffer,
-) {
+/// Draws the screen. `note` says what goes on behind it, such as that the answer to the question is still being computed.
+pub(crate) fn draw(state: &State, answer: &Answer, theme: Theme, note: &str, area: Rect, cells: &mut Buffer) {
     let (width, height) = (area.width, area.height);
     if width < LEAST.0 || height < LEAST.1 {
         let text = format!("needs {}x{} cells; q quits", LEAST.0, LEAST.1);
         put(cells, 0, 0, &text, usize::from(width), Style::new());
         return;
     }
-    bars::top(state, answer, theme, computing, area, cells);
+    bars::top(state, answer, theme, note, area, cells);
     let body = Rect { y: 2, height: state.page() as u16 + 1, ..area };
     match state.help {
         Some(first) => help::draw(first, theme, body, cells),
@@ -44,4 +37,7 @@ pub(crate) fn draw(
         None => table::draw(state, answer, theme, body, cells),
     }
     bars::bottom(state, answer, theme, area, cells);
+    if !theme.unicode {
+        cells::only_ascii(area, cells);
+    }
 }

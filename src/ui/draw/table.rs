@@ -6,7 +6,7 @@ use ratatui::style::Style;
 
 use crate::name::{display_width, fit};
 use crate::output::{Emphasis, scale};
-use crate::report::{Header, Report};
+use crate::report::{Header, MetricName, Report};
 use crate::ui::answer::{Answer, Line};
 use crate::ui::draw::cells::put;
 use crate::ui::draw::theme::Theme;
@@ -85,7 +85,7 @@ pub(super) fn draw(state: &State, answer: &Answer, theme: Theme, area: Rect, cel
         let style = if is_found { base.patch(Theme::found()) } else { base };
         put(cells, x, y, &fit(&text, room, theme.ellipsis()), room, style);
     }
-    if state.lines.is_empty() {
+    if state.lines.is_empty() && state.cursor.only.is_none() {
         put(cells, 0, area.y + 1, nothing(answer), usize::from(area.width), theme.faint());
     }
 }
@@ -100,7 +100,7 @@ fn is_marked(answer: &Answer, line: Line) -> bool {
 pub(super) fn nothing(answer: &Answer) -> &'static str {
     match answer.report.header() {
         Some(header) if !header.filters.is_empty() => "nothing is left: X removes all filters",
-        _ if matches!(answer.report, Report::Labels(_)) => "the samples of this profile have no labels",
+        _ if matches!(*answer.report, Report::Labels(_)) => "the samples of this profile have no labels",
         _ => "the profile has no values of this metric",
     }
 }
@@ -160,7 +160,7 @@ fn draw_changes(answer: &Answer, columns: &[Column], line: Line, theme: Theme, y
 }
 
 fn style_of(answer: &Answer, line: Line, theme: Theme) -> Style {
-    match (&answer.report, line) {
+    match (&*answer.report, line) {
         (_, Line::Title(_) | Line::Subject | Line::Key(_)) => Theme::bold(),
         (_, Line::Cut(..)) => theme.faint(),
         (Report::Top(top), Line::Top(row))
@@ -174,7 +174,7 @@ fn style_of(answer: &Answer, line: Line, theme: Theme) -> Style {
 
 /// What is above the names.
 fn title_of_names(answer: &Answer) -> String {
-    match &answer.report {
+    match &*answer.report {
         Report::Labels(_) => "LABEL".to_string(),
         Report::Focus(_) => String::new(),
         Report::Tree(_) if answer.is_bottom_up() => {
@@ -188,7 +188,7 @@ fn title_of_names(answer: &Answer) -> String {
 /// What is before the name of a line: the depth of a row, and whether it is open.
 fn branches(state: &State, answer: &Answer, theme: Theme, line: Line) -> String {
     let (open, closed, leaf) = if theme.unicode { ("▾ ", "▸ ", "  ") } else { ("- ", "+ ", "  ") };
-    match (&answer.report, line) {
+    match (&*answer.report, line) {
         (Report::Tree(tree), Line::Tree(row)) => {
             let mark = match answer.has_children(row) {
                 true if state.cursor.open.contains(&row) => open,
@@ -227,11 +227,10 @@ impl Scales {
     fn of(answer: &Answer) -> Self {
         let Some(header) = answer.report.header() else { return Scales { first: None, further: Vec::new() } };
         let largest = header.shown.max(header.base.as_ref().map_or(0, |base| base.total));
-        let unit =
-            answer.question.value("--unit").filter(|unit| *unit != "auto").map(crate::unit::Unit::parse);
-        let first = scale(&header.metric, largest, unit.as_ref()).ok();
-        let further =
-            header.metrics.iter().map(|metric| scale(&metric.metric, metric.shown, None).ok()).collect();
+        let unit = answer.unit();
+        let of_metric = |metric: &MetricName, largest| scale(metric, largest, unit.as_ref()).ok();
+        let first = of_metric(&header.metric, largest);
+        let further = header.metrics.iter().map(|metric| of_metric(&metric.metric, metric.shown)).collect();
         Scales { first, further }
     }
 
@@ -271,8 +270,8 @@ fn wanted(answer: &Answer, width: u16) -> Vec<(String, What)> {
     let titled =
         |list: &[(&str, What)]| list.iter().map(|(title, what)| ((*title).to_string(), *what)).collect();
     let Some(header) = answer.report.header() else { return Vec::new() };
-    let has_own = matches!(answer.report, Report::Top(_) | Report::Tree(_));
-    let own_first = matches!(answer.report, Report::Top(_)) || answer.is_bottom_up();
+    let has_own = matches!(*answer.report, Report::Top(_) | Report::Tree(_));
+    let own_first = matches!(*answer.report, Report::Top(_)) || answer.is_bottom_up();
     if header.metrics.len() > 1 && has_own {
         let name = |index: usize| header.metrics[index].metric.name.to_uppercase();
         let of_metric =
@@ -297,7 +296,7 @@ fn wanted(answer: &Answer, width: u16) -> Vec<(String, What)> {
         &[("SELF", What::Own), ("%", What::OwnShare)],
         &[("TOTAL", What::Total), ("%", What::TotalShare)],
     );
-    if matches!(answer.report, Report::Focus(_)) {
+    if matches!(*answer.report, Report::Focus(_)) {
         all.push(("%FUNC", What::FunctionShare));
     }
     if filtered {

@@ -1,14 +1,19 @@
 //! From a question to its answer, by the code of the commands.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
+use std::fs;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use anyhow::Result;
+use clap::builder::Resettable;
 use clap::{Args, Command, FromArgMatches};
 use tempfile::{NamedTempFile, TempPath};
 
+use crate::cli::commands::Describe;
 use crate::cli::commands::flame::FlameCommand;
 use crate::cli::commands::focus::FocusCommand;
 use crate::cli::commands::hot::HotCommand;
@@ -23,10 +28,9 @@ use crate::cli::commands::ui::given::given;
 use crate::cli::options::layout::Output;
 use crate::cli::options::pictures::has_ending;
 use crate::cli::terminal::failure::{describe, hinted, unwritten};
-use crate::output::{Glyphs, Style, heading_parts, scale, text_lines};
-use crate::report::{Header, Report};
+use crate::output::{Emphasis, Glyphs, Style, heading_parts, text_lines};
+use crate::report::Report;
 use crate::ui::{Answer, Choice, Grammar, Question, Theme, View};
-use crate::unit::share;
 
 /// Makes answers. Clones share the profiles.
 #[derive(Clone, Debug)]
@@ -37,10 +41,12 @@ pub(super) struct Engine {
     /// Which options the commands have.
     pub(super) grammar: Arc<Grammar>,
     pub(super) theme: Theme,
+    /// Says what is wrong with options.
+    describe: Describe,
 }
 
 /// Options of commands that make no sense on a screen: where and how text is printed.
-const OF_OUTPUT: [&str; 16] = [
+const OF_OUTPUT: [&str; 21] = [
     "--format",
     "--output",
     "--width",
@@ -56,24 +62,29 @@ const OF_OUTPUT: [&str; 16] = [
     "--embed-source",
     "--style",
     "--color-by",
+    "--time",
+    "--heatmap",
+    "--embed-times",
+    "--budget",
+    "--guide",
     "--help",
 ];
 
 /// Which rows of a tree are loaded unless asked otherwise: those from which the tree can be opened as far as one looks.
 const ROWS_OF_TREE: [&str; 4] = ["--limit", "20000", "--min-share", "0.05"];
 
-/// The same bottom-up, where each function has a tree of its own.
-const ROWS_OF_CALLERS: [&str; 4] = ["--limit", "100", "--min-share", "1"];
+/// The same bottom-up, where each function has a tree of its own; Enter on the line of the other functions loads more.
+const ROWS_OF_CALLERS: [&str; 4] = ["--limit", "30", "--min-share", "1"];
 
 /// The width of the flame graph in which a block must be visible, so that zooming needs no new report.
 const PIXELS: u32 = 20_000;
 
 impl Engine {
     /// Takes standard input, if it is one of the inputs.
-    pub(super) fn new(theme: Theme, inputs: &[String]) -> Result<Self> {
+    pub(super) fn new(theme: Theme, inputs: &[String], describe: Describe) -> Result<Self> {
         let is_used = inputs.iter().any(|input| input == "-");
         let standard_input = is_used.then(copied_input).transpose()?.map(Arc::new);
-        Ok(Engine { keep: Keep::default(), standard_input, grammar: Arc::new(grammar()), theme })
+        Ok(Engine { keep: Keep::default(), standard_input, grammar: Arc::new(grammar()), theme, describe })
     }
 
     /// The question about files only.
@@ -87,6 +98,11 @@ impl Engine {
         question
     }
 
+    /// Whether one of the profiles is standard input, which can be read only once.
+    pub(super) fn reads_standard_input(&self) -> bool {
+        self.standard_input.is_some()
+    }
+
     /// Names standard input as it was given.
     fn name_input(&self, report: &mut Report) {
         let (Some(copy), Some(header)) = (&self.standard_input, report.header_mut()) else { return };
@@ -94,9 +110,17 @@ impl Engine {
         header.inputs.iter_mut().filter(|input| **input == copy).for_each(|input| *input = "-".to_string());
     }
 
-    /// Reads profiles again from now on.
-    pub(super) fn forget(&self) {
-        self.keep.forget();
+    /// The same without any profiles, so that it reads them again.
+    pub(super) fn anew(&self) -> Engine {
+        Engine { keep: Keep::default(), ..self.clone() }
+    }
+
+    /// The state of the files that a question is about. If it is the same later, reading them again gives the same report.
+    pub(super) fn versions(&self, question: &Question) -> Vec<Version> {
+        let question = self.about_files(question);
+        let bases = question.choices.iter().filter(|choice| choice.name == "--base");
+        let files = question.inputs.iter().chain(bases.filter_map(|choice| choice.value.as_ref()));
+        files.flat_map(|file| versions(Path::new(file))).collect()
     }
 
     /// The report that a question asks for, for a screen of this width. Only a `loud` one says what it reads.
@@ -104,41 +128,55 @@ impl Engine {
         let keep = self.keep.anew();
         let mut report = self.report(&self.about_files(question), &keep, width, loud)?;
         self.name_input(&mut report);
-        let style = Style {
-            width: Some(usize::from(width)),
-            short_names: true,
-            glyphs: if self.theme.unicode { &Glyphs::UNICODE } else { &Glyphs::ASCII },
-            ..Style::plain()
-        };
-        let is_text = !matches!(
-            report,
-            Report::Top(_) | Report::Tree(_) | Report::Focus(_) | Report::Flame(_) | Report::Labels(_)
-        );
-        let text = if is_text {
-            text_lines(&report, &style).map_err(|error| unwritten(error.into()))?
-        } else {
-            Vec::new()
-        };
-        // The first line is the heading.
-        let text = text.into_iter().skip(1).collect();
-        let mut heading = heading_parts(&report, &style).map_err(|error| unwritten(error.into()))?;
-        // What filters left matters more than how the profile was recorded.
-        let place = heading.len().min(2);
-        heading.splice(place..place, report.header().and_then(shown_share));
-        let mut answer = Answer::new(question.clone(), report, text, style.short_names);
-        answer.heading = heading;
+        let mut answer = Answer::new(question.clone(), report, Vec::new(), has_short_names(question));
+        answer.text = self.text(&answer, width)?;
+        answer.width = width;
+        let style = self.style(&answer, width);
+        answer.heading = heading_parts(&answer.report, &style).map_err(|error| unwritten(error.into()))?;
         answer.notes = keep.notes().into_iter().map(|note| note.text).collect();
         answer.metrics = keep.metrics();
         Ok(answer)
     }
 
+    /// An answer for a screen of another width; `None` if that takes another report.
+    pub(super) fn laid_out(&self, answer: &Answer, width: u16) -> Option<Answer> {
+        // How many bins a timeline has depends on the width.
+        if answer.question.view == View::Timeline && !answer.question.has("--bins") {
+            return None;
+        }
+        Some(answer.with_text(self.text(answer, width).ok()?, width))
+    }
+
+    /// The lines of a report that is shown as text; none for others.
+    fn text(&self, answer: &Answer, width: u16) -> Result<Vec<(String, Emphasis)>> {
+        let is_text = !matches!(
+            *answer.report,
+            Report::Top(_) | Report::Tree(_) | Report::Focus(_) | Report::Flame(_) | Report::Labels(_)
+        );
+        if !is_text {
+            return Ok(Vec::new());
+        }
+        text_lines(&answer.report, &self.style(answer, width)).map_err(|error| unwritten(error.into()))
+    }
+
+    fn style(&self, answer: &Answer, width: u16) -> Style {
+        Style {
+            width: Some(usize::from(width)),
+            short_names: has_short_names(&answer.question),
+            glyphs: if self.theme.unicode { &Glyphs::UNICODE } else { &Glyphs::ASCII },
+            unit: answer.unit(),
+            ..Style::plain()
+        }
+    }
+
     /// The report of a question, whole.
     fn report(&self, question: &Question, keep: &Keep, width: u16, loud: bool) -> Result<Report> {
         let mut words = self.words(question, loud);
-        let is_cut = question.has("--limit") || question.has("--min-share");
-        if question.view == View::Tree && !is_cut {
+        if question.view == View::Tree && !question.has("--min-share") {
             let rows = if question.has("--bottom-up") { ROWS_OF_CALLERS } else { ROWS_OF_TREE };
-            words.splice(0..0, rows.map(str::to_string));
+            // Whoever asks for more functions still wants to see only their heavy callers.
+            let is_limited = question.has("--limit");
+            words.splice(0..0, rows.into_iter().skip(if is_limited { 2 } else { 0 }).map(str::to_string));
         }
         if question.view == View::Timeline && !question.has("--bins") {
             let bins = (usize::from(width) * 3 / 5).saturating_sub(22).max(10);
@@ -147,15 +185,15 @@ impl Engine {
         let output = Output::kept();
         let keep_it = Some(keep);
         match question.view {
-            View::Top => parse::<TopCommand>(&words)?.report(&output, keep_it),
-            View::Tree => parse::<TreeCommand>(&words)?.report(&output, keep_it),
-            View::Flame => parse::<FlameCommand>(&words)?.graph(&output, keep, PIXELS),
-            View::Focus => parse::<FocusCommand>(&words)?.report(&output, keep_it),
-            View::Source => parse::<SourceCommand>(&words)?.report(&output, keep_it),
-            View::Hot => parse::<HotCommand>(&words)?.report(&output, keep_it),
-            View::Timeline => parse::<TimelineCommand>(&words)?.report(&output, keep_it),
-            View::Labels => parse::<LabelsCommand>(&words)?.report(&output, keep_it),
-            View::Report => parse::<ReportCommand>(&words)?.report(&output, keep_it),
+            View::Top => self.parse::<TopCommand>(question.view, &words)?.report(&output, keep_it),
+            View::Tree => self.parse::<TreeCommand>(question.view, &words)?.report(&output, keep_it),
+            View::Flame => self.parse::<FlameCommand>(question.view, &words)?.graph(&output, keep, PIXELS),
+            View::Focus => self.parse::<FocusCommand>(question.view, &words)?.report(&output, keep_it),
+            View::Source => self.parse::<SourceCommand>(question.view, &words)?.report(&output, keep_it),
+            View::Hot => self.parse::<HotCommand>(question.view, &words)?.report(&output, keep_it),
+            View::Timeline => self.parse::<TimelineCommand>(question.view, &words)?.report(&output, keep_it),
+            View::Labels => self.parse::<LabelsCommand>(question.view, &words)?.report(&output, keep_it),
+            View::Report => self.parse::<ReportCommand>(question.view, &words)?.report(&output, keep_it),
         }
     }
 
@@ -168,20 +206,42 @@ impl Engine {
     }
 }
 
-/// The options that a text has, for the command of a view; the message if there is a mistake.
-pub(super) fn options(view: View, text: &str) -> Result<Vec<Choice>, String> {
-    let words = split(text)?;
-    let definition = definition(view);
-    let matches = definition.clone().mut_args(|arg| arg.required(false)).try_get_matches_from(&words);
-    let matches = matches.map_err(|error| first_sentences(&error.to_string()))?;
-    let choices = given(&definition, &matches);
-    if let Some(choice) = choices.iter().find(|choice| OF_OUTPUT.contains(&&*choice.name)) {
-        return Err(format!("{} is for text that is printed; s saves what is seen", choice.name));
+impl Engine {
+    /// The options that a text has, for the command of a view; the message if there is a mistake.
+    pub(super) fn options(&self, view: View, text: &str) -> Result<Vec<Choice>, String> {
+        let words = split(text)?;
+        let definition = definition(view);
+        // What an option needs besides may have been given before.
+        let lenient = definition.clone().mut_args(|arg| arg.required(false).requires(Resettable::Reset));
+        let matches = lenient.try_get_matches_from(&words);
+        let matches = matches.map_err(|error| message(&self.mistake(view, &error, &words)))?;
+        let choices = given(&definition, &matches);
+        if let Some(choice) = choices.iter().find(|choice| OF_OUTPUT.contains(&&*choice.name)) {
+            return Err(format!(
+                "{} is for text or files that are written; s saves what is seen",
+                choice.name
+            ));
+        }
+        if choices.is_empty() {
+            return Err(format!("{text}: no option; options start with -, such as --by package"));
+        }
+        Ok(choices)
     }
-    if choices.is_empty() {
-        return Err(format!("{text}: no option; options start with -, such as --by package"));
+
+    /// The command of a view, with these words after its name.
+    fn parse<C: Args + FromArgMatches>(&self, view: View, words: &[String]) -> Result<C> {
+        let matches = augmented(C::augment_args).try_get_matches_from(words);
+        matches
+            .and_then(|matches| C::from_arg_matches(&matches))
+            .map_err(|error| self.mistake(view, &error, words))
     }
-    Ok(choices)
+
+    /// What is wrong with the words after the name of a command, in the words of the command line.
+    fn mistake(&self, view: View, error: &clap::Error, words: &[String]) -> anyhow::Error {
+        let start = ["prof", view.command()].map(OsString::from).into_iter();
+        let line: Vec<OsString> = start.chain(words.iter().map(OsString::from)).collect();
+        (self.describe)(error, &line)
+    }
 }
 
 /// The question that a command of `prof` asks about the same profiles; `None` if it is not one of the views.
@@ -211,9 +271,32 @@ pub(super) fn save(engine: &Engine, question: &Question, path: &str) -> Result<(
     }
     let question = Question { view: View::Flame, ..engine.about_files(question) };
     let mut words = engine.words(&question, false);
-    let place = words.iter().position(|word| word == crate::ui::PICTURE).unwrap_or(0);
-    words[place] = path.to_string();
-    parse::<FlameCommand>(&words)?.run()
+    words.splice(0..0, [format!("--output={path}")]);
+    engine.parse::<FlameCommand>(View::Flame, &words)?.run()
+}
+
+/// Whether names lose what they have in common with others, as on a terminal.
+fn has_short_names(question: &Question) -> bool {
+    question.value("--names") != Some("full")
+}
+
+/// When a file was written, and its size.
+pub(super) type Version = (PathBuf, Option<(SystemTime, u64)>);
+
+/// The versions of a file, or of the files in a folder.
+fn versions(path: &Path) -> Vec<Version> {
+    let version = |path: &Path| {
+        let about = fs::metadata(path).ok();
+        (path.to_path_buf(), about.and_then(|about| Some((about.modified().ok()?, about.len()))))
+    };
+    match fs::read_dir(path) {
+        Ok(entries) => {
+            let mut versions: Vec<Version> = entries.flatten().map(|entry| version(&entry.path())).collect();
+            versions.sort();
+            versions
+        }
+        Err(_) => vec![version(path)],
+    }
 }
 
 /// A copy of standard input.
@@ -221,15 +304,6 @@ fn copied_input() -> Result<TempPath> {
     let mut copy = NamedTempFile::with_prefix("prof-")?;
     io::copy(&mut io::stdin().lock(), &mut copy)?;
     Ok(copy.into_temp_path())
-}
-
-/// The part of a profile that filters have left, if there are filters.
-fn shown_share(header: &Header) -> Option<String> {
-    if header.filters.is_empty() {
-        return None;
-    }
-    let shown = scale(&header.metric, header.shown, None).ok()?.format(header.shown);
-    Some(format!("shown {shown} ({})", share(header.shown, header.total)))
 }
 
 /// The options of each command.
@@ -264,23 +338,6 @@ fn definition(view: View) -> Command {
 /// A command that parses the words after its name.
 fn augmented(augment: fn(Command) -> Command) -> Command {
     augment(Command::new("prof")).infer_long_args(true).no_binary_name(true)
-}
-
-fn parse<C: Args + FromArgMatches>(words: &[String]) -> Result<C> {
-    let matches = augmented(C::augment_args).try_get_matches_from(words);
-    matches
-        .and_then(|matches| C::from_arg_matches(&matches))
-        .map_err(|error| anyhow::Error::msg(first_sentences(&error.to_string())))
-}
-
-/// What an error of the command line says is wrong, and what may have been meant.
-fn first_sentences(text: &str) -> String {
-    let mut lines = text.lines().map(str::trim);
-    let first = lines.next().unwrap_or_default().trim_start_matches("error: ").to_string();
-    match lines.find_map(|line| line.strip_prefix("tip: ")) {
-        Some(tip) => format!("{first}; {tip}"),
-        None => first,
-    }
 }
 
 /// The message of an error on one line, with its hint.

@@ -15,10 +15,12 @@ mod session;
 mod terminal;
 
 use std::io::{self, IsTerminal, Write};
+use std::time::Duration;
 
 use anyhow::Result;
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 
+use crate::cli::commands::Describe;
 use crate::cli::commands::ui::engine::Engine;
 use crate::cli::commands::ui::given::given;
 use crate::cli::commands::ui::recorder::Recorder;
@@ -38,7 +40,8 @@ use crate::ui::{Choice, Question, View, parse};
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   prof ui cpu.pb.gz                     where does the time go, and who calls what
-  prof ui --base old.pb.gz new.pb.gz    what became slower")]
+  prof ui --base old.pb.gz new.pb.gz    what became slower
+  prof ui --watch 5 cpu.pb.gz           show the file again whenever it is written")]
 pub(crate) struct UiArgs {
     #[command(flatten)]
     stacks: StackArgs,
@@ -51,9 +54,12 @@ pub(crate) struct UiArgs {
     /// Start with this view: top, tree, flame, hot, timeline, labels or report
     #[arg(long, value_name = "VIEW", default_value = "top", value_parser = view, help_heading = None)]
     view: View,
+    /// Read the profile again when it changes, looking every N seconds; an address records again every N seconds
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=86_400), help_heading = None)]
+    watch: Option<u64>,
     /// Press keys, print the screen, and quit
     ///
-    /// For example `jj<enter>`. Needs no terminal.
+    /// For example `jj<enter>`. Needs no terminal. <wait> lets the time of --watch pass.
     #[arg(long, value_name = "KEYS", help_heading = None)]
     keys: Option<String>,
     /// Size of the screen that --keys prints
@@ -93,11 +99,12 @@ impl Args for UiCommand {
     }
 }
 
-/// The options of this command that are not part of a question.
-const OWN: [&str; 4] = ["--view", "--keys", "--screen", "--report"];
+/// The options of this command that are not part of a question: they do not change what is shown.
+const OWN: [&str; 7] = ["--view", "--watch", "--keys", "--screen", "--report", "--quiet", "--verbose"];
 
 impl UiCommand {
-    pub(crate) fn run(self) -> Result<()> {
+    /// Shows the profile until the user quits. `describe` says what is wrong with options that are typed.
+    pub(crate) fn run(self, describe: Describe) -> Result<()> {
         let UiCommand { args, given } = self;
         let keys = args.keys.as_deref().map(parse).transpose().map_err(|error| {
             hinted(format!("--keys: {error}"), "name keys as in jj<enter><esc>; <lt> is the character <")
@@ -109,10 +116,12 @@ impl UiCommand {
         let inputs = names(&args.stacks.input.profiles)?;
         let recorder = Recorder::of(&inputs, &args.stacks.input);
         let inputs = recorder.as_ref().map(Recorder::record_first).transpose()?.unwrap_or(inputs);
-        let engine = Engine::new(terminal::theme(keys.is_none()), &inputs)?;
+        let engine = Engine::new(terminal::theme(keys.is_none()), &inputs, describe)?;
         let question = Question { view: args.view, choices, subject: None, inputs };
         let size = if keys.is_some() { args.screen } else { terminal::size()? };
-        let mut session = Session::start(engine, question, recorder, size)?;
+        let watch = args.watch.map(Duration::from_secs);
+        let is_loud = !args.stacks.input.quiet;
+        let mut session = Session::start(engine, question, recorder, size, watch, is_loud)?;
         let Some(keys) = keys else { return terminal::run(&mut session) };
         for key in keys {
             session.press_and_wait(key);

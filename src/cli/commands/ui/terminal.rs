@@ -7,6 +7,7 @@ use std::io::{self, Write};
 use std::panic;
 use std::process;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
@@ -85,23 +86,48 @@ fn leave() {
     }
 }
 
-/// Shows the session until the user quits.
-pub(super) fn run(session: &mut Session) -> Result<()> {
+/// Leaves the screen before a panic is reported. Threads behind the screen say nothing: whoever waits for them shows that they
+/// failed, and the program goes on.
+fn leave_before_panics() {
     let usual = panic::take_hook();
+    let drawing = thread::current().id();
     panic::set_hook(Box::new(move |info| {
-        leave();
-        usual(info);
+        if thread::current().id() == drawing {
+            leave();
+        }
+        if !IS_ENTERED.load(Ordering::SeqCst) {
+            usual(info);
+        }
     }));
+}
+
+/// A screen to draw on.
+type Screen = Terminal<CrosstermBackend<io::Stdout>>;
+
+/// Shows something on a screen, and leaves the terminal as it was however that ends.
+fn on_screen<T>(show: impl FnOnce(&mut Screen) -> Result<T>) -> Result<T> {
+    leave_before_panics();
     before_interrupted(leave);
     let _entered = Entered::new()?;
-    let mut terminal = Terminal::new(CrosstermBackend::new(io::stdout()))?;
+    show(&mut Terminal::new(CrosstermBackend::new(io::stdout()))?)
+}
+
+/// Shows the session until the user quits.
+pub(super) fn run(session: &mut Session) -> Result<()> {
+    on_screen(|screen| run_on(screen, session))
+}
+
+fn run_on(terminal: &mut Screen, session: &mut Session) -> Result<()> {
     loop {
         terminal.draw(|frame| {
             let area = frame.area();
             session.draw(area, frame.buffer_mut());
         })?;
         match next(session)? {
-            Some(Request::Quit) => return Ok(()),
+            Some(Request::Quit) => {
+                session.finish();
+                return Ok(());
+            }
             Some(Request::Copy(text)) => copy(&text)?,
             Some(Request::Suspend) => {
                 suspend()?;
@@ -116,9 +142,9 @@ pub(super) fn run(session: &mut Session) -> Result<()> {
 /// Waits until there is something to draw.
 fn next(session: &mut Session) -> Result<Option<Request>> {
     loop {
-        let time = if session.is_computing() { Duration::from_millis(20) } else { Duration::from_hours(1) };
-        if !event::poll(time)? {
-            if session.receive(Duration::ZERO) {
+        session.tick();
+        if !event::poll(session.rest())? {
+            if session.receive(Duration::ZERO) || !session.is_busy() {
                 return Ok(None);
             }
             continue;
@@ -195,8 +221,52 @@ fn suspend() -> Result<()> {
         return Ok(());
     }
     leave();
-    // The standard library cannot send a signal; every Unix has this program.
-    let sent = process::Command::new("kill").args(["-TSTP", &process::id().to_string()]).status();
+    // The standard library cannot send a signal; every Unix has this program. As the terminal does, it suspends the whole job, such
+    // as a script that runs this program: group 0 is the one of the process itself.
+    let sent = process::Command::new("kill").args(["-TSTP", "0"]).status();
     enter()?;
     sent.map(|_| ()).context("kill, which suspends, cannot be run")
+}
+
+#[cfg(test)]
+#[cfg(target_os = "linux")]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    /// Set for the part of the test that runs on a terminal of its own.
+    const ON_SCREEN: &str = "PROF_TEST_ON_SCREEN";
+
+    #[test]
+    fn a_panic_leaves_the_terminal_as_it_was() {
+        if env::var_os(ON_SCREEN).is_some() {
+            let shown = on_screen(|_| -> Result<()> {
+                let behind = thread::spawn(|| panic!("behind the screen"));
+                assert!(behind.join().is_err() && IS_ENTERED.load(Ordering::SeqCst));
+                panic!("on the screen")
+            });
+            return shown.unwrap();
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let this = env::current_exe().unwrap();
+        let test = "cli::commands::ui::terminal::tests::a_panic_leaves_the_terminal_as_it_was";
+        let run = format!("{ON_SCREEN}=1 '{}' --exact {test} --nocapture", this.display());
+        let line = format!("stty rows 24 cols 80; stty -a > before; {run}; echo $? > code; stty -a > after");
+        let mut script = process::Command::new("script");
+        script.args(["-qec", &line, "/dev/null"]).current_dir(folder.path()).stdin(process::Stdio::null());
+        let output = script.output().expect("script gives the test a terminal; it is part of util-linux");
+        let shown = String::from_utf8_lossy(&output.stdout);
+        let read = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
+        assert_eq!(read("after"), read("before"), "{}", shown.escape_debug());
+        assert_eq!(read("code"), "101\n", "{}", shown.escape_debug());
+        let place =
+            |text: &str| shown.rfind(text).unwrap_or_else(|| panic!("{text}: {}", shown.escape_debug()));
+        for (on, off) in [("?1049h", "?1049l"), ("?1000h", "?1000l"), ("?2004h", "?2004l"), ("?25l", "?25h")]
+        {
+            assert!(place(on) < place(off), "{}", shown.escape_debug());
+            assert!(place(off) < place("on the screen"), "the message is on the usual screen");
+        }
+        assert!(!shown.contains("behind the screen"), "{}", shown.escape_debug());
+    }
 }

@@ -94,7 +94,7 @@ fn in_typing(state: &mut State, answer: &Answer, key: Key) -> Option<Effect> {
             let Typing { purpose, text, .. } = state.typing.take()?;
             match purpose {
                 Purpose::Search | Purpose::Only => {
-                    state.message = typed_in_vain(state, answer, purpose, &text)
+                    state.message = typed_in_vain(state, answer, purpose, &text);
                 }
                 _ if text.trim().is_empty() => {}
                 Purpose::Options => return Some(Effect::Options(text)),
@@ -607,19 +607,7 @@ fn command(state: &mut State, answer: &Answer, key: Key) -> Option<Effect> {
             }
             state.ask(question);
         }
-        Key::Char(filter @ ('f' | 'x' | 'h')) => {
-            let pattern = exactly(state, answer)?;
-            let option = match filter {
-                'f' => "--focus",
-                'x' => "--hide-stacks",
-                _ => "--hide-frames",
-            };
-            question.choose(Choice::repeated(option, pattern));
-            if matches!(question.view, View::Focus | View::Source) && filter != 'f' {
-                question.view = View::Top;
-            }
-            ask(state, question, option);
-        }
+        Key::Char(filter @ ('f' | 'x' | 'h')) => filter_by_selected(state, answer, filter),
         Key::Char('X') => {
             for filter in FILTERS {
                 question.drop(filter);
@@ -642,18 +630,7 @@ fn command(state: &mut State, answer: &Answer, key: Key) -> Option<Effect> {
                 state.message = Some("nothing to compare with: :--base OLD names a baseline".to_string());
             }
         }
-        Key::Char('p') => {
-            let kinds: &[&str] = if question.view == View::Timeline {
-                &["thread", "process", "package"]
-            } else {
-                &["function", "package", "file", "line", "mapping"]
-            };
-            question.choose(Choice::single(
-                "--by",
-                cycle(question.value("--by").or(kinds.first().copied()), kinds),
-            ));
-            ask(state, question, "--by");
-        }
+        Key::Char('p') => next_kind_of_rows(state),
         Key::Left | Key::Right | Key::Char('H') => {
             state.message = Some("this key is for trees and flame graphs: 2 and 3 show them".to_string());
         }
@@ -661,6 +638,35 @@ fn command(state: &mut State, answer: &Answer, key: Key) -> Option<Effect> {
         _ => {}
     }
     None
+}
+
+/// Keeps or drops the stacks through the selected function, or hides its frames.
+fn filter_by_selected(state: &mut State, answer: &Answer, key: char) {
+    let Some(pattern) = exactly(state, answer) else { return };
+    let option = match key {
+        'f' => "--focus",
+        'x' => "--hide-stacks",
+        _ => "--hide-frames",
+    };
+    let mut question = state.question.clone();
+    question.choose(Choice::repeated(option, pattern));
+    if matches!(question.view, View::Focus | View::Source) && key != 'f' {
+        question.view = View::Top;
+    }
+    ask(state, question, option);
+}
+
+/// Makes rows of something else.
+fn next_kind_of_rows(state: &mut State) {
+    let mut question = state.question.clone();
+    let kinds: &[&str] = if question.view == View::Timeline {
+        &["thread", "process", "package"]
+    } else {
+        &["function", "package", "file", "line", "mapping"]
+    };
+    let kind = cycle(question.value("--by").or(kinds.first().copied()), kinds);
+    question.choose(Choice::single("--by", kind));
+    ask(state, question, "--by");
 }
 
 /// The options that `X` removes.

@@ -191,10 +191,9 @@ fn keys(state: &State, answer: &Answer, width: usize) -> String {
     let enter = match state.question.view {
         View::Tree => Some("Enter open"),
         View::Flame => Some("Enter zoom"),
-        View::Labels => Some("Enter keep"),
         View::Top | View::Focus => Some("Enter callers"),
         View::Report => Some("Enter evidence"),
-        View::Timeline => Some("Enter keep"),
+        View::Labels | View::Timeline => Some("Enter keep"),
         View::Source | View::Hot => None,
     };
     let is_function = state.selected(answer).is_some();
@@ -203,7 +202,6 @@ fn keys(state: &State, answer: &Answer, width: usize) -> String {
     let of_tree: &[&str] = if is_tree { &["H heaviest path"] } else { &[] };
     let back: &[&str] = if state.before.is_empty() { &[] } else { &["Backspace back"] };
     let rest = [
-        "/ search",
         "b bottom-up",
         "& filter lines",
         "h hide frame",
@@ -214,8 +212,9 @@ fn keys(state: &State, answer: &Answer, width: usize) -> String {
         "w watch",
         ": options",
     ];
-    let all = ["? help", "q quit"].into_iter().chain(enter).chain(of_tree.iter().copied());
-    let all = all.chain(back.iter().copied()).chain(of_function.iter().copied()).chain(rest);
+    let all = ["? help", "q quit"].into_iter().chain(enter).chain(back.iter().copied());
+    let all = all.chain(of_function.iter().copied()).chain(["/ search"]);
+    let all = all.chain(of_tree.iter().copied()).chain(rest);
     let mut text = String::new();
     for key in all {
         let longer = if text.is_empty() { key.to_string() } else { format!("{text} · {key}") };

@@ -147,7 +147,7 @@ mod tests {
         };
         // 100,000 bytes ÷ 120 objects = 833 bytes.
         assert_eq!(of("names"), "100 objects of 32B on average: small, the average of all is 833B");
-        assert_eq!(of("image"), "3 objects of 29KiB on average: large, the average of all is 833B");
+        assert_eq!(of("image"), "3 objects of 29.3KiB on average: large, the average of all is 833B");
         assert_eq!(of("rest"), "17 objects of 400B on average: small, the average of all is 833B");
         assert_eq!(of("main"), "120 objects of 833B on average");
         let (says, count, evidence) = small_objects(&samples, &objects).unwrap();

@@ -12,6 +12,7 @@ use prof::profile::{
     Budget, Frame, LabelSetId, LoadOptions, Mapping, Profile, ProfileBuilder, from_notation, to_notation,
 };
 use prof::stats::random::Random;
+use prof::transform::compact;
 use prof::view::{Scope, TopOptions, top};
 use serde_json::Value;
 
@@ -54,6 +55,8 @@ fn contents(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
 /// Exports a file and reads it back; whether it could be exported.
 fn there_and_back(path: &Path) -> bool {
     let Ok(profile) = load_file(path) else { return false };
+    // Functions without samples are not exported, but `top` counts the files of a name in them, too.
+    let profile = compact(&profile).unwrap();
     if profile.calls.is_some() || profile.meta.metrics.iter().any(|metric| metric.too_large) {
         return false;
     }
@@ -386,7 +389,8 @@ fn row_groups_that_filters_drop_are_not_read() {
     );
     assert_eq!(read(&[(Label, "region=~u")]), 3);
     assert_eq!(read(&[(Label, "region=eu"), (From, "2026-11-02T00:00:00Z")]), 1);
-    assert_eq!(read(&[(Label, "region=nowhere")]), 4);
+    assert_eq!(read(&[(Label, "region=nowhere")]), 1, "it may be between gold and us");
+    assert_eq!(read(&[(Label, "region=zz")]), 4, "the message names what there is");
     assert_eq!(read(&[(Label, "region=eu"), (HideStacks, "b")]), 2);
     // Label frames are made for every sample.
     assert_eq!(read(&[(LabelRoot, "region"), (Label, "region=eu")]), 4);

@@ -118,6 +118,8 @@ def plain(name):
     """A name without what the two write differently."""
     if name.startswith("(anonymous"):
         return "(anonymous)"
+    # speedscope appends the arguments of an event.
+    name = re.sub(r"\s*\(?\{.*\}\)?$", "", name)
     return "<unknown>" if name == "???" else re.sub(r" \(.*\)$|:\d+.*$", "", name).strip() or name
 
 

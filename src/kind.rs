@@ -153,7 +153,7 @@ pub static KINDS: &[Kind] = &[
     Kind {
         name: "inuse_space",
         unit: "bytes",
-        metrics: &["inuse_space", "space", "leaked"],
+        metrics: &["inuse_space", "space", "leaked_space", "leaked"],
         companion: Some("inuse_objects"),
         languages: IN_USE,
         measures: "Bytes allocated and still in use.",
@@ -164,7 +164,7 @@ pub static KINDS: &[Kind] = &[
     Kind {
         name: "inuse_objects",
         unit: "count",
-        metrics: &["inuse_objects", "objects"],
+        metrics: &["inuse_objects", "objects", "leaked_objects"],
         companion: Some("inuse_space"),
         languages: IN_USE,
         measures: "Objects allocated and still in use.",

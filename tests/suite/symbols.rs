@@ -70,6 +70,7 @@ fn debug_information_in_other_files_agrees_with_addr2line() {
     for (name, package, common) in [
         ("split-5", None, None),
         ("split-5", Some("split-5.dwp"), None),
+        ("split-5", Some("split-5.dwp"), None),
         ("split-4", Some("split-4.dwp"), None),
         ("shared", None, Some("shared.debug")),
     ] {
@@ -78,6 +79,7 @@ fn debug_information_in_other_files_agrees_with_addr2line() {
         let [package, common] =
             [&package, &common].map(|bytes| bytes.as_deref().map(|bytes| Binary::parse(bytes).unwrap()));
         let part = |path: &str| {
+            assert!(package.is_none(), "{path} is in the package");
             assert!(package.is_none(), "{path} is in the package");
             let name = path.strip_prefix("/srv/split/").unwrap();
             assert!(["split-5.dwo", "other-5.dwo"].contains(&name), "{path}");

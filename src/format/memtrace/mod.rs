@@ -32,13 +32,8 @@ const NAME: &str = "memtrace";
 const MAGIC: u32 = 0xC1FC_1FC1;
 const NEWEST: u16 = 3;
 
-/// How many samples there are, and the bytes that they stand for: allocated, never collected, and in use when the program used the most.
-const METRICS: [(&str, &str); 4] = [
-    ("alloc_samples", "count"),
-    ("alloc_space", "bytes"),
-    ("leaked_space", "bytes"),
-    ("inuse_space", "bytes"),
-];
+/// The bytes that samples stand for: allocated, never collected, and in use when the program used the most.
+const METRICS: [&str; 3] = ["alloc_space", "leaked_space", "inuse_space"];
 
 fn sniff(head: &[u8]) -> Confidence {
     // The magic number and what every trace starts with: a packet of less than 64 KiB with the info alone.
@@ -233,8 +228,8 @@ impl Reader {
 impl Reader {
     fn finish(mut self) -> Result<Profile, ParseError> {
         let Some(info) = self.info else { return Err(ParseError::whole(NAME, "the trace has no packets")) };
-        for (name, unit) in METRICS {
-            self.builder.meta.default_metric = self.builder.metric(name, unit);
+        for name in METRICS {
+            self.builder.meta.default_metric = self.builder.metric(name, "bytes");
         }
         self.builder.meta.time_ns = i64::try_from(self.begin_us).ok().and_then(|time| time.checked_mul(1000));
         let duration = self.end_us.saturating_sub(self.begin_us).saturating_mul(1000);
@@ -246,8 +241,7 @@ impl Reader {
                 stack.extend(known.map_or(&unknown[..], Vec::as_slice).iter().rev());
             });
             let bytes = |samples: i64| (samples as f64 * info.word_bytes / info.rate).round() as i64;
-            let [allocated, leaked, peak] = [sums.allocated, sums.in_use, sums.at_peak].map(|sum| sum.bytes);
-            let values = [allocated, bytes(allocated), bytes(leaked), bytes(peak)];
+            let values = [sums.allocated, sums.in_use, sums.at_peak].map(|sum| bytes(sum.bytes));
             self.builder.sample(stack, LabelSetId::default(), None, &values);
         }
         if self.paths.is_cut() || self.paths.paths.cut.is_some() {
@@ -298,7 +292,7 @@ mod tests {
             let profile = load(trace).unwrap();
             assert_eq!(
                 to_notation(&profile),
-                "Shop.main@main.ml:1 2 32 0 32\nShop.main@main.ml:1;Cart.add@cart.ml:10;Cart.grow@cart.ml:20 2 32 32 16"
+                "Shop.main@main.ml:1 32 0 32\nShop.main@main.ml:1;Cart.add@cart.ml:10;Cart.grow@cart.ml:20 32 32 16"
             );
             assert_eq!(profile.meta.time_ns, Some(1_700_000_000_000_000_000));
             assert_eq!(profile.meta.duration_ns, Some(50_000));

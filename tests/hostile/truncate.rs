@@ -22,6 +22,8 @@ const OPEN_ENDED: &[&str] = &[
     "coz",
     "memray-csv",
     "xperf",
+    // Packets follow each other, and nothing says which is the last.
+    "memtrace",
     // A file may have several traces.
     "xdebug",
     "v8-log",

@@ -503,7 +503,10 @@ fn memray_in_every_version() {
         }
     }
     let lines = |profile: &Profile| -> std::collections::BTreeSet<u32> {
-        profile.symbols.frames.iter().map(|frame| frame.line).collect()
+        let values = profile.value_by_stack(profile.meta.metric_named("inuse_space").unwrap());
+        let stacks = profile.stack_ids().filter(|&stack| values[stack] != 0);
+        let frames = stacks.flat_map(|stack| profile.stacks.frames(stack));
+        frames.map(|&frame| profile.symbols.frames[frame].line).collect()
     };
     assert_eq!(lines(&profile), lines(&load_well(&folder.join("pantry.csv"))));
     // (allocations, bytes) that were never released, and those at the peak.

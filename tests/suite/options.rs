@@ -166,6 +166,8 @@ const OF_COMMANDS: &[(&str, &str, &str, &str)] = &[
     ("diff", "--normalize", "total", "old.pb.gz new.pb.gz"),
     ("diff", "--old", "old.pb.gz", "--new new.pb.gz"),
     ("diff", "--new", "new.pb.gz", "--old old.pb.gz"),
+    ("report", "--old", "old.pb.gz", "--new new.pb.gz"),
+    ("report", "--new", "new.pb.gz", "--old old.pb.gz"),
     ("diff", "--match", "exact", "before.folded after.folded"),
     (
         "diff",

@@ -89,7 +89,7 @@ mod tests {
             checkpoint();
         };
         assert_eq!(stop.unless_stopped(|| each(vec![1, 2, 3], count).len()), None);
-        assert_eq!(stop.unless_stopped(|| both(|| checkpoint(), || checkpoint())), None);
+        assert_eq!(stop.unless_stopped(|| both(checkpoint, checkpoint)), None);
         // Nobody stops what is done afterwards.
         checkpoint();
         assert_eq!(each(vec![1, 2, 3], |number| number), [1, 2, 3]);

@@ -215,7 +215,9 @@ mod tests {
         let mut ids = Column::new();
         for some in all.chunks(100) {
             let mut stacks = Stacks::new();
-            some.iter().for_each(|frames| assert!(stacks.push(frames).is_some()));
+            for frames in some {
+                assert!(stacks.push(frames).is_some());
+            }
             together.intern_all(&stacks, &mut ids).unwrap();
         }
         assert_eq!(ids.as_slice(), expected);

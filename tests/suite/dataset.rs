@@ -363,11 +363,12 @@ fn groups_for(folder: &Path, filters: &[(FilterKind, &str)]) -> RowGroups {
 
 #[test]
 fn row_groups_that_filters_drop_are_not_read() {
+    use FilterKind::{From, HideStacks, Label, LabelRoot, To};
+
     let folder = tempfile::tempdir().unwrap();
     four_days(folder.path());
     let read = |filters: &[(FilterKind, &str)]| groups_for(folder.path(), filters).read;
     assert_eq!(groups_for(folder.path(), &[]), RowGroups { all: 4, read: 4 });
-    use FilterKind::{From, HideStacks, Label, LabelRoot, To};
     assert_eq!(read(&[(From, "2026-11-03T00:00:00Z")]), 2);
     assert_eq!(read(&[(From, "2026-11-02T00:00:00Z"), (To, "2026-11-03T00:00:00Z")]), 1);
     assert_eq!(

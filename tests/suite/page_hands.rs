@@ -94,7 +94,7 @@ fn the_wheel_with_ctrl_and_a_pinch_zoom_towards_a_block_and_back() {
 #[test]
 #[needs(Browser)]
 fn the_line_between_graph_and_table_is_dragged_or_moved_with_keys() {
-    let deep: String = (0..60).map(|depth| format!("f{depth};")).collect();
+    let deep = (0..60).map(|depth| format!("f{depth}")).collect::<Vec<_>>().join(";");
     let check = "
         const line = document.getElementById('divider');
         const height = () => document.getElementById('graph').clientHeight;
@@ -111,7 +111,7 @@ fn the_line_between_graph_and_table_is_dragged_or_moved_with_keys() {
         const down = usual - height();
         line.dispatchEvent(new MouseEvent('dblclick'));
         return { dragged, left, down, usual: usual - height(), role: line.getAttribute('role'), name: line.getAttribute('aria-label'), tab: line.tabIndex };";
-    let found = run(&page_of(&from_notation(&format!("{deep}leaf 5"))), "", check);
+    let found = run(&page_of(&from_notation(&format!("{deep};leaf 5"))), "", check);
     assert_eq!(
         found,
         json!({ "dragged": 150, "left": 150, "down": 110, "usual": 0, "role": "separator", "name": "Height of the graph", "tab": 0 })

@@ -82,8 +82,8 @@ fn a_block_has_its_numbers_on_a_phone() {
 fn the_page_is_printed_on_one_sheet() {
     assert_eq!(sheets(&go_page()), 1);
     // A deep graph leaves space for fewer rows of the table.
-    let deep: String = (0..90).map(|depth| format!("f{depth};")).collect();
-    let profile = from_notation(&format!("{deep}leaf 5"));
+    let deep = (0..90).map(|depth| format!("f{depth}")).collect::<Vec<_>>().join(";");
+    let profile = from_notation(&format!("{deep};leaf 5"));
     let scope = Scope::metric(0);
     assert_eq!(sheets(&write(&view::page(&profile, &PageOptions { scope, ..PageOptions::default() }))), 1);
     let check = "

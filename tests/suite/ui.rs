@@ -393,7 +393,9 @@ fn files_are_watched() {
             assert!(count > 0, "{text}: {}", String::from_utf8_lossy(&shown).escape_debug());
             shown.extend_from_slice(&part[..count]);
         }
-        content.into_iter().for_each(|content| fs::write(&file, content).unwrap());
+        if let Some(content) = content {
+            fs::write(&file, content).unwrap();
+        }
     }
     keys.write_all(b"q").unwrap();
     screen.read_to_end(&mut shown).unwrap();

@@ -432,7 +432,7 @@ fn lines_of_text_lead_on() {
     // The line that is selected at first is the heaviest thread, then the first phase, and the first finding.
     assert_eq!(last("java.jfr", "7<enter>"), "prof timeline --thread '^pool\\-1\\-thread\\-3$' java.jfr");
     assert_eq!(last("java.jfr", "7/prof<enter><enter>"), "prof top --from 0s --to 1.44s java.jfr");
-    let source = "prof source 'example.com/shop/catalog.(*Catalog).Discounted' cpu.pb.gz";
+    let source = "prof source --fold 'example.com/shop/catalog.(*Catalog).Discounted' cpu.pb.gz";
     assert_eq!(last("cpu.pb.gz", "9<enter>"), source);
     assert_eq!(
         last("cpu.pb.gz", "9f1"),

@@ -54,7 +54,9 @@ pub(crate) struct UiArgs {
     /// Start with this view: top, tree, flame, hot, timeline, labels or report
     #[arg(long, value_name = "VIEW", default_value = "top", value_parser = view, help_heading = None)]
     view: View,
-    /// Read the profile again when it changes, looking every N seconds; an address records again every N seconds
+    /// Read or record it again every N seconds
+    ///
+    /// A file is read again if it has changed; an address records again.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=86_400), help_heading = None)]
     watch: Option<u64>,
     /// Press keys, print the screen, and quit

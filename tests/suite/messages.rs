@@ -204,7 +204,9 @@ fn skipped_inputs_are_named_with_verbose() {
     let folder = folder();
     fs::write(folder.path().join("notes.md"), "# Notes\n\nNo profile.\n").unwrap();
     let of_folder = |more: &[&str]| stderr(&run(&folder, &[&["top", "-n", "1", "."], more].concat()));
-    assert!(!of_folder(&[]).contains("notes.md"), "{}", of_folder(&[]));
+    let note = of_folder(&[]);
+    assert!(note.contains("note: 1 file skipped: not a profile (./notes.md)"), "{note}");
+    assert!(!of_folder(&["-q"]).contains("notes.md"), "{}", of_folder(&["-q"]));
     let error = of_folder(&["-v"]);
     assert!(error.contains("skipped: ./notes.md: not a profile in any known format"), "{error}");
     let diff = ["diff", "--skip-broken", "-v", "--old", "notes.md", "old.pb.gz", "--new", "cpu.pb.gz"];

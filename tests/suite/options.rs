@@ -101,7 +101,6 @@ const OF_COMMANDS: &[(&str, &str, &str, &str)] = &[
     ("graph", "--min-edge", "30", "cpu.pb.gz"),
     ("graph", "--color-by", "file", "graph.dot cpu.pb.gz"),
     ("ui", "--view", "tree", "cpu.pb.gz"),
-    ("ui", "--watch", "3", "--keys j cpu.pb.gz"),
     ("ui", "--keys", "j", "cpu.pb.gz"),
     ("ui", "--report", "", "--keys j cpu.pb.gz"),
     ("ui", "--screen", "60x20", "--keys j cpu.pb.gz"),
@@ -276,6 +275,12 @@ const UNTRIED: &[(&str, &str)] = &[
     ("--pager", "only has an effect on a terminal that is shorter than the text"),
 ];
 
+/// The same for one command.
+const UNTRIED_OF_COMMANDS: &[(&str, &str, &str)] = &[
+    ("ui", "--watch", "only has an effect when time passes: files_are_watched, servers_are_watched"),
+    ("ui", "--verbose", "only has an effect while a server records: servers_record_again"),
+];
+
 /// The words between the command and those of a trial.
 fn lead(command: &str, trial: Trial) -> &'static str {
     let is_of_cpu = trial.common.contains("pu.pb.gz") && !trial.common.contains("--anonymize");
@@ -365,7 +370,9 @@ fn check(commands: &[&str]) {
     let (mut wrong, mut known) = (Vec::new(), HashMap::new());
     for &command in commands {
         for option in options(folder.path(), command) {
-            if UNTRIED.iter().any(|(untried, _)| *untried == option) {
+            let is_untried = UNTRIED.iter().any(|(untried, _)| *untried == option)
+                || UNTRIED_OF_COMMANDS.iter().any(|(of, untried, _)| *of == command && *untried == option);
+            if is_untried {
                 continue;
             }
             let Some(trial) = trial(command, &option) else {

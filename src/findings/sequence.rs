@@ -36,6 +36,8 @@ fn find(samples: &Samples<'_, '_>) -> Vec<Candidate> {
         return Vec::new();
     }
     let all = sequences(samples.subject, search(samples));
+    // With a base, `prof hot` puts what changed most first: the heaviest may be anywhere.
+    let is_compared = samples.groups.iter().any(|group| group.old != 0);
     let candidate = |(rank, sequence): (usize, &Sequence)| {
         let keys = all.keys(sequence);
         // What `[libc.so] → [libc.so]` does is anybody's guess.
@@ -48,7 +50,8 @@ fn find(samples: &Samples<'_, '_>) -> Vec<Candidate> {
             says = says.text(" → ").name(samples.name(key));
         }
         let says = says.text(format!(" recurs in {} contexts", sequence.contexts));
-        let words = ["hot", "-n", &(rank + 1).to_string()].map(str::to_string).to_vec();
+        let shown = if is_compared { 0 } else { rank + 1 };
+        let words = ["hot", "-n", &shown.to_string()].map(str::to_string).to_vec();
         let old = (0..samples.groups.len()).filter(|&group| holds(samples, group, &keys));
         let old = old.map(|group| samples.groups[group].old).sum();
         let measured = Measured { value: sequence.total, old };

@@ -427,3 +427,25 @@ fn examples_of_rules_are_true() {
         assert!(all.map(|one| &one["rule"]).any(|name| name == rule), "{rule}: {command}");
     }
 }
+
+/// With a base, `prof hot` puts the sequence first that changed most, which may be another one.
+#[test]
+fn the_evidence_of_a_sequence_is_shown_beside_a_base() {
+    let sequence = |pages: usize, callees: &str, end: &str| -> String {
+        (0..pages).map(|page| format!("main;page{page};{callees};{end}{} 1\n", page % 6)).collect()
+    };
+    let old = sequence(12, "check;verify", "hash") + "main;work 88\n";
+    let new = old.clone() + &sequence(10, "pack;squeeze", "fill");
+    let folder = TempDir::new().unwrap();
+    std::fs::write(folder.path().join("old.folded"), old).unwrap();
+    std::fs::write(folder.path().join("new.folded"), new).unwrap();
+    let report = report(folder.path(), &["--base", "old.folded", "new.folded"]).unwrap();
+    let is_sequence = |finding: &&Value| finding["rule"] == "sequence";
+    let findings: Vec<&Value> = list(&report["findings"]).iter().filter(is_sequence).collect();
+    assert_eq!(findings.len(), 2, "{}", report["findings"]);
+    for (finding, callee) in findings.into_iter().zip(["verify", "squeeze"]) {
+        let command = finding["command"].as_str().unwrap();
+        let shown = run(folder.path(), &command.replacen("prof hot", "prof hot --format json", 1));
+        assert!(shown["sequences"].to_string().contains(callee), "{callee}: {shown}");
+    }
+}

@@ -432,7 +432,8 @@ fn examples_of_rules_are_true() {
 #[test]
 fn the_evidence_of_a_sequence_is_shown_beside_a_base() {
     let sequence = |pages: usize, callees: &str, end: &str| -> String {
-        (0..pages).map(|page| format!("main;page{page};{callees};{end}{} 1\n", page % 6)).collect()
+        let stack = |page| format!("main;page{page};{callees};{end}{} 1\n", page % 6);
+        (0..pages).map(stack).collect::<Vec<_>>().concat()
     };
     let old = sequence(12, "check;verify", "hash") + "main;work 88\n";
     let new = old.clone() + &sequence(10, "pack;squeeze", "fill");

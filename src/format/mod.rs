@@ -81,6 +81,7 @@ mod v8;
 mod vtune_gprof;
 mod wire;
 mod write;
+mod writers;
 mod xdebug;
 mod xperf;
 
@@ -89,7 +90,8 @@ pub use gmon::UNNAMED_PROGRAM;
 pub use jit::{JitCode, JitError};
 pub use recorded_files::{Inode, RecordedFiles};
 pub use source::{Inflate, Source, Times};
-pub use write::{Part, WRITERS, Writer, writer_for, writer_named};
+pub use write::{Part, Writer};
+pub use writers::{WRITERS, writer_for, writer_named};
 
 use crate::profile::{LoadOptions, Profile, ProfileBuilder};
 

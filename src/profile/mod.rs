@@ -41,7 +41,6 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 pub use budget::{Budget, Reservation};
-pub(crate) use builder::unnamed;
 pub use builder::{ProfileBuilder, SharedTables};
 pub use calls::{CallLines, CallTable};
 pub(crate) use column::ids;
@@ -56,8 +55,8 @@ pub use samples::{ContextSwitch, Label, LabelSets, LabelValue, SampleTimes, Samp
 pub(crate) use stacks::StackTable;
 pub use stacks::Stacks;
 pub use strings::Strings;
-pub(crate) use symbols::SymbolTable;
 pub use symbols::{Addresses, Frame, Function, Mapping, Symbols};
+pub(crate) use symbols::{SymbolTable, unnamed};
 pub use too_large::TooLarge;
 pub(crate) use value_sums::ValueSums;
 

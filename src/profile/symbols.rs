@@ -6,7 +6,7 @@ use std::hash::{Hash, Hasher};
 
 use crate::name::{base_name, package};
 use crate::profile::stacks::AT_ONCE;
-use crate::profile::{Column, FrameId, FunctionId, HashIndex, Id, MappingId, StringId, Strings, unnamed};
+use crate::profile::{Column, FrameId, FunctionId, HashIndex, Id, MappingId, StringId, Strings};
 
 /// A function, as far as it is known.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -294,6 +294,17 @@ impl<I: Id> RowIndex<I> {
         let id = rows.push(row);
         self.index.insert(hash, id);
         id
+    }
+}
+
+/// The name for unnamed code of the binary at path `file`.
+pub(crate) fn unnamed(file: &str) -> String {
+    let base = file.rsplit(['/', '\\']).next().unwrap_or_default();
+    match base {
+        "" => "<unknown>".to_string(),
+        // Names such as `[vdso]` and `[kernel.kallsyms]` already have brackets.
+        _ if base.starts_with('[') => base.to_string(),
+        _ => format!("[{base}]"),
     }
 }
 

@@ -5,10 +5,10 @@ use crate::profile::Column;
 use crate::tree::calls::KeyCalls;
 use crate::tree::partition::Partition;
 use crate::tree::shares::{part, split};
-use crate::tree::{CallTree, CallerTree, KeyId, NodeId, Shape, TreeNode, whole};
+use crate::tree::{KeyId, NodeId, Shape, TreeNode, whole};
 
 /// Builds the call tree.
-pub(super) fn call_tree(calls: &KeyCalls, shape: &Shape<'_>) -> CallTree {
+pub(super) fn call_tree(calls: &KeyCalls, shape: &Shape<'_>) -> Partition {
     let shares = calls.shares();
     let wholes = wholes(calls);
     let own = |key: KeyId, total: &[i64]| -> Vec<i64> {
@@ -43,11 +43,11 @@ pub(super) fn call_tree(calls: &KeyCalls, shape: &Shape<'_>) -> CallTree {
         };
         links.iter().enumerate().map(child).collect()
     };
-    build(&root, &grow, shape, NODES, PATH).into()
+    build(&root, &grow, shape, NODES, PATH)
 }
 
 /// Builds the inverted tree: leaf functions at the top, their callers below them.
-pub(super) fn inverted_tree(calls: &KeyCalls, shape: &Shape<'_>) -> CallTree {
+pub(super) fn inverted_tree(calls: &KeyCalls, shape: &Shape<'_>) -> Partition {
     let shares = calls.shares();
     let wholes = wholes(calls);
     let root = NodeDraft { key: whole(), total: wholes.clone(), ended: vec![0; wholes.len()] };
@@ -63,11 +63,11 @@ pub(super) fn inverted_tree(calls: &KeyCalls, shape: &Shape<'_>) -> CallTree {
         let (rows, _) = shares.split_callers(node.key, &node.total);
         rows.into_iter().map(|(key, total)| NodeDraft { key, ended: ended(key, &total), total }).collect()
     };
-    build(&root, &grow, shape, NODES, PATH).into()
+    build(&root, &grow, shape, NODES, PATH)
 }
 
 /// Builds the caller tree of one key. The values of a node are all totals, then all selfs.
-pub(super) fn caller_tree(calls: &KeyCalls, key: KeyId, shape: &Shape<'_>) -> CallerTree {
+pub(super) fn caller_tree(calls: &KeyCalls, key: KeyId, shape: &Shape<'_>) -> Partition {
     let shares = calls.shares();
     let series = calls.flat.total.len();
     let columns = calls.flat.total.iter().chain(&calls.flat.self_value);
@@ -87,7 +87,7 @@ pub(super) fn caller_tree(calls: &KeyCalls, key: KeyId, shape: &Shape<'_>) -> Ca
         };
         rows.map(row).collect()
     };
-    CallerTree::of(build(&root, &grow, shape, CALLERS, PATH), series)
+    build(&root, &grow, shape, CALLERS, PATH)
 }
 
 /// Adds the selfs to the totals that come before them, or subtracts them. `values` are a total for each series, then a

@@ -65,18 +65,21 @@ pub fn caller_tree(
     occurrences: &[Occurrence],
     shape: &Shape<'_>,
 ) -> CallerTree {
-    if let Some(calls) = &subject.calls {
-        return approximate::caller_tree(calls, key, shape);
-    }
-    let paths = TowardsRoot { subject, occurrences };
-    let mut tree = partition(&paths, subject.keys.len(), shape);
-    tree.key[NodeId::default()] = key;
+    let tree = match &subject.calls {
+        Some(calls) => approximate::caller_tree(calls, key, shape),
+        None => {
+            let paths = TowardsRoot { subject, occurrences };
+            let mut tree = partition(&paths, subject.keys.len(), shape);
+            tree.key[NodeId::default()] = key;
+            tree
+        }
+    };
     CallerTree::of(tree, subject.series.len())
 }
 
 impl CallerTree {
     /// Converts a partition whose columns are the totals of all `series`, followed by the selfs.
-    pub(super) fn of(mut tree: Partition, series: usize) -> Self {
+    fn of(mut tree: Partition, series: usize) -> Self {
         CallerTree {
             parent: tree.parent,
             key: tree.key,

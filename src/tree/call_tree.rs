@@ -27,7 +27,7 @@ pub struct CallTree {
 /// Builds the call tree of all stacks, limited by `shape`.
 pub fn call_tree(subject: &Subject<'_>, shape: &Shape<'_>) -> CallTree {
     match &subject.calls {
-        Some(calls) => approximate::call_tree(calls, shape),
+        Some(calls) => approximate::call_tree(calls, shape).into(),
         None => build(subject, shape, false),
     }
 }
@@ -36,7 +36,7 @@ pub fn call_tree(subject: &Subject<'_>, shape: &Shape<'_>) -> CallTree {
 /// then the value of the samples whose stack starts at the node.
 pub fn inverted_tree(subject: &Subject<'_>, shape: &Shape<'_>) -> CallTree {
     match &subject.calls {
-        Some(calls) => approximate::inverted_tree(calls, shape),
+        Some(calls) => approximate::inverted_tree(calls, shape).into(),
         None => build(subject, shape, true),
     }
 }

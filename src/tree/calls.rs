@@ -12,7 +12,7 @@ use hashbrown::HashMap;
 
 use crate::profile::{CallTable, Column, Cycles, FrameId, FunctionId, Id, Profile};
 use crate::tree::neighbours::excess;
-use crate::tree::shares::CostShares;
+use crate::tree::shares::{CostShares, Costs};
 use crate::tree::{By, CallEdge, Flat, KeyId, Keys, Neighbours};
 
 /// Self and total of every key, and the edges between them, one column per series.
@@ -162,7 +162,8 @@ impl KeyCalls {
 
     /// How trees divide the costs among callers, computed on first use.
     pub(super) fn shares(&self) -> &CostShares {
-        self.shares.get_or_init(|| CostShares::new(self))
+        let costs = Costs { flat: &self.flat, edges: &self.edges, edge_values: &self.edge_values };
+        self.shares.get_or_init(|| CostShares::new(costs))
     }
 
     /// Sums edges, first by pair of functions (whatever the line of the call), then by pair of keys. Where all pairs are

@@ -6,8 +6,7 @@
 //! remaining calls have an order.
 
 use crate::profile::Column;
-use crate::tree::KeyId;
-use crate::tree::calls::KeyCalls;
+use crate::tree::{Flat, KeyId};
 
 /// How the cost of every key is divided among its callers.
 #[derive(Clone, Debug)]
@@ -23,6 +22,15 @@ pub(super) struct CostShares {
     pub(super) below: Vec<Column<KeyId, f64>>,
 }
 
+/// What is divided: self and total of every key, and the cost of each edge from caller to callee.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Costs<'c> {
+    pub(super) flat: &'c Flat,
+    pub(super) edges: &'c [(KeyId, KeyId)],
+    /// One column per series.
+    pub(super) edge_values: &'c [Vec<i64>],
+}
+
 /// An edge as seen from one of its ends.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct NeighbourEdge {
@@ -31,16 +39,16 @@ pub(super) struct NeighbourEdge {
 }
 
 impl CostShares {
-    pub(super) fn new(calls: &KeyCalls) -> CostShares {
-        let keys = calls.flat.total.first().map_or(0, Column::len);
+    pub(super) fn new(costs: Costs<'_>) -> CostShares {
+        let keys = costs.flat.total.first().map_or(0, Column::len);
         let mut callees: Column<KeyId, Vec<NeighbourEdge>> = Column::filled(Vec::new(), keys);
-        for (edge, &(caller, callee)) in calls.edges.iter().enumerate() {
-            let is_charged = calls.edge_values.iter().any(|values| values[edge] > 0);
+        for (edge, &(caller, callee)) in costs.edges.iter().enumerate() {
+            let is_charged = costs.edge_values.iter().any(|values| values[edge] > 0);
             if caller != callee && is_charged {
                 callees[caller].push(NeighbourEdge { key: callee, edge });
             }
         }
-        let order = break_cycles(calls, &mut callees);
+        let order = break_cycles(costs, &mut callees);
         let mut callers: Column<KeyId, Vec<NeighbourEdge>> = Column::filled(Vec::new(), keys);
         for &key in &order {
             for link in &callees[key] {
@@ -55,25 +63,25 @@ impl CostShares {
             all: Vec::new(),
             below: Vec::new(),
         };
-        for series in 0..calls.edge_values.len() {
-            shares.weigh(calls, series, &order);
+        for series in 0..costs.edge_values.len() {
+            shares.weigh(costs, series, &order);
         }
         shares
     }
 
     /// Computes the weights of one series. `order` has callers before their callees.
-    fn weigh(&mut self, calls: &KeyCalls, series: usize, order: &[KeyId]) {
+    fn weigh(&mut self, costs: Costs<'_>, series: usize, order: &[KeyId]) {
         let keys = self.callers.len();
-        let charged: Vec<f64> = calls.edge_values[series].iter().map(|&value| value.max(0) as f64).collect();
+        let charged: Vec<f64> = costs.edge_values[series].iter().map(|&value| value.max(0) as f64).collect();
         // The cost charged to callers, including callers whose calls close a cycle.
         let mut by_all = Column::<KeyId, f64>::filled(0.0, keys);
-        for (&(caller, callee), charged) in calls.edges.iter().zip(&charged) {
+        for (&(caller, callee), charged) in costs.edges.iter().zip(&charged) {
             by_all[callee] += if caller == callee { 0.0 } else { *charged };
         }
         let (mut uncalled, mut all) = (Column::filled(0.0, keys), Column::filled(0.0, keys));
         for (key, callers) in self.callers.enumerate() {
             let by_callers: f64 = callers.iter().map(|link| charged[link.edge]).sum();
-            let total = calls.flat.total[series][key].max(0) as f64;
+            let total = costs.flat.total[series][key].max(0) as f64;
             // Each rounded value may be off by one, so the sum may differ from the exact one by one per
             // edge.
             let rest = total - by_all[key];
@@ -84,7 +92,7 @@ impl CostShares {
             };
             all[key] = by_callers + uncalled[key];
         }
-        let mut below: Column<KeyId, f64> = calls.flat.self_value[series].map(|&own| own.max(0) as f64);
+        let mut below: Column<KeyId, f64> = costs.flat.self_value[series].map(|&own| own.max(0) as f64);
         for &key in order.iter().rev() {
             for link in &self.callees[key] {
                 let share = below[link.key] * charged[link.edge] / all[link.key];
@@ -107,8 +115,8 @@ impl CostShares {
 /// Leaves out the calls that close a cycle: those that lead back in a depth-first search that starts at
 /// keys without callers, then at the heaviest, and follows the heaviest calls first. Returns the keys
 /// with callers before their callees.
-fn break_cycles(calls: &KeyCalls, callees: &mut Column<KeyId, Vec<NeighbourEdge>>) -> Vec<KeyId> {
-    let (total, charged) = (&calls.flat.total[0], &calls.edge_values[0]);
+fn break_cycles(costs: Costs<'_>, callees: &mut Column<KeyId, Vec<NeighbourEdge>>) -> Vec<KeyId> {
+    let (total, charged) = (&costs.flat.total[0], &costs.edge_values[0]);
     let mut uncalled = total.clone();
     for key in callees.ids() {
         for link in &callees[key] {

@@ -4,10 +4,15 @@ use hashbrown::HashMap;
 
 use crate::format::ParseError;
 use crate::format::fields::Fields;
-use crate::format::perf_data::record::split;
+use crate::format::perf_data::raw_record::split;
 use crate::format::perf_data::simpleperf::Simpleperf;
-use crate::format::perf_data::{MAGIC, MAGIC_BIG_ENDIAN, NAME};
 use crate::format::text::hexadecimal;
+
+/// The name of the format.
+pub(super) const NAME: &str = "perf-data";
+
+pub(super) const MAGIC: &[u8] = b"PERFILE2";
+pub(super) const MAGIC_BIG_ENDIAN: &[u8] = b"2ELIFREP";
 
 /// Size of the header of a complete file.
 const FILE_HEADER: u64 = 104;

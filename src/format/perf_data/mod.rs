@@ -7,6 +7,7 @@
 mod build_ids;
 mod header;
 mod maps;
+mod raw_record;
 mod record;
 mod simpleperf;
 mod unwind;
@@ -19,7 +20,7 @@ use crate::format::jit::{self, JitNames};
 use crate::format::labels::label_set;
 use crate::format::off_cpu::{OffCpu, SchedulerEvent, Wait};
 use crate::format::perf_data::build_ids::BuildIds;
-use crate::format::perf_data::header::FileHeader;
+use crate::format::perf_data::header::{FileHeader, MAGIC, MAGIC_BIG_ENDIAN, NAME};
 use crate::format::perf_data::maps::{Map, Space, Spaces};
 use crate::format::perf_data::record::{PerfSample, Record};
 use crate::format::perf_data::simpleperf::StoredFile;
@@ -35,11 +36,6 @@ use crate::unit::{group_thousands, plural};
 
 /// The entry in the list of readable formats.
 pub(super) static PERF_DATA: Format = Format { name: NAME, title: "perf.data", sniff, read };
-
-const NAME: &str = "perf-data";
-
-const MAGIC: &[u8] = b"PERFILE2";
-const MAGIC_BIG_ENDIAN: &[u8] = b"2ELIFREP";
 
 /// perf's name for kernel code.
 const KERNEL: &str = "[kernel.kallsyms]";

@@ -1,7 +1,8 @@
 //! Records written by the kernel and by `perf` during the recording.
 
 use crate::format::fields::Fields;
-use crate::format::perf_data::header::{FileHeader, PerfEvent};
+use crate::format::perf_data::header::{FileHeader, NAME, PerfEvent};
+use crate::format::perf_data::raw_record::{RawRecord, split};
 use crate::format::perf_data::unwind::Dump;
 use crate::format::{ParseError, Source};
 use crate::profile::Budget;
@@ -21,10 +22,6 @@ pub(super) const SWITCH_CPU_WIDE: u32 = 15;
 pub(super) const KSYMBOL: u32 = 17;
 /// Types from here on are records of `perf` itself.
 const USER: u32 = 64;
-/// Types from here on are records of Android's simpleperf.
-const SIMPLEPERF: u32 = 32768;
-const TRACING_DATA: u32 = 66;
-const AUXTRACE: u32 = 71;
 const COMPRESSED: u32 = 81;
 const COMPRESSED2: u32 = 83;
 
@@ -81,36 +78,6 @@ pub(super) struct PerfSample<'a> {
     pub(super) dump: Option<Dump<'a>>,
 }
 
-/// An unparsed record.
-pub(super) struct RawRecord<'a> {
-    pub(super) kind: u32,
-    misc: u16,
-    pub(super) body: Fields<'a>,
-    /// The body, preceded by the kind and size.
-    pub(super) whole: Fields<'a>,
-}
-
-/// Splits off the first record; `None` if it is incomplete.
-pub(super) fn split<'a>(records: &mut Fields<'a>) -> Option<RawRecord<'a>> {
-    let mut rest = *records;
-    let (kind, misc, size) = (rest.u32()?, rest.u16()?, rest.u16()?);
-    // Records of simpleperf can be larger than 64 KiB.
-    let size = if kind >= SIMPLEPERF { u32::from(misc) << 16 | u32::from(size) } else { size.into() };
-    let body = rest.part(0, u64::from(size).checked_sub(8)?);
-    rest.take(size as usize - 8)?;
-    let mut announced = body;
-    // Two kinds of records are followed by data that their size does not include.
-    let more = match kind {
-        TRACING_DATA => u64::from(announced.u32()?),
-        AUXTRACE => announced.u64()?,
-        _ => 0,
-    };
-    rest.take(usize::try_from(more).ok()?)?;
-    let whole = records.part(0, size.into());
-    *records = rest;
-    Some(RawRecord { kind, misc, body, whole })
-}
-
 /// All kernel records in time order, and the number of bytes of an incomplete record at the end.
 pub(super) fn sorted<'a>(header: &FileHeader<'a>, unpacked: Fields<'a>) -> (Vec<Record<'a>>, usize) {
     let mut sorted = Vec::new();
@@ -154,7 +121,7 @@ pub(super) fn unpack(header: &FileHeader<'_>, budget: &Budget) -> Result<Vec<u8>
     };
     inflate(packed).or_else(|_| inflate(whole)).map_err(|error| {
         let message = format!("compressed records are corrupt ({error})");
-        ParseError::at_byte(crate::format::perf_data::NAME, header.records_at, message)
+        ParseError::at_byte(NAME, header.records_at, message)
     })
 }
 

@@ -8,7 +8,7 @@ use std::thread::{self, JoinHandle};
 use hashbrown::DefaultHashBuilder;
 
 use crate::format::pprof::raw_stacks::{FirstSeen, Lists, LookUp, RawStacks};
-use crate::format::pprof::read::NAME;
+use crate::format::pprof::sniff::NAME;
 use crate::format::{LoadError, ParseError};
 use crate::profile::{Id, Label, LabelSetId, ProfileBuilder, Reservation, StackId};
 

@@ -3,7 +3,7 @@
 use crate::format::ParseError;
 use crate::format::pprof::locations::Locations;
 use crate::format::pprof::raw_stacks::{FirstSeen, RawStacks};
-use crate::format::pprof::read::NAME;
+use crate::format::pprof::sniff::NAME;
 use crate::format::wire::Wire;
 use crate::parallel;
 use crate::profile::{Budget, FrameId, Stacks};

@@ -5,7 +5,7 @@ use hashbrown::HashSet;
 use crate::format::ParseError;
 use crate::format::pprof::by_id::ById;
 use crate::format::pprof::messages::LineMessage;
-use crate::format::pprof::read::NAME;
+use crate::format::pprof::sniff::NAME;
 use crate::format::wire::{Value, Wire, WireError};
 use crate::profile::{Frame, FrameId, FunctionId, Id, MappingId, ProfileBuilder};
 use crate::unit::plural;

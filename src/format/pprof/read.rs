@@ -10,14 +10,13 @@ use crate::format::pprof::collect::{Batch, Collecting, Collector};
 use crate::format::pprof::expand::{Expander, expand_all};
 use crate::format::pprof::messages::{FunctionMessage, LabelMessage, ValueType};
 use crate::format::pprof::raw_stacks::FirstSeen;
+use crate::format::pprof::sniff::NAME;
 use crate::format::pprof::tables::Tables;
 use crate::format::wire::{Field, Value, Wire, WireError, push_varint};
 use crate::format::{LoadError, ParseError, Source};
 use crate::profile::{
     Id, LabelValue, LoadOptions, Meta, Period, Profile, ProfileBuilder, Reservation, StringId,
 };
-
-pub(super) const NAME: &str = "pprof";
 
 /// Reads a profile.
 pub(super) fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError> {

@@ -7,7 +7,7 @@ use std::ops::Range;
 use crate::format::pprof::by_id::ById;
 use crate::format::pprof::locations::{Locations, RawLocations, duplicate};
 use crate::format::pprof::messages::{FunctionMessage, MappingMessage};
-use crate::format::pprof::read::NAME;
+use crate::format::pprof::sniff::NAME;
 use crate::format::text::lossy;
 use crate::format::{ParseError, Source};
 use crate::profile::{self, Addresses, FunctionId, MappingId, ProfileBuilder, StringId};

@@ -13,7 +13,7 @@ use prost::Message;
 
 use crate::format::pprof::integers::{IntegerScale, scales};
 use crate::format::pprof::messages::{FunctionMessage, LabelMessage, MappingMessage, ValueType};
-use crate::format::pprof::read::NAME;
+use crate::format::pprof::sniff::NAME;
 use crate::format::pprof::write_locations::{PackedStacks, WrittenLocations};
 use crate::format::wire::{push_bytes, push_varint};
 use crate::profile::{Addresses, Column, Id, Label, LabelValue, MappingId, Profile, Strings, Symbols};

@@ -10,7 +10,6 @@ use hashbrown::HashMap;
 
 use shared::BuilderTables;
 pub use shared::SharedTables;
-pub(crate) use symbols::unnamed;
 
 use crate::profile::budget::Reservation;
 use crate::profile::call_collector::CallCollector;

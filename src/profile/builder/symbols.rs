@@ -2,7 +2,7 @@
 
 use crate::profile::builder::ProfileBuilder;
 use crate::profile::stacks::AT_ONCE;
-use crate::profile::{Frame, FrameId, Function, FunctionId, Mapping, MappingId, StringId};
+use crate::profile::{Frame, FrameId, Function, FunctionId, Mapping, MappingId, StringId, unnamed};
 
 impl ProfileBuilder {
     /// Reserves space for functions, their names, and frames. Growing the tables step by step took 3 % of the time
@@ -108,16 +108,5 @@ impl ProfileBuilder {
     /// The name of the function of `frame`.
     pub fn frame_name(&self, frame: FrameId) -> &str {
         self.tables.symbols.symbols.frame_name(frame)
-    }
-}
-
-/// The name for unnamed code of the binary at path `file`.
-pub(crate) fn unnamed(file: &str) -> String {
-    let base = file.rsplit(['/', '\\']).next().unwrap_or_default();
-    match base {
-        "" => "<unknown>".to_string(),
-        // Names such as `[vdso]` and `[kernel.kallsyms]` already have brackets.
-        _ if base.starts_with('[') => base.to_string(),
-        _ => format!("[{base}]"),
     }
 }

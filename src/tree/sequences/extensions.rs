@@ -2,7 +2,7 @@
 
 use crate::profile::Column;
 use crate::tree::prefixes::{PrefixId, Prefixes};
-use crate::tree::sequences::Fraction;
+use crate::tree::sequences::search::Fraction;
 use crate::tree::{KeyId, whole};
 
 /// A chain that extends a given chain by one key.

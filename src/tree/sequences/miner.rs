@@ -11,7 +11,7 @@ use crate::profile::Column;
 use crate::tree::key_runs::KeyRuns;
 use crate::tree::prefixes::{PrefixId, Prefixes};
 use crate::tree::sequences::extensions::Extensions;
-use crate::tree::sequences::{Sequence, SequenceSearch, Strides};
+use crate::tree::sequences::search::{Sequence, SequenceSearch, Strides};
 use crate::tree::{KeyId, Subject, whole};
 
 /// One occurrence of a chain.

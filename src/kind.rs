@@ -530,6 +530,11 @@ pub fn of_metric(metric: &str) -> Option<&'static Kind> {
     place_of(metric).map(|(kind, _)| kind)
 }
 
+/// Whether a metric is of the type called `kind`.
+pub fn is(metric: &str, kind: &str) -> bool {
+    of_metric(metric).is_some_and(|found| found.name == kind)
+}
+
 /// The type of a metric, and the index of its name.
 fn place_of(metric: &str) -> Option<(&'static Kind, usize)> {
     let event = event(metric);

@@ -22,7 +22,13 @@ pub(super) static GPROF: Format = Format { name: NAME, title: "gprof's report", 
 const NAME: &str = "gprof";
 
 fn sniff(head: &[u8]) -> Confidence {
-    let mut lines = head.split(|&byte| byte == b'\n');
+    // Every input is searched for these lines.
+    let mut start = 0;
+    let mut lines = memchr::memchr_iter(b'\n', head).chain([head.len()]).map(|end| {
+        let line = &head[start..end];
+        start = end + 1;
+        line
+    });
     if lines.any(|line| is_graph_header(line) || is_flat_header(line)) {
         Confidence::Likely
     } else {

@@ -173,6 +173,9 @@ fn operator(rest: &str) -> Option<usize> {
 /// Whether a text ends with an operator's name, so that an argument list may follow.
 fn operator_ends(part: &str) -> bool {
     let part = part.strip_suffix(' ').unwrap_or(part);
+    if part.as_bytes().last().is_none_or(|&last| is_word(last)) {
+        return false;
+    }
     let symbols = OPERATORS.iter().chain(&["<", ">"]);
     symbols.filter_map(|symbol| part.strip_suffix(*symbol)).any(|before| before.ends_with("operator"))
 }

@@ -149,10 +149,11 @@ impl Symbols {
 
     /// Which frames have an address but no name: their function is the placeholder for unnamed code of a binary.
     pub fn unnamed_frames(&self) -> Column<FrameId, bool> {
+        let unknown = unnamed("");
         let is_placeholder = self.functions.map(|function| {
             let name = self.strings.get(function.name);
             (function.line, function.file) == (0, StringId::default())
-                && (name.starts_with('[') || name == unnamed(""))
+                && (name.starts_with('[') || name == unknown)
         });
         if !is_placeholder.iter().any(|&is_placeholder| is_placeholder) {
             return Column::filled(false, self.frames.len());

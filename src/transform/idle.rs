@@ -2,7 +2,7 @@
 
 use crate::kind::{self, Idleness};
 use crate::pattern::{is_idle_processor, waits};
-use crate::profile::{Column, FrameId, FunctionId, Profile, Samples, StackId, Stacks};
+use crate::profile::{Column, FrameId, FunctionId, Metric, Profile, Samples, StackId, Stacks};
 use crate::transform::waiting_of;
 
 /// Computes [`Metric::idle`] for the given metrics: the value of the stacks that `--hide-stacks @idle` would
@@ -20,36 +20,59 @@ use crate::transform::waiting_of;
 ///
 /// [`Metric::idle`]: crate::profile::Metric::idle
 pub fn note_idle(profile: &mut Profile, metrics: &[usize]) {
-    for &metric in metrics {
-        if profile.meta.metrics[metric].too_large {
+    for functions in [IdleFunctions::OfProcessors, IdleFunctions::OfThreads] {
+        let is_idle_there = |metric: &usize| {
+            let known = &profile.meta.metrics;
+            !known[*metric].too_large && idle_functions(known, *metric) == Some(functions)
+        };
+        let metrics: Vec<usize> = metrics.iter().copied().filter(is_idle_there).collect();
+        if metrics.is_empty() {
             continue;
         }
-        let Some(stacks) = idle_stacks(profile, metric) else { continue };
-        let Samples { stack, values, .. } = &*profile.samples;
-        let waiting = waiting_of(&profile.meta.metrics, metric);
-        let idle_part = |(row, &stack): (usize, &StackId)| match waiting {
-            _ if stacks.contain(stack) => values[metric][row].abs(),
-            Some(waiting) => values[waiting][row].abs(),
-            None => 0,
-        };
-        let idle = stack.iter().enumerate().map(idle_part).sum();
-        profile.meta.metrics[metric].idle = idle;
+        // Names are looked at once for all metrics.
+        let stacks = IdleStacks::new(profile, functions);
+        let idle: Vec<i64> = metrics.iter().map(|&metric| idle_value(profile, metric, &stacks)).collect();
+        for (metric, idle) in metrics.into_iter().zip(idle) {
+            profile.meta.metrics[metric].idle = idle;
+        }
     }
+}
+
+fn idle_value(profile: &Profile, metric: usize, stacks: &IdleStacks<'_>) -> i64 {
+    let Samples { stack, values, .. } = &*profile.samples;
+    let waiting = waiting_of(&profile.meta.metrics, metric);
+    let idle_part = |(row, &stack): (usize, &StackId)| match waiting {
+        _ if stacks.contain(stack) => values[metric][row].abs(),
+        Some(waiting) => values[waiting][row].abs(),
+        None => 0,
+    };
+    stack.iter().enumerate().map(idle_part).sum()
 }
 
 /// Which stacks are idle in a metric; `None` if that is unknown.
 pub fn idle_stacks(profile: &Profile, metric: usize) -> Option<IdleStacks<'_>> {
-    let metrics = &profile.meta.metrics;
-    let is_cpu_time = |name: &str| kind::of_metric(name).is_some_and(|kind| kind.name == "cpu");
-    let with_cpu_time = metrics.iter().any(|metric| is_cpu_time(&metric.name));
+    let functions = idle_functions(&profile.meta.metrics, metric)?;
+    Some(IdleStacks::new(profile, functions))
+}
+
+/// The functions in which nothing happens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum IdleFunctions {
+    /// Where the processor has nothing to do.
+    OfProcessors,
+    /// Also where threads wait.
+    OfThreads,
+}
+
+/// Which functions make a stack idle in a metric; `None` if that is unknown.
+fn idle_functions(metrics: &[Metric], metric: usize) -> Option<IdleFunctions> {
+    let with_cpu_time = metrics.iter().any(|metric| kind::is(&metric.name, "cpu"));
     match kind::idleness(&metrics[metric].name, with_cpu_time) {
         Idleness::None => None,
-        Idleness::Processor => Some(IdleStacks::new(profile, |name, _| is_idle_processor(name))),
+        Idleness::Processor => Some(IdleFunctions::OfProcessors),
         // The names of functions matter only where the recording does not say what waited.
-        Idleness::Threads if waiting_of(metrics, metric).is_some() => {
-            Some(IdleStacks::new(profile, |name, _| is_idle_processor(name)))
-        }
-        Idleness::Threads => Some(IdleStacks::new(profile, waits)),
+        Idleness::Threads if waiting_of(metrics, metric).is_some() => Some(IdleFunctions::OfProcessors),
+        Idleness::Threads => Some(IdleFunctions::OfThreads),
     }
 }
 
@@ -62,14 +85,16 @@ pub struct IdleStacks<'p> {
 }
 
 impl<'p> IdleStacks<'p> {
-    /// `is_idle` is asked for the name and the file of each function.
-    fn new(profile: &'p Profile, is_idle: impl Fn(&str, &str) -> bool) -> Self {
+    fn new(profile: &'p Profile, idle: IdleFunctions) -> Self {
         let symbols = &profile.symbols;
-        let functions: Column<FunctionId, bool> = symbols
-            .functions
-            .ids()
-            .map(|function| is_idle(symbols.function_name(function), symbols.function_file(function)))
-            .collect();
+        let is_idle = |function: FunctionId| {
+            let name = symbols.function_name(function);
+            match idle {
+                IdleFunctions::OfProcessors => is_idle_processor(name),
+                IdleFunctions::OfThreads => waits(name, symbols.function_file(function)),
+            }
+        };
+        let functions: Column<FunctionId, bool> = symbols.functions.ids().map(is_idle).collect();
         let has_any = functions.iter().any(|&is_idle| is_idle);
         let frames = symbols.frames.iter().filter(|_| has_any).map(|frame| functions[frame.function]);
         IdleStacks { stacks: &profile.stacks, frames: frames.collect() }

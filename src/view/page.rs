@@ -4,7 +4,7 @@
 use hashbrown::HashMap;
 
 use crate::pattern::{FrameNames, PAGE_SETS, Pattern, Patterns};
-use crate::profile::{Column, FrameId, LabelSetId, Profile, Samples, StackId};
+use crate::profile::{Column, FrameId, FunctionId, LabelSetId, MappingId, Profile, Samples, StackId};
 use crate::report::{ColorGroup, Name, Page, PageMetric, PageName, PagePlace};
 use crate::tree::{By, Subject};
 use crate::view::facets::{Facets, facets};
@@ -230,6 +230,8 @@ fn places(
     let symbols = &subject.profile.symbols;
     let used = Column::marking(page_calls::frames(subject.profile), symbols.frames.len());
     let mut texts = hashbrown::HashSet::<Name>::new();
+    // A function has about five frames.
+    let mut owners: HashMap<(FunctionId, MappingId), Name> = HashMap::new();
     let mut text = |text: &str| texts.get_or_insert_with(text, |text| text.into()).clone();
     let of_frame = symbols.frames.enumerate().map(|(id, frame)| {
         let key = subject.keys.get(subject.keys.of_frame(id));
@@ -240,7 +242,10 @@ fn places(
                 function: text(symbols.function_name(frame.function)),
                 file: text(symbols.function_file(frame.function)),
                 mapping: text(symbols.mapping_file(frame.mapping)),
-                package: text(&symbols.owner(frame)),
+                package: owners
+                    .entry((frame.function, frame.mapping))
+                    .or_insert_with(|| text(&symbols.owner(frame)))
+                    .clone(),
                 inlined: frame.inlined,
                 line: if options.lines { frame.line } else { 0 },
             }

@@ -486,6 +486,10 @@ fn inputs(page: &Page) -> String {
 /// Labels of blocks that differ from the short names.
 fn labels(page: &Page, shorts: &[String]) -> Vec<(usize, String, String)> {
     let names: Vec<(&str, &str)> = page.names.iter().map(|row| (&*row.name, &*row.function)).collect();
+    // Most names have no place, and then their labels are their short names.
+    if names.iter().all(|(name, function)| split_place(name, function).1.is_empty()) {
+        return Vec::new();
+    }
     let labels = block_labels(&names).into_iter().enumerate();
     labels
         .filter(|(id, label)| label.name != shorts[*id] || !label.place.is_empty())

@@ -42,10 +42,7 @@ impl Request {
 
     /// Reads the inputs, and looks up names for their addresses.
     pub fn read_inputs(&self) -> Result<Unmerged, Error> {
-        self.read_kept(if self.combine.chooses() { Kept::Each } else { Kept::Sum })
-    }
-
-    fn read_kept(&self, kept: Kept) -> Result<Unmerged, Error> {
+        let kept = if self.combine.chooses() { Kept::Each } else { Kept::Sum };
         self.read(kept, |count| self.combine.order(count)).map(Unmerged)
     }
 
@@ -57,7 +54,9 @@ impl Request {
 
     /// [`Request::read_with_base`], but all inputs stay apart, so that they can be compared as well as combined.
     pub fn read_runs_with_base(&self, old: &Request) -> Result<(Unmerged, Result<Unmerged, Error>), Error> {
-        read_both(self, old, |request| request.with_sizes().read_kept(Kept::Each))
+        read_both(self, old, |request| {
+            request.with_sizes().read(Kept::Each, |count| request.combine.order(count)).map(Unmerged)
+        })
     }
 
     /// Combines inputs that were read, and finds the metrics to show.

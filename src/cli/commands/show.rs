@@ -82,23 +82,14 @@ impl<'a> Show<'a> {
             None => self.load(&filters, is_asked.then_some(&mut sides))?,
         };
         let compared = sides.and_then(|sides| compare(&self, sides));
-        Ok((self.report_of(loaded, &filters, view)?, compared))
-    }
-
-    fn report_of(
-        self,
-        loaded: Loaded,
-        filters: &Filters,
-        view: impl Fn(&Profile, Scope, Option<usize>) -> Result<Report>,
-    ) -> Result<Report> {
         let input = &self.stacks.input;
         let mut clock = Clock::new(input.verbose);
-        let mut prepared = prepare(loaded, filters, self.by, input)?;
+        let mut prepared = prepare(loaded, &filters, self.by, input)?;
         if let Some(keep) = self.keep {
             keep.note(prepared.notes.iter().map(Message::note));
         }
         clock.step("filter");
-        self.highlight.apply(&prepared.profile, filters, &mut prepared.scope)?;
+        self.highlight.apply(&prepared.profile, &filters, &mut prepared.scope)?;
         let Output { format, lines, style, .. } = self.output;
         let make = |fitting: Option<usize>| {
             let rows = self.limit.and_then(|limit| limit.rows(*format, fitting));
@@ -116,7 +107,7 @@ impl<'a> Show<'a> {
         };
         clock.step("view");
         say(notes, input);
-        Ok(report)
+        Ok((report, compared))
     }
 
     /// The filters given; of the stacks through `--focus`, the part that the view shows.

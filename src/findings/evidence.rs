@@ -1,5 +1,7 @@
 //! What the rules look at: groups of samples with one stack, and who has taken them.
 
+use std::sync::OnceLock;
+
 use hashbrown::HashMap;
 
 use crate::name::{is_standard_library, is_system_binary};
@@ -80,6 +82,8 @@ pub struct Samples<'s, 'p> {
     is_own: Column<FrameId, bool>,
     /// The frames that only allocate memory, in profiles of memory: what is below them is done for whoever allocates.
     is_allocator: Option<Column<FrameId, bool>>,
+    /// The values of all sites, the smallest first.
+    site_values: OnceLock<Vec<i64>>,
 }
 
 /// What a rule suggests.
@@ -181,8 +185,8 @@ impl<'s, 'p> Samples<'s, 'p> {
         }
         let is_own = is_own.ids().map(|frame| own_keys[subject.keys.of_frame(frame)]).collect();
         let is_allocator = cost.is_memory().then(|| set(profile, "@alloc"));
-        let may_wait = false;
-        Samples { subject, groups, cost, flat, whole, may_wait, is_taken, is_own, is_allocator }
+        let (may_wait, site_values) = (false, OnceLock::new());
+        Samples { subject, groups, cost, flat, whole, may_wait, is_taken, is_own, is_allocator, site_values }
     }
 
     /// The same, given how long each stack waited: on the new side, and on the old one if there is one.
@@ -314,15 +318,17 @@ impl<'s, 'p> Samples<'s, 'p> {
         sites
     }
 
-    /// Which values stand out among those of all sites: in a flat profile, none does, and the largest is the largest by chance.
-    pub(super) fn standing_out(&self) -> impl Fn(i64) -> bool + '_ {
-        let mut values: Vec<i64> =
-            self.by_site(|_| true).into_iter().map(|(_, measured, _)| measured.value).collect();
-        values.sort_unstable();
-        move |value| {
-            let alike = values.len() - values.partition_point(|&other| other < value - value / 2);
-            self.percent(value) >= LARGE || alike <= CROWD
-        }
+    /// Whether a value stands out among those of all sites: in a flat profile, none does, and the largest is the largest by
+    /// chance.
+    pub(super) fn stands_out(&self, value: i64) -> bool {
+        let values = self.site_values.get_or_init(|| {
+            let sites = self.by_site(|_| true).into_iter();
+            let mut values: Vec<i64> = sites.map(|(_, measured, _)| measured.value).collect();
+            values.sort_unstable();
+            values
+        });
+        let alike = values.len() - values.partition_point(|&other| other < value - value / 2);
+        self.percent(value) >= LARGE || alike <= CROWD
     }
 
     /// The command that shows the self of a site.

@@ -24,11 +24,10 @@ const LINE: f64 = 0.5;
 
 fn find(samples: &Samples<'_, '_>) -> Vec<Candidate> {
     let sites = samples.by_site(|frame| samples.is_own(frame));
-    let stands_out = samples.standing_out();
     sites
         .into_iter()
         .filter(|(_, _, left)| samples.percent(samples.sum(left)) >= RULE.least)
-        .filter(|(key, measured, _)| stands_out(measured.value) && !is_nameless(samples.name(*key)))
+        .filter(|(key, measured, _)| samples.stands_out(measured.value) && !is_nameless(samples.name(*key)))
         .map(|(key, measured, left)| {
             let line = heaviest_line(samples, key);
             let mut says = Sentence::of(samples.name(key)).text(what(samples, key, measured.value));

@@ -16,11 +16,11 @@ pub(super) static RULE: Rule = Rule {
 
 fn find(samples: &Samples<'_, '_>) -> Vec<Candidate> {
     let sites = samples.by_site(|frame| !samples.is_own(frame));
-    let stands_out = samples.standing_out();
     let candidate = |(key, measured, left): (_, Measured, Vec<usize>)| {
         let name = samples.name(key);
         // What the profiler put there is nobody's work; prof lint says so.
-        let is_heavy = samples.percent(samples.sum(&left)) >= RULE.least && stands_out(measured.value);
+        let is_heavy =
+            samples.percent(samples.sum(&left)) >= RULE.least && samples.stands_out(measured.value);
         if is_nameless(name) || is_artefact(name) || !is_heavy {
             return None;
         }

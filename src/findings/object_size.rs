@@ -43,13 +43,7 @@ impl Objects {
         if !is_usable(bytes) || !is_usable(count) || about.total == 0 {
             return None;
         }
-        let [bytes, count] = [bytes, count].map(|metric| {
-            let mut sums = Column::filled(0_i64, profile.stacks.len());
-            for (&stack, &value) in profile.samples.stack.iter().zip(&profile.samples.values[metric]) {
-                sums[stack] += value;
-            }
-            sums
-        });
+        let [bytes, count] = [bytes, count].map(|metric| profile.value_by_stack(metric));
         let is_positive = bytes.iter().chain(count.iter()).all(|&value| value >= 0);
         is_positive.then(|| Objects { bytes, count, metric: about.name.clone(), unit })
     }

@@ -41,7 +41,7 @@ use crate::format::jfr::samples::{JfrMetrics, Plans, SampleEvents, TakenBy};
 use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
 use crate::parallel;
 use crate::profile::{Faults, LoadOptions, Profile, ProfileBuilder};
-use crate::unit::plural;
+use crate::unit::{group_thousands, plural};
 
 /// The entry in the list of readable formats.
 pub(super) static JFR: Format = Format { name: NAME, title: "Java Flight Recorder", sniff, read };
@@ -210,7 +210,7 @@ fn warn_of_problems(builder: &mut ProfileBuilder, metrics: &JfrMetrics) {
     }
     if metrics.lost > 0 {
         let samples = plural(metrics.lost as u64, "sample of CPU time was", "samples of CPU time were");
-        builder.warn(format!("{} {samples} lost by the recorder", metrics.lost));
+        builder.warn(format!("{} {samples} lost by the recorder", group_thousands(metrics.lost.into())));
     }
     if metrics.without_stack > 0 {
         let samples = plural(metrics.without_stack, "sample has", "samples have");

@@ -180,6 +180,13 @@ impl Recording {
         self.threads.insert(thread, lossy(name).into_owned());
     }
 
+    /// Warns of stacks that were cut, given the depth of the first one.
+    fn warn_of_cut(&mut self, depth: Option<usize>) {
+        if let Some(depth) = depth {
+            self.builder.warn(format!("stacks deeper than {depth} frames are cut"));
+        }
+    }
+
     /// Adds the sums of a place in the program.
     fn add(&mut self, site: &Site, stack: StackId, values: &[i64]) {
         let name = self.threads.get(&site.thread).map_or("", String::as_str);

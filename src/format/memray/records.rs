@@ -241,9 +241,7 @@ impl<'a> Reader<'_, 'a> {
             let values = amounts.map(|amount| [amount.count, amount.bytes]);
             recording.add(&site, stack, values.as_flattened());
         }
-        if let Some(depth) = self.paths.cut {
-            recording.builder.warn(format!("stacks deeper than {depth} frames are cut"));
-        }
+        recording.warn_of_cut(self.paths.cut);
     }
 }
 

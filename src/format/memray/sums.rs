@@ -8,6 +8,7 @@ use crate::format::memray::frames::{Frames, signed};
 use crate::format::memray::records::skip_native;
 use crate::format::memray::{COMPACT, End, Header, Recording};
 use crate::format::paths::{EMPTY, PathId, Paths};
+use crate::unit::saturated;
 
 /// Reads all records until the last one. Fails with what is wrong with a record.
 pub(super) fn read(
@@ -26,6 +27,7 @@ pub(super) fn read(
     while let (Some(Ok(End::Missing)), false) = (end, fields.is_empty()) {
         end = sums.record(fields, recording);
     }
+    recording.warn_of_cut(sums.paths.cut);
     end.unwrap_or(Ok(End::Missing))
 }
 
@@ -139,8 +141,7 @@ impl<'a> Sums<'_, 'a> {
         let stack = self
             .paths
             .stack(path, &mut recording.builder, |_, frame, frames| frames.push(self.frames.id(frame)));
-        let values =
-            [leaked, leaked_bytes, peak, peak_bytes].map(|value| i64::try_from(value).unwrap_or(i64::MAX));
+        let values = [leaked, leaked_bytes, peak, peak_bytes].map(saturated);
         recording.add(&Site { path, thread, allocator }, stack, &values);
         Some(Ok(End::Missing))
     }

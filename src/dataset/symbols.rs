@@ -38,6 +38,8 @@ impl Known {
 pub(super) struct SymbolRows {
     table: SymbolTable,
     stacks: StackTable,
+    /// The name of each function, with its place if that tells functions of one name apart.
+    names: Column<FunctionId, String>,
     function_ids: Column<FunctionId, u64>,
     frame_ids: Column<FrameId, u64>,
     stack_ids: Column<StackId, u64>,
@@ -147,8 +149,11 @@ impl SymbolRows {
         let row = Function { name, file, ..*row };
         let copy = self.table.function(row);
         if copy.index() == self.function_ids.len() {
-            let id = function_id(&self.name(copy));
+            let mut name = String::new();
+            self.table.symbols.write_function(&mut name, &row);
+            let id = function_id(&name);
             known.functions.check(id)?;
+            let _: FunctionId = self.names.push(name);
             let _: FunctionId = self.function_ids.push(id.id);
         }
         Ok(copy)
@@ -158,21 +163,13 @@ impl SymbolRows {
         self.table.symbols.strings.intern(symbols.strings.get(id))
     }
 
-    /// The name of a function, with its place if that tells functions of one name apart.
-    fn name(&self, function: FunctionId) -> String {
-        let symbols = &self.table.symbols;
-        let mut name = String::new();
-        symbols.write_function(&mut name, &symbols.functions[function]);
-        name
-    }
-
     fn content(&self, frame: FrameId) -> FrameContent<'_> {
         let symbols = &self.table.symbols;
         let frame = &symbols.frames[frame];
         let (function, mapping) = (&symbols.functions[frame.function], &symbols.mappings[frame.mapping]);
         let text = |id| symbols.strings.get(id);
         FrameContent {
-            function: self.name(frame.function),
+            function: &self.names[frame.function],
             system_name: text(function.name),
             file: text(function.file),
             start: (function.line, function.column),
@@ -244,9 +241,7 @@ impl SymbolRows {
         let frames = stacks.flat_map(|stack| self.stacks.stacks.frames(stack).iter().copied());
         let used: Column<FrameId, bool> = Column::marking(frames, self.frame_ids.len());
         let symbols = &self.table.symbols;
-        let names: Column<FunctionId, String> =
-            symbols.functions.ids().map(|function| self.name(function)).collect();
-        let name = |frame: FrameId| names[symbols.frames[frame].function].as_bytes();
+        let name = |frame: FrameId| self.names[symbols.frames[frame].function].as_bytes();
         let mut rows: Vec<FrameId> = self.frame_ids.ids().filter(|&frame| used[frame]).collect();
         rows.sort_unstable_by_key(|&frame| (name(frame), self.frame_ids[frame]));
         rows.dedup_by_key(|frame| self.frame_ids[*frame]);
@@ -282,7 +277,7 @@ impl SymbolRows {
         file.group(&[
             Cells::Longs(&ids),
             Cells::Longs(&functions),
-            Cells::Texts(&texts(|content| ByteArray::from(&*content.function))),
+            Cells::Texts(&texts(|content| ByteArray::from(content.function))),
             Cells::Texts(&texts(|content| ByteArray::from(content.system_name))),
             Cells::OptionalTexts(&optional(|content| some(content.file))),
             Cells::Ints(&numbers(|content| content.start.0)),
@@ -362,7 +357,7 @@ fn address_of(addresses: Addresses) -> &'static str {
 
 /// What the id of a frame is the hash of.
 struct FrameContent<'p> {
-    function: String,
+    function: &'p str,
     system_name: &'p str,
     file: &'p str,
     start: (u32, u32),
@@ -376,7 +371,7 @@ struct FrameContent<'p> {
 impl FrameContent<'_> {
     fn id(&self) -> WideId {
         let mut hasher = Hasher::new("frame");
-        for text in [&*self.function, self.system_name, self.file] {
+        for text in [self.function, self.system_name, self.file] {
             hasher.text(text);
         }
         for number in [self.start.0, self.start.1, self.line] {

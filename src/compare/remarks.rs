@@ -8,7 +8,7 @@ use crate::kind;
 use crate::load::{Side, SideInput, Sides};
 use crate::profile::{Column, FunctionId, Profile};
 use crate::report::Message;
-use crate::unit::{Family, Unit};
+use crate::unit::{Family, Unit, first_of};
 
 /// Warnings about sides that make verdicts doubtful, and notes on what else is unusual about them.
 pub(super) fn remarks(sides: &Sides) -> Vec<Message> {
@@ -29,7 +29,7 @@ fn without_samples(which: &str, side: &Side) -> Option<String> {
     let is_empty = |input: &&SideInput| input.profile.meta.metrics[input.metric].total == 0;
     let empty: Vec<&str> = side.inputs.iter().filter(is_empty).map(|input| &*input.name).collect();
     let (metric, count) = (metric(side), side.inputs.len());
-    let named = list(&empty);
+    let named = first_of(empty.iter(), MOST_NAMED, ", ");
     match empty.len() {
         // If all are empty, there is no verdict anyway.
         0 => None,
@@ -108,15 +108,6 @@ fn formats(sides: &Sides) -> Option<String> {
 
 fn metric(side: &Side) -> &str {
     side.inputs.first().map_or("", |input| &input.profile.meta.metrics[input.metric].name)
-}
-
-/// The first names of a list.
-fn list(names: &[&str]) -> String {
-    let more = match names.len().saturating_sub(MOST_NAMED) {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
-    names.iter().take(MOST_NAMED).copied().collect::<Vec<_>>().join(", ") + &more
 }
 
 const MOST_NAMED: usize = 3;

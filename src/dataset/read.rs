@@ -14,7 +14,7 @@ use crate::format::parquet::result;
 use crate::format::parquet::table::Table;
 use crate::format::{LoadError, ParseError};
 use crate::profile::{LoadOptions, Meta, Profile, ProfileBuilder};
-use crate::unit::{Unit, plural, timestamp_minutes};
+use crate::unit::{Unit, plural, saturated, timestamp_minutes};
 
 /// How many row groups of samples a dataset has, and how many of them were read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -210,7 +210,7 @@ impl Metrics {
         }
         for (metric, total) in meta.metrics.iter_mut().zip(totals) {
             metric.too_large |= i64::try_from(total).is_err();
-            metric.total = i64::try_from(total).unwrap_or(i64::MAX);
+            metric.total = saturated(total);
         }
     }
 }
@@ -323,7 +323,7 @@ const MOST_NAMED: usize = 5;
 pub fn future(times: impl Iterator<Item = i64>) -> Option<String> {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
     // Clocks may differ a little, and time zones by a day.
-    let limit = i64::try_from((now + Duration::from_hours(24)).as_nanos()).unwrap_or(i64::MAX);
+    let limit = saturated((now + Duration::from_hours(24)).as_nanos());
     let late: Vec<i64> = times.filter(|&time| time > limit).collect();
     let latest = late.iter().max()?;
     Some(format!(

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::filter::{FilterError, FilterKind};
 use crate::name::nearest;
 use crate::pattern::{self, Aspect, Pattern, Patterns};
-use crate::profile::{Column, FrameId, LabelValue, Profile, TooLarge};
+use crate::profile::{Column, FrameId, Profile, TooLarge};
 use crate::transform::{
     Factor, LabelFilter, Marks, RecordingSpan, Rename, THREAD_KEYS, TimeError, TimePoint, WhyEmpty,
     artefacts, by_label, collapse_recursion, fold_leaves, foldable, hide_frames, hide_labels, hide_stacks,
@@ -490,9 +490,6 @@ fn values(profile: &Profile, key: &str) -> BTreeSet<String> {
     let labels = sets.flat_map(|set| profile.label_sets.labels(set));
     labels
         .filter(|label| strings.get(label.key) == key)
-        .map(|label| match label.value {
-            LabelValue::Text(text) => strings.get(text).to_string(),
-            LabelValue::Number(number, unit) => format!("{number}{}", strings.get(unit)),
-        })
+        .map(|label| profile.label_text(label.value))
         .collect()
 }

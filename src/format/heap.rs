@@ -5,6 +5,8 @@ use std::hash::Hash;
 
 use hashbrown::HashMap;
 
+use crate::unit::saturated;
+
 /// A number of allocations and their bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Amount {
@@ -63,7 +65,7 @@ impl<S: Copy + Eq + Hash> Heap<S> {
     pub(super) fn allocate(&mut self, site: S, address: u64, size: u64) {
         self.release(address);
         let number = self.number(site);
-        let size = amount(size);
+        let size = saturated(size);
         self.blocks.insert(address, (number, size));
         self.add(number, size);
         self.note_use();
@@ -76,7 +78,7 @@ impl<S: Copy + Eq + Hash> Heap<S> {
         if let Some(end) = address.checked_add(size).filter(|end| *end > address) {
             self.maps.insert(address, (end, number));
         }
-        self.add(number, amount(size));
+        self.add(number, saturated(size));
         self.note_use();
     }
 
@@ -136,7 +138,7 @@ impl<S: Copy + Eq + Hash> Heap<S> {
                     pieces += 1;
                 }
             }
-            self.use_more(number, pieces, -amount(last - first));
+            self.use_more(number, pieces, -saturated(last - first));
         }
     }
 
@@ -157,10 +159,6 @@ impl Sums {
             self.seen_peaks = peaks;
         }
     }
-}
-
-fn amount(size: u64) -> i64 {
-    i64::try_from(size).unwrap_or(i64::MAX)
 }
 
 #[cfg(test)]

@@ -20,6 +20,7 @@ use crate::format::labels::sample_labels;
 use crate::format::text::lossy;
 use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
 use crate::profile::{Frame, FrameId, LabelSetId, LoadOptions, Profile, ProfileBuilder, StackId};
+use crate::unit::saturated;
 
 /// The entry in the list of readable formats.
 pub(super) static HPROF: Format = Format { name: NAME, title: "HPROF text", sniff, read };
@@ -210,7 +211,7 @@ impl HprofReader {
             share.parse::<i64>().ok().filter(|_| decimals.len() == 2)
         });
         let (Some(_), Some(share)) = (number(0), share) else { return false };
-        let time = || i64::try_from(i128::from(total) * i128::from(share) / 10).unwrap_or(i64::MAX);
+        let time = || saturated(i128::from(total) * i128::from(share) / 10);
         let row = match section {
             Section::Samples => number(3).zip(number(4)).map(|(count, trace)| (trace, vec![count])),
             Section::Times | Section::Monitors => {

@@ -21,7 +21,7 @@ use crate::format::wire::{Field, Value, Wire};
 use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
 use crate::name::demangle;
 use crate::profile::{Frame, FrameId, LabelSetId, LoadOptions, Mapping, MappingId, Profile, ProfileBuilder};
-use crate::unit::plural;
+use crate::unit::{plural, saturated};
 
 /// The entry in the list of readable formats.
 pub(super) static SIMPLEPERF: Format = Format { name: NAME, title: "simpleperf report", sniff, read };
@@ -234,7 +234,7 @@ impl<'a> SimpleperfReader<'a> {
         if let Some(value) =
             usize::try_from(event).ok().and_then(|event| values.get_mut(event.checked_add(1)?))
         {
-            *value = i64::try_from(count).unwrap_or(i64::MAX);
+            *value = saturated(count);
         }
         let time = time.and_then(|time| i64::try_from(time.saturating_sub(start)).ok());
         self.builder.sample(stack, labels, time, &values);

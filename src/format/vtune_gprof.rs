@@ -18,6 +18,7 @@ use crate::format::gprof::Entry;
 use crate::format::text::lossy;
 use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
 use crate::profile::{FunctionId, LoadOptions, Profile, ProfileBuilder};
+use crate::unit::saturated;
 
 /// The entry in the list of readable formats.
 pub(super) static VTUNE_GPROF: Format = Format { name: NAME, title: "VTune's gprof-cc report", sniff, read };
@@ -130,7 +131,7 @@ impl Known {
         let (total, share) = (i128::from(self.total), i128::from(self.share));
         let is_consistent = (total * ALL - share * whole).abs() <= ROUNDING * whole;
         let total = if is_consistent { total } else { share * whole / ALL };
-        i64::try_from(total).unwrap_or(i64::MAX)
+        saturated(total)
     }
 }
 

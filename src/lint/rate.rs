@@ -2,6 +2,7 @@
 
 use hashbrown::HashMap;
 
+use crate::kind;
 use crate::lint::{Finding, Recorded};
 use crate::pattern::is_own;
 use crate::profile::{FunctionId, LabelValue, StackId};
@@ -13,8 +14,7 @@ pub(super) fn intervals(recorded: &Recorded<'_>) -> Option<Finding> {
     let intervals = &recorded.profile.meta.faults.intervals;
     let (first, last) = (intervals.first()?, intervals.last().filter(|_| intervals.len() > 1)?);
     // Each sample stands for the time that it was taken with, so that shares of time are right.
-    let counts = crate::kind::of_metric(&recorded.profile.meta.metrics[recorded.metric].name)
-        .is_some_and(|kind| kind.name == "samples");
+    let counts = kind::is(&recorded.profile.meta.metrics[recorded.metric].name, "samples");
     Some(Finding {
         level: if counts { Severity::Warning } else { Severity::Note },
         says: format!(

@@ -1,5 +1,6 @@
 //! Rules about the recorder.
 
+use crate::kind;
 use crate::lint::{Finding, Recorded};
 use crate::report::Severity;
 use crate::unit::{group_thousands, plural};
@@ -9,8 +10,8 @@ const AT_SAFEPOINTS: &[&str] = &["hprof"];
 
 pub(super) fn safepoints(recorded: &Recorded<'_>) -> Option<Finding> {
     let format = recorded.profile.meta.format;
-    let is_cpu = crate::kind::of_metric(&recorded.profile.meta.metrics[recorded.metric].name)
-        .is_some_and(|kind| ["cpu", "samples"].contains(&kind.name));
+    let metric = &recorded.profile.meta.metrics[recorded.metric].name;
+    let is_cpu = ["cpu", "samples"].iter().any(|kind| kind::is(metric, kind));
     if recorded.profile.meta.faults.skips_code && is_cpu {
         return Some(Finding {
             level: Severity::Note,

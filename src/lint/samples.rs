@@ -1,5 +1,6 @@
 //! Rules about the samples: how many there are, and what they stand for.
 
+use crate::kind;
 use crate::lint::{Finding, Recorded};
 use crate::pattern::waits;
 use crate::report::Severity;
@@ -59,9 +60,8 @@ const IDLE: i64 = 30;
 
 pub(super) fn idle(recorded: &Recorded<'_>) -> Option<Finding> {
     let metric = &recorded.profile.meta.metrics[recorded.metric];
-    let kind = crate::kind::of_metric(&metric.name).map(|kind| kind.name);
     // In a profile of waiting, that is what was asked for; `cpu` of V8 and of others counts idle time, too.
-    if !matches!(kind, Some("cpu" | "samples")) {
+    if !["cpu", "samples"].iter().any(|kind| kind::is(&metric.name, kind)) {
         return None;
     }
     let profile = recorded.profile;

@@ -7,6 +7,7 @@ use crate::load::paths::InputPath;
 use crate::load::{Error, shown};
 use crate::profile::Meta;
 use crate::report::Message;
+use crate::unit::first_of;
 
 /// The number of an input that could not be read, and why.
 pub(super) type Failed = (usize, LoadError);
@@ -95,12 +96,8 @@ fn text(names: &[String], [one, several]: [&str; 2]) -> Option<String> {
         1 => one,
         _ => several,
     };
-    let named = names.iter().take(MOST_NAMED).map(|name| shown(name)).collect::<Vec<_>>().join(", ");
-    let more = match names.len().saturating_sub(MOST_NAMED) {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
-    Some(format!("{} {what} ({named}{more})", names.len()))
+    let named = first_of(names.iter().map(|name| shown(name)), MOST_NAMED, ", ");
+    Some(format!("{} {what} ({named})", names.len()))
 }
 
 /// How many of the inputs that were skipped are named.

@@ -15,6 +15,7 @@ use crate::transform::{
     CodePlaces, Contradiction, NamedAddresses, Unresolved, address_in_file, contradiction, named_addresses,
     symbolize, unnamed_addresses, unresolved,
 };
+use crate::unit::first_of;
 
 /// Where to look up names that profiles lack.
 #[derive(Clone, Debug)]
@@ -255,12 +256,7 @@ fn describe_contradiction(files: &Files, found: &Contradiction) -> String {
 }
 
 fn describe_unproven(files: &[String]) -> String {
-    let more = files.len().saturating_sub(NAMED);
-    let named: Vec<&str> = files.iter().take(NAMED).map(|file| base_name(file)).collect();
-    let mut named = named.join(", ");
-    if more > 0 {
-        named.push_str(&format!(" and {more} more"));
-    }
+    let named = first_of(files.iter().map(|file| base_name(file)), NAMED, ", ");
     format!(
         "names were not looked up in this machine's {named}: the profile has no build ID to prove that it is the \
          recorded build; if it is, use --binary PATH"

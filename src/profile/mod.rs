@@ -90,6 +90,15 @@ impl Profile {
         sums
     }
 
+    /// The value of a label as `--label` takes it: a number has its unit, as in `64bytes`.
+    pub fn label_text(&self, value: LabelValue) -> String {
+        let text = |id| self.symbols.strings.get(id);
+        match value {
+            LabelValue::Text(value) => text(value).to_string(),
+            LabelValue::Number(number, unit) => format!("{number}{}", text(unit)),
+        }
+    }
+
     /// The value of the samples without a stack.
     pub fn no_stack(&self, metric: usize) -> i64 {
         // Values whose sum does not fit in 64 bits are not shown at all.

@@ -1,6 +1,6 @@
 //! The error for profiles that exceed a limit.
 
-use crate::unit::{self, Unit};
+use crate::unit::{self, Unit, saturated};
 
 /// A profile exceeds a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -23,7 +23,7 @@ pub enum TooLarge {
 }
 
 fn size(bytes: u64) -> String {
-    unit::human(i64::try_from(bytes).unwrap_or(i64::MAX), &Unit::BYTES, 1)
+    unit::human(saturated(bytes), &Unit::BYTES, 1)
 }
 
 /// The maximum number of metrics.

@@ -7,7 +7,7 @@ use ureq::http::Uri;
 use ureq::http::uri::{PathAndQuery, Scheme};
 
 use super::FetchError;
-use crate::unit::parse_rfc3339;
+use crate::unit::{parse_rfc3339, saturated};
 
 /// Pages of databases, and their older interface, whose addresses begin with that of the database.
 const PAGES: [&str; 9] = [
@@ -270,7 +270,7 @@ fn two_selections() -> FetchError {
 /// Both ends of a time range, in milliseconds since 1970. Both are relative to the same now, so that an hour is an hour.
 fn range(from: Option<&str>, until: Option<&str>) -> Result<(i64, i64), FetchError> {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_millis());
-    let now = i64::try_from(now).unwrap_or(i64::MAX);
+    let now = saturated(now);
     let from = time(from.unwrap_or("now-1h"), now)?;
     let until = time(until.unwrap_or("now"), now)?;
     if from >= until {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use crate::unit::timestamp_seconds;
+use crate::unit::{saturated, timestamp_seconds};
 
 /// Names have at most this many numbers after them.
 const MOST_OF_A_NAME: usize = 10_000;
@@ -16,7 +16,7 @@ const MOST_OF_A_NAME: usize = 10_000;
 pub(super) fn save(folder: &Path, host: &str, kind: &str, bytes: &[u8]) -> io::Result<PathBuf> {
     create_folder(folder)?;
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_nanos());
-    let time = timestamp_seconds(i64::try_from(now).unwrap_or(i64::MAX));
+    let time = timestamp_seconds(saturated(now));
     let time: String = time.chars().filter(char::is_ascii_digit).collect();
     let start = format!("{}.{}.{time}", plain(host), plain(kind));
     let part = folder.join(format!(".{start}.{}.part", process::id()));

@@ -16,7 +16,7 @@ use hashbrown::HashMap;
 
 use crate::profile::{LabelSetId, LoadOptions, Profile, RowTable, Samples, WAITING, WALL};
 use crate::transform::latency::running::{Running, Shares, Threads, WHOLE};
-use crate::unit::{Family, Unit, group_thousands, plural};
+use crate::unit::{Family, Unit, group_thousands, plural, saturated};
 
 /// Why samples cannot be weighed by the number of running threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -157,7 +157,7 @@ fn divided(values: &[i64], shares: &Shares, scale: u64) -> Vec<i64> {
         let class = &mut classes[class_of[&divisor]];
         let sum = scaled(value, factor) + class.carry;
         class.carry = sum % divisor;
-        let divided = i64::try_from(sum / divisor).unwrap_or(i64::MAX);
+        let divided = saturated(sum / divisor);
         if value < 0 { -divided } else { divided }
     };
     let rows = values.iter().enumerate();

@@ -29,7 +29,7 @@ pub struct NoWaits;
 /// ```
 pub fn with_wall(mut profile: Profile) -> Result<Profile, NoWaits> {
     let metrics = &profile.meta.metrics;
-    if let Some(known) = metrics.iter().position(|metric| is(metric, "wall")) {
+    if let Some(known) = metrics.iter().position(|metric| kind::is(&metric.name, "wall")) {
         profile.meta.default_metric = known;
         return Ok(profile);
     }
@@ -43,7 +43,7 @@ pub fn with_wall(mut profile: Profile) -> Result<Profile, NoWaits> {
     if waits.is_empty() || profile.calls.is_some() {
         return Err(NoWaits);
     }
-    let on_cpu = times().find(|(_, metric)| is(metric, "cpu")).map(|(number, _)| number);
+    let on_cpu = times().find(|(_, metric)| kind::is(&metric.name, "cpu")).map(|(number, _)| number);
     let all: Vec<usize> = on_cpu.into_iter().chain(waits.iter().copied()).collect();
     profile.meta.default_metric = metrics.len();
     add_sum(&mut profile, WALL, &all);
@@ -80,17 +80,7 @@ pub fn waiting_of(metrics: &[Metric], metric: usize) -> Option<usize> {
 
 /// How long each stack waited, if `metric` is a sum that [`with_wall`] made.
 pub fn waits_of_stacks(profile: &Profile, metric: usize) -> Option<Column<StackId, i64>> {
-    let waiting = waiting_of(&profile.meta.metrics, metric)?;
-    let mut sums = Column::filled(0_i64, profile.stacks.len());
-    for (&stack, &value) in profile.samples.stack.iter().zip(&profile.samples.values[waiting]) {
-        sums[stack] += value;
-    }
-    Some(sums)
-}
-
-/// Whether a metric is of a type.
-fn is(metric: &Metric, kind_name: &str) -> bool {
-    kind::of_metric(&metric.name).is_some_and(|kind| kind.name == kind_name)
+    waiting_of(&profile.meta.metrics, metric).map(|waiting| profile.value_by_stack(waiting))
 }
 
 #[cfg(test)]

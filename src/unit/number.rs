@@ -1,5 +1,7 @@
 //! Plain numbers: thousands separators, fixed decimals, shares and rates.
 
+use std::fmt;
+
 use super::round_div;
 
 /// An integer with a comma between groups of three digits: `2,759,229`.
@@ -95,6 +97,26 @@ pub fn mean(sum: i64, events: i64) -> Option<i64> {
     let (sum, events) = (i128::from(sum), i128::from(events));
     let mean = if events == 0 { None } else { Some(super::round_div(sum * events.signum(), events.abs())) };
     mean.and_then(|mean| i64::try_from(mean).ok())
+}
+
+/// A number as an `i64`; the greatest one if it is greater.
+pub(crate) fn saturated(number: impl TryInto<i64>) -> i64 {
+    number.try_into().unwrap_or(i64::MAX)
+}
+
+/// The first names of a list, and how many more there are: `a, b and 3 more`.
+pub(crate) fn first_of(
+    names: impl ExactSizeIterator<Item = impl fmt::Display>,
+    most: usize,
+    comma: &str,
+) -> String {
+    let more = names.len().saturating_sub(most);
+    let mut text = String::new();
+    for (number, name) in names.take(most).enumerate() {
+        text += if number == 0 { "" } else { comma };
+        text += &name.to_string();
+    }
+    if more > 0 { format!("{text} and {more} more") } else { text }
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! How busy the recorded program was, and how much of the time it is known to have waited.
 
 use crate::profile::{Metric, Profile};
-use crate::unit::{Unit, duration};
+use crate::unit::{Unit, duration, saturated};
 
 /// How busy the program was according to a metric. Headers, `info` and pictures all use this.
 #[derive(Debug, Default)]
@@ -75,7 +75,7 @@ fn busy_hundredths(metric: &Metric, duration_ns: i64) -> Option<i64> {
     }
     let cpu = nanoseconds(metric.total - metric.idle, &metric.unit, metric.divisor)?;
     let hundredths = (i128::from(cpu) * 100 + i128::from(duration_ns) / 2) / i128::from(duration_ns);
-    Some(i64::try_from(hundredths).unwrap_or(i64::MAX))
+    Some(saturated(hundredths))
 }
 
 /// It is 100 % only if nothing else was recorded.

@@ -76,7 +76,7 @@ fn candidates(profile: &Profile) -> Vec<Candidate> {
         }
     }
     let candidate = |(key, Found { carriers, values, .. }): (StringId, Found)| {
-        let mut values: Vec<String> = values.into_iter().map(|value| text(profile, value)).collect();
+        let mut values: Vec<String> = values.into_iter().map(|value| profile.label_text(value)).collect();
         values.sort_unstable();
         values.dedup();
         // The command line takes `KEY=VALUE` apart at the first `=`.
@@ -86,14 +86,6 @@ fn candidates(profile: &Profile) -> Vec<Candidate> {
     let mut candidates: Vec<Candidate> = found.into_iter().filter_map(candidate).collect();
     candidates.sort_by_key(|candidate| (candidate.values.len(), profile.symbols.strings.get(candidate.key)));
     candidates
-}
-
-/// The value as `--label` takes it. A number has its unit: `64bytes`.
-fn text(profile: &Profile, value: LabelValue) -> String {
-    match value {
-        LabelValue::Text(text) => profile.symbols.strings.get(text).to_string(),
-        LabelValue::Number(number, unit) => format!("{number}{}", profile.symbols.strings.get(unit)),
-    }
 }
 
 /// The values of a label as numbers.
@@ -118,7 +110,7 @@ impl<'p> ValueIds<'p> {
     /// The number of a value; `None` for those of sets that no sample has any more.
     fn one(&mut self, value: LabelValue) -> Option<u32> {
         let ValueIds { profile, texts, ids, .. } = self;
-        let id = || texts.binary_search(&text(profile, value)).ok().map(|id| id as u32);
+        let id = || texts.binary_search(&profile.label_text(value)).ok().map(|id| id as u32);
         *ids.entry(value).or_insert_with(id)
     }
 

@@ -1,5 +1,6 @@
 //! `lint`: is a recording fit to conclude from?
 
+use crate::kind;
 use crate::lint::{RULES, Recorded, problems};
 use crate::profile::Profile;
 use crate::report::{Lint, Problem, Severity};
@@ -35,8 +36,7 @@ pub(super) fn found(profile: &Profile, metric: usize, least: Severity) -> Vec<Pr
     if shown.too_large {
         return Vec::new();
     }
-    let counts = crate::kind::of_metric(&shown.name).is_some_and(|kind| kind.name == "samples");
-    let is_count = counts && shown.divisor == 1 && profile.calls.is_none();
+    let is_count = kind::is(&shown.name, "samples") && shown.divisor == 1 && profile.calls.is_none();
     let count = samples(profile, metric).or(is_count.then_some(shown.total));
     problems(&Recorded::new(profile, metric, count, Activity::of(profile, metric).warning), least)
 }

@@ -10,6 +10,7 @@ use clap::Args;
 use crate::cli::terminal::failure::hinted;
 use crate::report::Matched;
 use crate::transform::{GivenError, MatchOptions};
+use crate::unit::first_of;
 
 /// The option `--match`.
 #[derive(Args, Clone, Debug)]
@@ -48,12 +49,8 @@ impl MatchArgs {
 
 /// A sentence that lists the matches, so that the user can check them.
 pub(crate) fn matched_note(matched: &[Matched]) -> Option<String> {
-    let first: Vec<String> = matched.iter().take(MAX_LISTED).map(Matched::to_string).collect();
-    let more = match matched.len().saturating_sub(MAX_LISTED) {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
-    (!first.is_empty()).then(|| format!("matched: {}{more}", first.join(" · ")))
+    let listed = first_of(matched.iter(), MAX_LISTED, " · ");
+    (!matched.is_empty()).then(|| format!("matched: {listed}"))
 }
 
 /// The maximum number of matches listed in a note.

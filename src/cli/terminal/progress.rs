@@ -13,7 +13,7 @@ use crate::cli::terminal::clock::Clock;
 use crate::cli::terminal::messages::print_line;
 use crate::format::{LoadError, Times};
 use crate::load::{Observer, shown};
-use crate::unit::{Scale, Unit, group_thousands};
+use crate::unit::{Scale, Unit, group_thousands, saturated};
 
 /// The line appears after this time.
 const DELAY: Duration = Duration::from_millis(500);
@@ -197,7 +197,7 @@ impl Seen {
     fn line(&self) -> String {
         let read = self.bytes_read.load(Ordering::Relaxed);
         let size = |bytes: u64| {
-            let bytes = i64::try_from(bytes).unwrap_or(i64::MAX);
+            let bytes = saturated(bytes);
             let scale = Scale::for_column(&Unit::parse("bytes"), 1, bytes, None);
             scale.map_or_else(|_| bytes.to_string(), |scale| scale.format(bytes))
         };

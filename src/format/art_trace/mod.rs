@@ -26,7 +26,7 @@ use crate::format::text::{hex, lossy};
 use crate::format::threads::Thread;
 use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
 use crate::profile::{Frame, FrameId, Function, LabelSetId, LoadOptions, Profile, ProfileBuilder, StackId};
-use crate::unit::plural;
+use crate::unit::{plural, saturated};
 
 /// The entry in the list of readable formats.
 pub(super) static ART_TRACE: Format = Format { name: NAME, title: "ART method trace", sniff, read };
@@ -513,7 +513,7 @@ impl ArtTraceReader {
     /// The time between two records of a thread.
     fn slice(&mut self, thread: u32, path: PathId, from: [u64; 2], to: [u64; 2]) {
         let tick = self.tick;
-        let nanoseconds = |ticks: u64| i64::try_from(ticks).unwrap_or(i64::MAX).saturating_mul(tick);
+        let nanoseconds = |ticks: u64| saturated(ticks).saturating_mul(tick);
         // Clocks of 32 bits start again after 70 minutes; a step back is not time.
         let passed = |clock: usize| match to[clock].wrapping_sub(from[clock]) {
             ticks if tick == 1 => nanoseconds(if ticks >> 63 == 0 { ticks } else { 0 }),

@@ -2,6 +2,8 @@
 
 use hashbrown::HashMap;
 
+use crate::unit::saturated;
+
 /// Allocations of one size at one trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Kind {
@@ -81,7 +83,7 @@ impl Costs {
 
     fn add(&mut self, kind: u32) -> Option<()> {
         let &(size, site) = self.kinds.get(kind as usize)?;
-        let size = i64::try_from(size).unwrap_or(i64::MAX);
+        let size = saturated(size);
         let site = &mut self.sites[site as usize];
         site.note_peak(self.peaks);
         site.allocations += 1;
@@ -112,7 +114,7 @@ impl Costs {
 
     fn remove(&mut self, kind: u32, is_temporary: bool) -> Option<()> {
         let &(size, site) = self.kinds.get(kind as usize)?;
-        let size = i64::try_from(size).unwrap_or(i64::MAX);
+        let size = saturated(size);
         let site = &mut self.sites[site as usize];
         site.note_peak(self.peaks);
         site.temporary += i64::from(is_temporary);

@@ -15,7 +15,7 @@ use crate::format::nettrace::survey::{Survey, Visitor};
 use crate::format::nettrace::threads::{Thread, Threads};
 use crate::format::text::lossy;
 use crate::profile::{FrameId, LabelSetId, LoadOptions, Mapping, Period, ProfileBuilder, StackId};
-use crate::unit::plural;
+use crate::unit::{plural, saturated};
 
 /// Reads samples, when all code is known.
 pub(super) struct SampleReader<'a> {
@@ -207,11 +207,11 @@ impl<'a> SampleReader<'a> {
             EventKind::Allocation => {
                 let (amount, class) = allocation(event.payload, pointer_size)?;
                 detail = Detail::Class(class);
-                [1, clamped(amount)]
+                [1, saturated(amount)]
             }
             EventKind::SampledObject => {
                 let (count, size) = sampled_object(event.payload, pointer_size)?;
-                [clamped(count), clamped(size)]
+                [saturated(count), saturated(size)]
             }
             EventKind::LockWaitEnd => {
                 let since = self.waiting_since.remove(&thread);
@@ -223,7 +223,7 @@ impl<'a> SampleReader<'a> {
                 [1, 0]
             }
             EventKind::Value(name) => {
-                let value = clamped(Fields::new(event.payload, false).varint()?);
+                let value = saturated(Fields::new(event.payload, false).varint()?);
                 [if is_time(name) { self.trace.nanoseconds(value) } else { value }, 0]
             }
             _ => return None,
@@ -325,8 +325,4 @@ fn has_two_metrics(kind: &EventKind<'_>) -> bool {
 /// Whether the values of a machine-wide event are times: how long a thread did not run.
 fn is_time(name: &[u8]) -> bool {
     name == b"cswitch"
-}
-
-fn clamped(value: u64) -> i64 {
-    i64::try_from(value).unwrap_or(i64::MAX)
 }

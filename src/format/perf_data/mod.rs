@@ -32,7 +32,7 @@ use crate::profile::{
     Addresses, ContextSwitch, Frame, FrameId, FunctionId, LabelSetId, LoadOptions, Mapping, MappingId,
     Profile, ProfileBuilder, StringId,
 };
-use crate::unit::{group_thousands, plural};
+use crate::unit::{group_thousands, plural, saturated};
 
 /// The entry in the list of readable formats.
 pub(super) static PERF_DATA: Format = Format { name: NAME, title: "perf.data", sniff, read };
@@ -71,11 +71,6 @@ fn kernel_start(record: &Record<'_>) -> Option<u64> {
     let address = body.u64()?;
     let symbol = body.text().strip_prefix(KERNEL.as_bytes())?;
     [b"_text".as_slice(), b"_stext"].contains(&symbol).then_some(address)
-}
-
-/// A time of perf's clock, which is below 2⁶³ unless the record is damaged.
-fn clock(time: u64) -> i64 {
-    i64::try_from(time).unwrap_or(i64::MAX)
 }
 
 /// A process and one of its threads.
@@ -211,7 +206,7 @@ impl<'a> PerfDataReader<'a> {
         const IS_OUT: u16 = 1 << 13;
         let Some(tid) = record::thread_of(self.header, record).filter(|_| record.time > 0) else { return };
         let runs = record.misc & IS_OUT == 0;
-        let switch = ContextSwitch { time: clock(record.time), tid: tid.into(), runs };
+        let switch = ContextSwitch { time: saturated(record.time), tid: tid.into(), runs };
         if let Some(wait) = self.off_cpu.switched(switch) {
             self.waited(&wait);
         }
@@ -221,7 +216,7 @@ impl<'a> PerfDataReader<'a> {
         let mut body = record.body;
         let (_pid, _parent, tid) = (body.u32()?, body.u32()?, body.u32()?);
         if record.time > 0 {
-            self.off_cpu.ends(tid.into(), clock(record.time));
+            self.off_cpu.ends(tid.into(), saturated(record.time));
         }
         Some(())
     }
@@ -241,7 +236,7 @@ impl<'a> PerfDataReader<'a> {
     fn schedule(&mut self, event: &[u8], sample: &PerfSample<'a>) -> Option<i64> {
         // simpleperf computes waits itself.
         let tid = sample.tid.filter(|_| !self.header.simpleperf.is_it)?;
-        let now = clock(sample.time?);
+        let now = saturated(sample.time?);
         self.off_cpu.stands_for(event, sample.period);
         let raw = sample.raw.filter(|_| SchedulerEvent::concerns(event));
         let number = |at: u64| raw.and_then(|raw| raw.part(at, 4).u32()).map(i64::from);
@@ -361,7 +356,7 @@ impl<'a> PerfDataReader<'a> {
             self.counter(count, id);
         }
         let time = sample.time.map(|time| {
-            let time = clock(time);
+            let time = saturated(time);
             self.last_time = self.last_time.max(time);
             // The clock starts at boot, so times are relative to the first sample.
             time.saturating_sub(*self.first_time.get_or_insert(time))

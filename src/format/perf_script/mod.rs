@@ -20,6 +20,7 @@ use crate::format::perf_script::header::SampleHeader;
 use crate::format::text::{BadLines, decimal};
 use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
 use crate::profile::{ContextSwitch, FrameId, LabelSetId, LoadOptions, Profile, ProfileBuilder};
+use crate::unit::saturated;
 
 /// The entry in the list of readable formats.
 pub(super) static PERF_SCRIPT: Format = Format { name: NAME, title: "perf script", sniff, read };
@@ -301,7 +302,7 @@ impl PerfScriptReader {
         }
         self.builder.sample(stack, current.labels, current.time, &self.values);
         if let (Some(thread), Some(since)) = (current.leaves, current.clock_time) {
-            self.off_cpu.leave(thread.tid, thread, stack, i64::try_from(since).unwrap_or(i64::MAX));
+            self.off_cpu.leave(thread.tid, thread, stack, saturated(since));
         }
     }
 

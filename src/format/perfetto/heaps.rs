@@ -18,7 +18,7 @@ use crate::format::perfetto::packet::each_field;
 use crate::format::text::lossy;
 use crate::format::wire::{Value, WireError};
 use crate::profile::{ProfileBuilder, StackId};
-use crate::unit::plural;
+use crate::unit::{plural, saturated};
 
 /// The last dump of a heap.
 #[derive(Default)]
@@ -101,7 +101,7 @@ impl Heaps {
         let mut fields = [0; 10];
         each_field(message, |number, value| {
             if let (Some(field), Value::Varint(value)) = (fields.get_mut(number as usize), value) {
-                *field = i64::try_from(value).unwrap_or(i64::MAX);
+                *field = saturated(value);
             }
         })?;
         let [_, stack, allocated, freed, _, count, frees, _, peak, peak_count] = fields;

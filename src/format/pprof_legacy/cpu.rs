@@ -12,6 +12,7 @@ use crate::format::pprof_legacy::{NAME, callers, java, to_call_addresses};
 use crate::format::text::Lines;
 use crate::format::{LoadError, ParseError, Source};
 use crate::profile::{LabelSetId, LoadOptions, Period, Profile};
+use crate::unit::saturated;
 
 /// The size of the longest header in bytes.
 pub(super) const HEADER_BYTES: usize = 5 * 8;
@@ -83,7 +84,7 @@ pub(super) fn read(source: &mut Source, options: LoadOptions) -> Result<Profile,
     }
 
     let mut recorder = Recorder::new(options, &[("samples", "count"), ("cpu", "nanoseconds")]);
-    let period = i64::try_from(header.period_us).unwrap_or(i64::MAX).saturating_mul(1000);
+    let period = saturated(header.period_us).saturating_mul(1000);
     recorder.builder.meta.drop_frames = PROFILER.into();
     recorder.builder.meta.period =
         Some(Period { name: "cpu".into(), unit: "nanoseconds".into(), value: period });

@@ -10,8 +10,8 @@ use crate::report::{
     DoubtfulCore, Folded, Header, Matched, Moved, RowTest, RowVerdict,
 };
 use crate::unit::{
-    self, Scale, Unit, about, group_thousands, human, plain_ratio, points, probability, ratio, significance,
-    times,
+    self, Scale, Unit, about, group_thousands, human, plain_ratio, points, probability, ratio, saturated,
+    significance, times,
 };
 
 /// The path of a source file: modules of JavaScript are recorded as `file:///srv/app/cart.js`, which no tool looks up.
@@ -112,7 +112,7 @@ impl<'d> PerRun<'d> {
 
 /// A sum over all runs of a side as the mean of a run.
 fn mean_of_runs(side: &DiffSide, sum: i64) -> i64 {
-    let runs = i64::try_from(side.profiles.max(1)).unwrap_or(i64::MAX);
+    let runs = saturated(side.profiles.max(1));
     unit::mean(sum, runs).unwrap_or(sum)
 }
 

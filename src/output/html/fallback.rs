@@ -12,7 +12,7 @@ use crate::name::clean;
 use crate::output::color::LIGHT;
 use crate::output::headline;
 use crate::report::{Page, PageName};
-use crate::unit::{self, Scale};
+use crate::unit::{self, Scale, saturated};
 
 const WIDTH: f64 = 1200.0;
 const ROW: usize = 18;
@@ -148,7 +148,7 @@ fn picture(page: &Page, mut blocks: Vec<Block>, whole: u64, scale: &Scale) -> St
         let top = block.depth * ROW;
         let group = row.group as usize;
         let fill = LIGHT.of_group(group, &page.groups[group]).to_string();
-        let value = scale.format(i64::try_from(block.end - block.start).unwrap_or(i64::MAX));
+        let value = scale.format(saturated(block.end - block.start));
         let shape = format!(
             "<path d=\"M{left} {top}h{}v{}H{left}z\"><title>{} {}</title></path>",
             (width - 1.0).max(1.0),

@@ -14,7 +14,7 @@ use crate::report::{
     BySide, BySideRow, Diff, DiffCause, DiffOutcome, DiffRow, DiffSide, DiffVerdict, RowTest, RowVerdict,
     TotalGrowth,
 };
-use crate::unit::{mean, percentage, share, significance};
+use crate::unit::{mean, percentage, saturated, share, significance};
 
 /// The tables; for programs, a single one with a row per function and build.
 pub(super) fn tables<'r>(all: &'r BySide, form: Form, style: &'r Style) -> Scaled<Vec<Table<'r>>> {
@@ -87,7 +87,7 @@ fn builds<'r>(all: &'r BySide, form: Form, style: &Style) -> Scaled<Table<'r>> {
     let labels = Labels::of(all);
     let metric = &all.header.metric;
     let mean = |side: &DiffSide| {
-        let runs = i64::try_from(side.profiles.max(1)).unwrap_or(i64::MAX);
+        let runs = saturated(side.profiles.max(1));
         mean(side.total, runs).unwrap_or(side.total)
     };
     let sides = || all.builds.iter().map(|diff| &diff.new).chain([&all.old]);

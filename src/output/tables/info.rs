@@ -92,8 +92,7 @@ fn kind_of(info: &Info, metric: &InfoMetric) -> Option<&'static kind::Kind> {
 /// The other metric of the profile that measures the same events: their number next to their size or duration.
 fn companion<'r>(info: &'r Info, metric: &InfoMetric) -> Option<&'r str> {
     let companion = kind::of_metric(&metric.name)?.companion?;
-    let is = |other: &&InfoMetric| kind::of_metric(&other.name).is_some_and(|kind| kind.name == companion);
-    info.metrics.iter().find(is).map(|other| &*other.name)
+    info.metrics.iter().find(|other| kind::is(&other.name, companion)).map(|other| &*other.name)
 }
 
 fn has_companions(info: &Info, style: &Style) -> bool {

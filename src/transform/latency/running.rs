@@ -184,8 +184,7 @@ struct Sampled {
 impl Sampled {
     fn of(profile: &Profile, threads: &Threads, waits: &[Wait]) -> Self {
         let metrics = &profile.meta.metrics;
-        let is_cpu = |name: &str| kind::of_metric(name).is_some_and(|kind| kind.name == "cpu");
-        let cpu = metrics.iter().position(|metric| is_cpu(&metric.name));
+        let cpu = metrics.iter().position(|metric| kind::is(&metric.name, "cpu"));
         let counted: Vec<usize> = cpu.map_or_else(|| (0..metrics.len()).collect(), |cpu| vec![cpu]);
         let idle = counted.first().and_then(|&metric| idle_stacks(profile, metric));
         let rows = &profile.samples;

@@ -1,6 +1,7 @@
 //! Bins: their width, and how the values of samples are distributed among them.
 
 use crate::report::TimeAxis;
+use crate::unit::saturated;
 
 /// A value and the time in which it was spent. Moments are nanoseconds from the start of the recording.
 #[derive(Clone, Copy, Debug)]
@@ -25,7 +26,7 @@ fn round_up(number: u64) -> i64 {
     while number / unit >= 100 {
         unit *= 10;
     }
-    i64::try_from(number.div_ceil(unit).saturating_mul(unit)).unwrap_or(i64::MAX)
+    saturated(number.div_ceil(unit).saturating_mul(unit))
 }
 
 /// The number of the bin that a moment is in; the last one for later moments.
@@ -36,7 +37,7 @@ pub(in crate::view) fn bin_at(axis: &TimeAxis, moment: i64) -> usize {
 
 /// Where a bin begins.
 pub(in crate::view) fn edge(axis: &TimeAxis, bin: usize) -> i64 {
-    let bin = i64::try_from(bin).unwrap_or(i64::MAX);
+    let bin = saturated(bin);
     axis.from_ns.saturating_add(axis.bin_ns.saturating_mul(bin))
 }
 

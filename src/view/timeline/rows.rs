@@ -2,7 +2,7 @@
 
 use hashbrown::{HashMap, HashSet};
 
-use crate::profile::{Column, LabelSetId, LabelValue, Profile, Samples, StackId};
+use crate::profile::{Column, LabelSetId, Profile, Samples, StackId};
 use crate::report::Name;
 use crate::transform::THREAD_KEYS;
 use crate::tree::{By, Keys};
@@ -87,11 +87,7 @@ impl<K: Clone + Eq + std::hash::Hash> Numbered<K> {
 
 /// The label of a set with this key, as text.
 fn label(profile: &Profile, set: LabelSetId, key: &str) -> Option<String> {
-    let strings = &profile.symbols.strings;
-    Some(match profile.label(set, key)? {
-        LabelValue::Text(text) => strings.get(text).to_string(),
-        LabelValue::Number(number, unit) => format!("{number}{}", strings.get(unit)),
-    })
+    profile.label(set, key).map(|value| profile.label_text(value))
 }
 
 fn threads(profile: &Profile) -> RowKeys {

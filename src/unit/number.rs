@@ -125,6 +125,13 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
+    fn lists_end_with_how_many_more_there_are() {
+        assert_eq!(first_of(["a", "b", "c"].iter(), 2, ", "), "a, b and 1 more");
+        assert_eq!(first_of(["a", "b"].iter(), 2, " · "), "a · b");
+        assert_eq!(saturated(u64::MAX), i64::MAX);
+    }
+
+    #[test]
     fn thousands() {
         for (value, want) in [
             (0, "0"),

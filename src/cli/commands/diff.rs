@@ -21,7 +21,7 @@ use crate::cli::commands::fit::{Attempt, fitted};
 use crate::cli::commands::init;
 use crate::cli::commands::outcome::{FAILED, Outcome};
 use crate::cli::commands::requirement::Requirement;
-use crate::cli::commands::show::{needs, write_timed};
+use crate::cli::commands::show::{needs, write};
 use crate::cli::input::request;
 use crate::cli::options::args::{InputArgs, NodeArgs, RowLimit, percent, say};
 use crate::cli::options::filters::{self, FilterArgs};
@@ -175,7 +175,7 @@ impl DiffCommand {
         let code = exit_code(diff.outcome());
         output.style.exit_code = Some(code);
         self.report_evidence(&mut diff, &output);
-        write_timed(&self.fitted(diff.into(), &output)?, &output, &self.input)?;
+        write(&self.fitted(diff.into(), &output)?, &output, self.input.verbose)?;
         Ok(Outcome(code))
     }
 

@@ -8,7 +8,7 @@ use clap_complete::engine::ArgValueCompleter;
 
 use crate::cli::commands::keep::Keep;
 use crate::cli::commands::requirement::Requirement;
-use crate::cli::commands::show::{Show, one_metric, write_timed};
+use crate::cli::commands::show::{Show, one_metric, write};
 use crate::cli::options::args::{RowArgs, ViewArgs};
 use crate::cli::options::completion::functions;
 use crate::cli::options::layout::Output;
@@ -50,7 +50,7 @@ impl FocusCommand {
     pub(crate) fn run(self) -> Result<()> {
         check_order("focus", &self.function, &self.view.stacks.input.profiles)?;
         let output = self.view.output()?;
-        write_timed(&self.report(&output, None)?, &output, &self.view.stacks.input)
+        write(&self.report(&output, None)?, &output, self.view.stacks.input.verbose)
     }
 
     /// What the command shows. Profiles in `keep` are not loaded again.

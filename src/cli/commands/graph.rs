@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 
 use crate::cli::commands::requirement::Requirement;
-use crate::cli::commands::show::{Show, one_metric, write_timed};
+use crate::cli::commands::show::{Show, one_metric, write};
 use crate::cli::options::args::{RowLimit, ViewArgs, percent};
 use crate::cli::options::color_by::ColorByArgs;
 use crate::cli::options::layout::Output;
@@ -79,7 +79,7 @@ impl GraphCommand {
         })?;
         match (&report, &picture) {
             (Report::Graph(graph), Some(picture)) => self.draw(graph, picture, color_by, &output.target),
-            _ => write_timed(&report, &output, &self.view.stacks.input),
+            _ => write(&report, &output, self.view.stacks.input.verbose),
         }
     }
 

@@ -5,7 +5,7 @@ use clap::Args;
 
 use crate::cli::commands::keep::Keep;
 use crate::cli::commands::requirement::Requirement;
-use crate::cli::commands::show::{Show, one_metric, write_timed};
+use crate::cli::commands::show::{Show, one_metric, write};
 use crate::cli::options::args::{RowLimit, ViewArgs, percent};
 use crate::cli::options::chains::ChainArgs;
 use crate::cli::options::layout::Output;
@@ -71,7 +71,7 @@ impl HotCommand {
     pub(crate) fn run(self) -> Result<()> {
         let mut output = self.view.output()?;
         output.style.full_chains = self.chains.is_full();
-        write_timed(&self.report(&output, None)?, &output, &self.view.stacks.input)
+        write(&self.report(&output, None)?, &output, self.view.stacks.input.verbose)
     }
 
     /// What the command shows. Profiles in `keep` are not loaded again.

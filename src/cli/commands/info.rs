@@ -3,7 +3,7 @@
 use anyhow::Result;
 use clap::Args;
 
-use crate::cli::commands::show::write_timed;
+use crate::cli::commands::show::write;
 use crate::cli::input::request::{explain, load};
 use crate::cli::options::args::InputArgs;
 use crate::cli::options::layout::{LayoutArgs, OutputFormat, WordingArgs};
@@ -37,7 +37,7 @@ impl InfoCommand {
         if !self.input.network.records() {
             let offers = request.offers().map_err(|error| explain(error, &request))?;
             if let Some(offers) = offers {
-                return write_timed(&offers.into(), &output, &self.input);
+                return write(&offers.into(), &output, self.input.verbose);
             }
         }
         let mut loaded = load(&request)?;
@@ -53,6 +53,6 @@ impl InfoCommand {
             found.warnings.clear();
         }
         clock.step("view");
-        write_timed(&found.into(), &output, &self.input)
+        write(&found.into(), &output, self.input.verbose)
     }
 }

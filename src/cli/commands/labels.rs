@@ -7,7 +7,7 @@ use clap::Args;
 
 use crate::cli::commands::keep::Keep;
 use crate::cli::commands::requirement::Requirement;
-use crate::cli::commands::show::{Show, one_metric, write_timed};
+use crate::cli::commands::show::{Show, one_metric, write};
 use crate::cli::options::args::{CutArgs, StackArgs};
 use crate::cli::options::highlight::HighlightArgs;
 use crate::cli::options::layout::{LayoutArgs, NamesChoice, Output, UnitArgs, WordingArgs};
@@ -73,7 +73,7 @@ impl LabelsCommand {
         };
         let report = self.report(&output, None)?;
         let (Some(out), Report::Outliers(found)) = (&picture, &report) else {
-            return write_timed(&report, &output, input);
+            return write(&report, &output, input.verbose);
         };
         let mut drawn = Vec::new();
         let is_page = out.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("html"));

@@ -4,7 +4,7 @@ use anyhow::Result;
 use clap::Args;
 
 use crate::cli::commands::outcome::{FAILED, Outcome};
-use crate::cli::commands::show::write_timed;
+use crate::cli::commands::show::write;
 use crate::cli::input::request::load;
 use crate::cli::options::args::{InputArgs, note};
 use crate::cli::options::layout::{LayoutArgs, WordingArgs};
@@ -55,7 +55,7 @@ impl LintCommand {
         let is_denied = deny.is_some_and(|deny| worst >= Some(deny));
         let report: Report = prepared.report(found);
         clock.step("view");
-        write_timed(&report, &output, &input)?;
+        write(&report, &output, input.verbose)?;
         Ok(Outcome(if is_denied { FAILED } else { 0 }))
     }
 }

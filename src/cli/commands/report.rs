@@ -6,7 +6,7 @@ use clap::{Args, ValueHint};
 use crate::cli::commands::comparison::comparison;
 use crate::cli::commands::keep::Keep;
 use crate::cli::commands::requirement::Requirement;
-use crate::cli::commands::show::{Show, one_metric, write_timed};
+use crate::cli::commands::show::{Show, one_metric, write};
 use crate::cli::options::args::{StackArgs, shell_words};
 use crate::cli::options::highlight::HighlightArgs;
 use crate::cli::options::layout::{LayoutArgs, Output, OutputFormat, WordingArgs};
@@ -73,7 +73,7 @@ impl ReportCommand {
             Report::Findings(report) => within_budget(*report, self.budget, &output)?,
             report => report,
         };
-        write_timed(&report, &output, input)
+        write(&report, &output, input.verbose)
     }
 
     /// All that the command has to say. Profiles in `keep` are not loaded again.

@@ -232,32 +232,27 @@ pub(crate) fn one_metric(scope: &Scope, command: &str) -> Result<()> {
     Ok(())
 }
 
-/// [`write`], timed.
-pub(crate) fn write_timed(report: &Report, output: &Output, input: &InputArgs) -> Result<()> {
-    let mut clock = Clock::new(input.verbose);
-    write(report, output)?;
-    clock.step("print");
-    Ok(())
-}
-
 /// Writes a report in the chosen format.
-pub(crate) fn write(report: &Report, output: &Output) -> Result<()> {
+pub(crate) fn write(report: &Report, output: &Output, verbose: bool) -> Result<()> {
+    let mut clock = Clock::new(verbose);
     let Output { target, format, style, .. } = output;
     if output.may_page {
         let mut text = Vec::new();
         output::text(report, style, &mut text).map_err(unwritten)?;
-        if pager::is_needed(&text) && pager::show(&text)? {
-            return Ok(());
+        if !(pager::is_needed(&text) && pager::show(&text)?) {
+            target.write(|out| Ok(out.write_all(&text)?))?;
         }
-        return target.write(|out| Ok(out.write_all(&text)?));
+    } else {
+        target.write(|out| match format {
+            OutputFormat::Text => output::text(report, style, out).map_err(unwritten),
+            OutputFormat::Json => Ok(output::json(report, out)?),
+            OutputFormat::Csv => Ok(output::csv(report, out)?),
+            OutputFormat::Markdown => output::markdown(report, style, out).map_err(unwritten),
+            OutputFormat::Github | OutputFormat::Junit => write_check(report, *format, out),
+        })?;
     }
-    target.write(|out| match format {
-        OutputFormat::Text => output::text(report, style, out).map_err(unwritten),
-        OutputFormat::Json => Ok(output::json(report, out)?),
-        OutputFormat::Csv => Ok(output::csv(report, out)?),
-        OutputFormat::Markdown => output::markdown(report, style, out).map_err(unwritten),
-        OutputFormat::Github | OutputFormat::Junit => write_check(report, *format, out),
-    })
+    clock.step("print");
+    Ok(())
 }
 
 /// Writes the result of a comparison for a CI server.

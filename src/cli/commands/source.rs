@@ -8,7 +8,7 @@ use crate::binary::NoCode;
 use crate::cli::commands::focus::{check_order, explain};
 use crate::cli::commands::keep::Keep;
 use crate::cli::commands::requirement::Requirement;
-use crate::cli::commands::show::{Show, one_metric, write_timed};
+use crate::cli::commands::show::{Show, one_metric, write};
 use crate::cli::options::args::{LimitArgs, ViewArgs};
 use crate::cli::options::completion::functions;
 use crate::cli::options::embed::SourcePathArgs;
@@ -61,7 +61,7 @@ impl SourceCommand {
             return Err(hinted(message, "prof top --by line lists the lines of all functions"));
         }
         let output = self.view.output()?;
-        write_timed(&self.report(&output, None)?, &output, &self.view.stacks.input)
+        write(&self.report(&output, None)?, &output, self.view.stacks.input.verbose)
     }
 
     /// What the command shows. Profiles in `keep` are not loaded again.

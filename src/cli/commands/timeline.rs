@@ -5,7 +5,7 @@ use clap::Args;
 
 use crate::cli::commands::keep::Keep;
 use crate::cli::commands::requirement::Requirement;
-use crate::cli::commands::show::{prepare, write_timed};
+use crate::cli::commands::show::{prepare, write};
 use crate::cli::input::request::load;
 use crate::cli::options::args::{InputArgs, LimitArgs, shell_words};
 use crate::cli::options::filters::FilterArgs;
@@ -88,7 +88,7 @@ impl TimelineCommand {
         let input = &self.input;
         let output = self.layout.output(&self.wording, &input.profiles, input.quiet)?;
         output.check(&input.files()?)?;
-        write_timed(&self.report(&output, None)?, &output, input)
+        write(&self.report(&output, None)?, &output, input.verbose)
     }
 
     /// What the command shows. Profiles in `keep` are not loaded again.

@@ -5,7 +5,7 @@ use clap::Args;
 
 use crate::cli::commands::keep::Keep;
 use crate::cli::commands::requirement::Requirement;
-use crate::cli::commands::show::{Show, one_metric, write_timed};
+use crate::cli::commands::show::{Show, one_metric, write};
 use crate::cli::options::args::{RowArgs, ViewArgs};
 use crate::cli::options::columns::ColumnArgs;
 use crate::cli::options::layout::Output;
@@ -43,7 +43,7 @@ impl TopCommand {
     pub(crate) fn run(self) -> Result<()> {
         let mut output = self.view.output()?;
         output.style.columns = self.columns.columns();
-        write_timed(&self.report(&output, None)?, &output, &self.view.stacks.input)
+        write(&self.report(&output, None)?, &output, self.view.stacks.input.verbose)
     }
 
     /// What the command shows. Profiles in `keep` are not loaded again.

@@ -4,7 +4,7 @@ use anyhow::Result;
 use clap::Args;
 
 use crate::cli::commands::requirement::Requirement;
-use crate::cli::commands::show::{Show, write_timed};
+use crate::cli::commands::show::{Show, write};
 use crate::cli::options::args::{CutArgs, ViewArgs};
 use crate::profile::LoadOptions;
 use crate::view::{TracesOptions, traces};
@@ -45,6 +45,6 @@ impl TracesCommand {
         let report = show.report(|profile, scope, limit| {
             Ok(traces(profile, &TracesOptions { scope, limit, min_share }).into())
         })?;
-        write_timed(&report, &output, &self.view.stacks.input)
+        write(&report, &output, self.view.stacks.input.verbose)
     }
 }

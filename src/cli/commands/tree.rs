@@ -5,7 +5,7 @@ use clap::Args;
 
 use crate::cli::commands::keep::Keep;
 use crate::cli::commands::requirement::Requirement;
-use crate::cli::commands::show::{Show, write_timed};
+use crate::cli::commands::show::{Show, write};
 use crate::cli::commands::top::events_of;
 use crate::cli::options::args::{RowArgs, ViewArgs};
 use crate::cli::options::chains::ChainArgs;
@@ -69,7 +69,7 @@ impl TreeCommand {
         let mut output = self.view.output()?;
         output.style.columns = self.columns.columns();
         output.style.full_chains = self.chains.is_full();
-        write_timed(&self.report(&output, None)?, &output, &self.view.stacks.input)
+        write(&self.report(&output, None)?, &output, self.view.stacks.input.verbose)
     }
 
     /// What the command shows. Profiles in `keep` are not loaded again.

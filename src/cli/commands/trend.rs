@@ -8,7 +8,7 @@ use clap::Args;
 use crate::cli::commands::fit::{Attempt, fitted};
 use crate::cli::commands::outcome::{FAILED, Outcome};
 use crate::cli::commands::requirement::Requirement;
-use crate::cli::commands::show::{needs, write_timed};
+use crate::cli::commands::show::{needs, write};
 use crate::cli::input::paths::names;
 use crate::cli::input::request::explain as explain_load;
 use crate::cli::options::args::{InputArgs, NodeArgs, RowLimit, fraction, note, percent, say, warn};
@@ -163,7 +163,7 @@ impl TrendCommand {
             }
             output.target.write(|out| Ok(out.write_all(&drawn)?))?;
         } else {
-            write_timed(&self.fitted(found, &output)?, &output, &self.input)?;
+            write(&self.fitted(found, &output)?, &output, self.input.verbose)?;
         }
         Ok(Outcome(code))
     }

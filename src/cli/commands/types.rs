@@ -33,7 +33,7 @@ impl TypesCommand {
         if types.types.is_empty() {
             return Err(self.nothing());
         }
-        write(&types.into(), &output)
+        write(&types.into(), &output, false)
     }
 
     /// Explains which of the two names is wrong, and suggests similar names.

@@ -4,7 +4,7 @@ use anyhow::Result;
 
 use crate::cli::commands::diff::{DiffCommand, exit_code};
 use crate::cli::commands::outcome::Outcome;
-use crate::cli::commands::show::write_timed;
+use crate::cli::commands::show::write;
 use crate::cli::input::budget;
 use crate::cli::input::request::explain;
 use crate::cli::options::layout::Output;
@@ -28,7 +28,7 @@ impl DiffCommand {
         let report = compared.check_budgets(&rules);
         let code = exit_code(report.outcome());
         output.style.exit_code = Some(code);
-        write_timed(&report.into(), &output, &self.input)?;
+        write(&report.into(), &output, self.input.verbose)?;
         Ok(Outcome(code))
     }
 

@@ -4,7 +4,7 @@ use anyhow::Result;
 
 use crate::cli::commands::diff::{Cut, DiffCommand, Testing, exit_code, may_be_mix};
 use crate::cli::commands::outcome::Outcome;
-use crate::cli::commands::show::write_timed;
+use crate::cli::commands::show::write;
 use crate::cli::input::request::explain;
 use crate::cli::options::layout::{Output, OutputFormat};
 use crate::cli::terminal::failure::hinted;
@@ -36,7 +36,7 @@ pub(super) fn run(command: &DiffCommand, mut output: Output) -> Result<Outcome> 
     let all = by_side(diffs, &options);
     let code = exit_code(all.outcome());
     output.style.exit_code = Some(code);
-    write_timed(&command.fitted(all.into(), &output)?, &output, &command.input)?;
+    write(&command.fitted(all.into(), &output)?, &output, command.input.verbose)?;
     Ok(Outcome(code))
 }
 

@@ -66,12 +66,14 @@ impl LabelFilter {
     }
 
     /// Whether a label of this key may match that has this value as text: with its unit, if it is a number.
+    #[cfg(feature = "parquet")]
     pub(crate) fn may_match(&self, value: &str) -> bool {
         let (number, unit) = value.split_once(' ').unwrap_or((value, ""));
         self.wants_text(value) || number.parse().is_ok_and(|number| self.wants_number(number, unit))
     }
 
     /// Whether a label with a text from `first` to `last` may match.
+    #[cfg(feature = "parquet")]
     pub(crate) fn may_match_within(&self, first: &str, last: &str) -> bool {
         match &self.wanted {
             WantedValue::Whole(text, None) => (first..=last).contains(&&**text),

@@ -11,8 +11,8 @@ const ALL: SequenceSearch = SequenceSearch {
     min_length: 2,
     max_length: usize::MAX,
     contexts: 2,
-    context_share: Fraction::percent(0.0),
-    tolerance: Fraction::percent(0.0),
+    context_share: Fraction(0),
+    tolerance: Fraction(0),
 };
 
 /// `a → b self/total in contexts < caller value, …`

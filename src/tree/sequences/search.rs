@@ -5,7 +5,7 @@ use crate::tree::prefixes::PrefixId;
 
 /// A fraction in millionths, so that comparisons are exact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Fraction(u32);
+pub struct Fraction(pub(super) u32);
 
 impl Fraction {
     const WHOLE: u32 = 1_000_000;

@@ -62,7 +62,8 @@ impl<'data, R: ReadRef<'data>> Binary<'data, R> {
     pub fn build_id(&self) -> Option<BuildId> {
         let elf = || self.file.build_id().ok().flatten().and_then(BuildId::new);
         let mach = || self.file.mach_uuid().ok().flatten().and_then(|id| BuildId::new(&id));
-        elf().or_else(mach)
+        let pe = || self.file.pdb_info().ok().flatten().and_then(|pdb| BuildId::new(&pdb.guid()));
+        elf().or_else(mach).or_else(pe)
     }
 
     /// Whether the file contains the code. Separate debug information has the headers of code sections, but not their
@@ -80,10 +81,14 @@ impl<'data, R: ReadRef<'data>> Binary<'data, R> {
         [".debug_info", ".zdebug_info"].iter().any(|name| self.section_named(name).is_some())
     }
 
-    /// The name of the file that debug information was moved to (`.gnu_debuglink`).
+    /// The name of the file that debug information was moved to (`.gnu_debuglink`), or of the PDB file.
     pub fn debug_link(&self) -> Option<String> {
-        let (name, _checksum) = self.file.gnu_debuglink().ok().flatten()?;
-        Some(String::from_utf8_lossy(name).into_owned())
+        let link = self.file.gnu_debuglink().ok().flatten().map(|(name, _checksum)| name);
+        let pdb = || self.file.pdb_info().ok().flatten().map(|pdb| pdb.path().to_vec());
+        let name = link.map(<[u8]>::to_vec).or_else(pdb)?;
+        // Linkers write the whole path of a PDB file, which is one on another machine.
+        let name = String::from_utf8_lossy(&name);
+        name.rsplit(['/', '\\']).next().map(str::to_string)
     }
 
     /// The path and build id of the file with debug information that several files share (`.gnu_debugaltlink`).
@@ -94,6 +99,11 @@ impl<'data, R: ReadRef<'data>> Binary<'data, R> {
 
     pub(super) fn is_little_endian(&self) -> bool {
         self.file.is_little_endian()
+    }
+
+    /// An address relative to the start of the program in memory. `None` if no part of the file has it.
+    pub fn image_offset(&self, address: Address) -> Option<u32> {
+        u32::try_from(self.linked(address)?.checked_sub(self.file.relative_address_base())?).ok()
     }
 
     /// The address in the linker's address space. `None` if no part of the file has it.

@@ -15,7 +15,17 @@ pub struct KernelSymbols<'t> {
 impl<'t> KernelSymbols<'t> {
     /// Reads a list; `None` if it has no addresses, which the kernel hides from other users than root.
     pub fn parse(text: &'t str) -> Option<Self> {
-        let mut functions: Vec<(u64, u8, &str)> = text.lines().filter_map(line).collect();
+        Self::of(text.lines())
+    }
+
+    /// The functions of a module, such as `virtio`. The modules of another boot are elsewhere.
+    pub fn of_module(text: &'t str, module: &str) -> Option<Self> {
+        let end = format!("[{module}]");
+        Self::of(text.lines().filter(|line| line.ends_with(&end)))
+    }
+
+    fn of(lines: impl Iterator<Item = &'t str>) -> Option<Self> {
+        let mut functions: Vec<(u64, u8, &str)> = lines.filter_map(line).collect();
         functions.sort_by_key(|&(address, rank, name)| (address, rank, underscores(name)));
         functions.dedup_by_key(|function| function.0);
         let functions: Vec<(u64, &str)> =
@@ -73,6 +83,9 @@ mod tests {
         let at = |address| symbols.at(address);
         assert_eq!([at(0xFFF), at(0x1000), at(0x11FF)], [None, Some("_text"), Some("vfs_read")]);
         assert_eq!([at(0x1200), at(0x9000), at(0x9001)], [Some("weak"), Some("init_queue"), None]);
+        let module = KernelSymbols::of_module(text, "virtio").unwrap();
+        assert_eq!([module.at(0x9000), module.at(0x1100)], [Some("init_queue"), None]);
+        assert!(KernelSymbols::of_module(text, "io").is_none());
         assert!(KernelSymbols::parse("0000000000000000 T _text\n0000000000000000 T vfs_read\n").is_none());
     }
 }

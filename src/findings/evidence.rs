@@ -80,6 +80,7 @@ pub struct Samples<'s, 'p> {
     pub may_wait: bool,
     is_taken: Vec<bool>,
     is_own: Column<FrameId, bool>,
+    is_nameless: Column<KeyId, bool>,
     /// The frames that only allocate memory, in profiles of memory: what is below them is done for whoever allocates.
     is_allocator: Option<Column<FrameId, bool>>,
     /// The values of all sites, the smallest first.
@@ -185,8 +186,24 @@ impl<'s, 'p> Samples<'s, 'p> {
         }
         let is_own = is_own.ids().map(|frame| own_keys[subject.keys.of_frame(frame)]).collect();
         let is_allocator = cost.is_memory().then(|| set(profile, "@alloc"));
-        let (may_wait, site_values) = (false, OnceLock::new());
-        Samples { subject, groups, cost, flat, whole, may_wait, is_taken, is_own, is_allocator, site_values }
+        let mut is_nameless = Column::<KeyId, bool>::filled(false, subject.keys.len());
+        for (frame, _) in symbols.frames.enumerate().filter(|(_, frame)| symbols.is_nameless(frame.function))
+        {
+            is_nameless[subject.keys.of_frame(frame)] = true;
+        }
+        Samples {
+            subject,
+            groups,
+            cost,
+            flat,
+            whole,
+            may_wait: false,
+            is_taken,
+            is_own,
+            is_nameless,
+            is_allocator,
+            site_values: OnceLock::new(),
+        }
     }
 
     /// The same, given how long each stack waited: on the new side, and on the old one if there is one.
@@ -271,6 +288,11 @@ impl<'s, 'p> Samples<'s, 'p> {
 
     pub(super) fn name(&self, key: KeyId) -> &Name {
         self.subject.keys.name(key)
+    }
+
+    /// Whether it is code without a name.
+    pub(super) fn is_nameless(&self, key: KeyId) -> bool {
+        self.is_nameless[key]
     }
 
     /// Whether a frame is part of the program, rather than of a library or the runtime.

@@ -3,7 +3,6 @@
 use hashbrown::HashMap;
 
 use crate::findings::evidence::CALLED;
-use crate::findings::library::is_nameless;
 use crate::findings::{Candidate, Cost, Rule, Samples};
 use crate::profile::StringId;
 use crate::report::{Evidence, Name, Sentence};
@@ -27,7 +26,7 @@ fn find(samples: &Samples<'_, '_>) -> Vec<Candidate> {
     sites
         .into_iter()
         .filter(|(_, _, left)| samples.percent(samples.sum(left)) >= RULE.least)
-        .filter(|(key, measured, _)| samples.stands_out(measured.value) && !is_nameless(samples.name(*key)))
+        .filter(|(key, measured, _)| samples.stands_out(measured.value) && !samples.is_nameless(*key))
         .map(|(key, measured, left)| {
             let line = heaviest_line(samples, key);
             let mut says = Sentence::of(samples.name(key)).text(what(samples, key, measured.value));

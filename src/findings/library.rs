@@ -21,7 +21,7 @@ fn find(samples: &Samples<'_, '_>) -> Vec<Candidate> {
         // What the profiler put there is nobody's work; prof lint says so.
         let is_heavy =
             samples.percent(samples.sum(&left)) >= RULE.least && samples.stands_out(measured.value);
-        if is_nameless(name) || is_artefact(name) || !is_heavy {
+        if samples.is_nameless(key) || is_artefact(name) || !is_heavy {
             return None;
         }
         let says = Sentence::of(name).text(match samples.cost {
@@ -46,18 +46,8 @@ fn find(samples: &Samples<'_, '_>) -> Vec<Candidate> {
     sites.into_iter().filter_map(candidate).collect()
 }
 
-/// Whether a name stands for code without a name, or for no code at all.
-pub fn is_nameless(name: &str) -> bool {
-    name.is_empty()
-        || name.starts_with('[')
-        || name.starts_with('<') && name.ends_with("unknown>")
-        || ["(unknown)", "<name omitted>"].contains(&name)
-        || name.strip_prefix("0x").is_some_and(|digits| digits.bytes().all(|digit| digit.is_ascii_hexdigit()))
-}
-
 #[cfg(test)]
 mod tests {
-    use super::is_nameless;
     use crate::findings::Cost;
     use crate::findings::tests::drawn;
     use crate::profile::from_notation;
@@ -71,12 +61,6 @@ mod tests {
             drawn(&profile, Cost::Time)[1],
             "library 45/45: strings.ToLower, library code, does the work itself | reached from match (30.0%), sort (10.0%); 5.0% from elsewhere"
         );
-    }
-
-    #[test]
-    fn an_address_is_no_name() {
-        assert!(["", "[libc.so]", "<unknown>", "0x7f3a"].into_iter().all(is_nameless));
-        assert!(!["main", "0xdeadline", "operator[]"].into_iter().any(is_nameless));
     }
 
     #[test]

@@ -3,7 +3,6 @@
 use hashbrown::HashMap;
 
 use crate::findings::evidence::{CALLED, Candidate, Samples, focus};
-use crate::findings::library::is_nameless;
 use crate::findings::{Cost, Measured, Rule};
 use crate::report::Sentence;
 use crate::tree::KeyId;
@@ -33,7 +32,7 @@ fn find(samples: &Samples<'_, '_>) -> Vec<Candidate> {
     let mut entries: Vec<(KeyId, Vec<usize>)> = entries.into_iter().collect();
     entries.sort_by_key(|(key, _)| *key);
     let candidates = entries.into_iter().filter_map(|(key, groups)| {
-        let is_heavy = samples.percent(samples.sum(&groups)) >= RULE.least && !is_nameless(samples.name(key));
+        let is_heavy = samples.percent(samples.sum(&groups)) >= RULE.least && !samples.is_nameless(key);
         is_heavy.then(|| candidate(samples, key, groups))
     });
     candidates.collect()

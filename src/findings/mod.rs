@@ -26,7 +26,6 @@ mod waiting;
 pub use ceiling::{accuracy, ceiling};
 pub use evidence::{Candidate, Cost, Measured, SampleGroup, Samples};
 pub use label_totals::RemarkRule;
-pub use library::is_nameless;
 pub use object_size::{Objects, small_objects};
 pub use remark::remarks;
 

@@ -3,7 +3,6 @@
 use hashbrown::HashMap;
 
 use crate::findings::evidence::{Candidate, Measured, Samples, add, focus};
-use crate::findings::library::is_nameless;
 use crate::findings::{Cost, Rule};
 use crate::report::Sentence;
 use crate::tree::KeyId;
@@ -38,9 +37,7 @@ fn find(samples: &Samples<'_, '_>) -> Vec<Candidate> {
     recursive.sort_by_key(|(key, _)| *key);
     // Frames without names may be of different functions.
     let heavy = recursive.into_iter().filter(|(key, (groups, depth))| {
-        *depth >= DEEP
-            && !is_nameless(samples.name(*key))
-            && samples.percent(samples.sum(groups)) >= RULE.least
+        *depth >= DEEP && !samples.is_nameless(*key) && samples.percent(samples.sum(groups)) >= RULE.least
     });
     heavy.map(|(key, (groups, depth))| candidate(samples, key, groups, depth)).collect()
 }

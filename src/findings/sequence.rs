@@ -1,7 +1,6 @@
 //! A sequence of calls that recurs in many places: made cheaper once, it is cheaper everywhere.
 
 use crate::findings::evidence::{Candidate, Measured, Samples};
-use crate::findings::library::is_nameless;
 use crate::findings::{Cost, Rule};
 use crate::report::{Evidence, Sentence};
 use crate::tree::{Fraction, KeyId, Sequence, SequenceSearch, sequences};
@@ -41,7 +40,7 @@ fn find(samples: &Samples<'_, '_>) -> Vec<Candidate> {
     let candidate = |(rank, sequence): (usize, &Sequence)| {
         let keys = all.keys(sequence);
         // What `[libc.so] → [libc.so]` does is anybody's guess.
-        if keys.iter().any(|&key| is_nameless(samples.name(key))) {
+        if keys.iter().any(|&key| samples.is_nameless(key)) {
             return None;
         }
         let groups: Vec<usize> = samples.left().filter(|&group| holds(samples, group, &keys)).collect();

@@ -2,18 +2,21 @@
 
 use crate::profile::{FrameId, LabelSetId, ProfileBuilder};
 
-/// The nodes from the root to the current one.
+/// The nodes from the root to the current one, which have `N` values each.
 #[derive(Default)]
-pub(super) struct IndentedTree {
-    nodes: Vec<Node>,
+pub(super) struct IndentedTree<const N: usize> {
+    nodes: Vec<Node<N>>,
 }
 
-struct Node {
+struct Node<const N: usize> {
     indent: usize,
     frame: FrameId,
-    /// The node's own value: what its children leave of its total, unless the file says.
-    own: i64,
+    /// The node's own values: what its children leave of its totals, unless the file says.
+    own: [i64; N],
 }
+
+/// A total, and the own value if the file has it.
+pub(super) type TotalAndOwn = (i64, Option<i64>);
 
 /// The order of the frames from the root of the tree on.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -24,22 +27,24 @@ pub(super) enum From {
     Leaf,
 }
 
-impl IndentedTree {
-    /// Adds a node below the last one with a smaller indentation. If only the total is known, `own` is `None`.
+impl<const N: usize> IndentedTree<N> {
+    /// Adds a node below the last one with a smaller indentation.
     pub(super) fn add(
         &mut self,
         builder: &mut ProfileBuilder,
         from: From,
-        add_sample: impl FnMut(&mut ProfileBuilder, &[FrameId], i64),
+        add_sample: impl FnMut(&mut ProfileBuilder, &[FrameId], [i64; N]),
         (indent, frame): (usize, FrameId),
-        (total, own): (i64, Option<i64>),
+        values: [TotalAndOwn; N],
     ) {
         self.close(builder, from, add_sample, indent);
-        if let (Some(parent), None) = (self.nodes.last_mut(), own) {
-            // If children add up to more than the node, rounded values do not fit; nothing is left then.
-            parent.own = parent.own.saturating_sub(total).max(0);
+        for (number, (total, own)) in values.iter().enumerate() {
+            if let (Some(parent), None) = (self.nodes.last_mut(), own) {
+                // If children add up to more than the node, rounded values do not fit; nothing is left then.
+                parent.own[number] = parent.own[number].saturating_sub(*total).max(0);
+            }
         }
-        self.nodes.push(Node { indent, frame, own: own.unwrap_or(total) });
+        self.nodes.push(Node { indent, frame, own: values.map(|(total, own)| own.unwrap_or(total)) });
     }
 
     /// Closes the nodes that are indented by at least `indent`.
@@ -47,11 +52,11 @@ impl IndentedTree {
         &mut self,
         builder: &mut ProfileBuilder,
         from: From,
-        mut add_sample: impl FnMut(&mut ProfileBuilder, &[FrameId], i64),
+        mut add_sample: impl FnMut(&mut ProfileBuilder, &[FrameId], [i64; N]),
         indent: usize,
     ) {
         while let Some(last) = self.nodes.last().filter(|last| last.indent >= indent) {
-            if last.own != 0 {
+            if last.own != [0; N] {
                 let mut frames: Vec<FrameId> = self.nodes.iter().map(|node| node.frame).collect();
                 if from == From::Leaf {
                     frames.reverse();
@@ -63,8 +68,13 @@ impl IndentedTree {
     }
 }
 
-/// Adds a sample with a single metric and without labels.
-pub(super) fn plain_sample(builder: &mut ProfileBuilder, frames: &[FrameId], value: i64) {
+/// Adds a sample without labels. Values of metrics that were not declared are left out.
+pub(super) fn plain_sample<const N: usize>(
+    builder: &mut ProfileBuilder,
+    frames: &[FrameId],
+    values: [i64; N],
+) {
     let stack = builder.stack(frames);
-    builder.sample(stack, LabelSetId::default(), None, &[value]);
+    let known = builder.meta.metrics.len().min(N);
+    builder.sample(stack, LabelSetId::default(), None, &values[..known]);
 }

@@ -5,6 +5,8 @@
 //! 4273.0ms   99.9% ↹ 0 ↹ ↹start
 //! 4273.0ms   99.9% ↹ 12 ↹ ↹ main
 //! ```
+//!
+//! Of allocations, the columns are `Bytes Used` and `Count`, both with what the callees have.
 
 use crate::format::indented_tree::{From, IndentedTree, plain_sample};
 use crate::format::text::{BadLines, Lines, lossy};
@@ -35,6 +37,7 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
     let own_column = titles.iter().position(|title| title.starts_with("Self"));
     let own_unit = own_column.map_or("", |column| bracketed(titles[column]));
     let total_unit = bracketed(titles[0]);
+    let count_column = titles.iter().position(|title| *title == "Count");
     let mut tree = IndentedTree::default();
     let (mut bad, mut good) = (BadLines::default(), 0);
     while lines.advance()? {
@@ -52,13 +55,18 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
         if builder.meta.metrics.is_empty() {
             let (metric, unit) = metric(titles[0], unit);
             builder.metric(metric, unit);
+            if count_column.is_some() {
+                builder.metric("alloc_objects", "count");
+            }
         }
         let own = own_column
             .and_then(|column| columns.get(column))
             .map(|text| amount(text, own_unit).map_or(0, |(own, _)| own));
         let frame = builder.named_frame(&demangle(name.trim()));
         let indent = name.len() - name.trim_start_matches(' ').len();
-        tree.add(&mut builder, From::Root, plain_sample, (indent, frame), (total, own));
+        let count =
+            count_column.and_then(|column| amount(columns.get(column)?, "")).map_or(0, |(count, _)| count);
+        tree.add(&mut builder, From::Root, plain_sample, (indent, frame), [(total, own), (count, None)]);
         good += 1;
     }
     tree.close(&mut builder, From::Root, plain_sample, 0);
@@ -159,7 +167,8 @@ mod tests {
             (&*profile.meta.metrics[0].name, &*profile.meta.metrics[0].unit),
             ("alloc_space", "bytes")
         );
-        assert_eq!(to_notation(&profile), "start 1047040\nstart;main 512\nstart;main;malloc 1024");
+        assert_eq!(profile.meta.metrics[1].name, "alloc_objects");
+        assert_eq!(to_notation(&profile), "start 1047040 1\nstart;main 512 1\nstart;main;malloc 1024 1");
     }
 
     /// Instruments 16 has another title, no empty column, and more indentation.

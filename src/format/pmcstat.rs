@@ -61,7 +61,7 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
             modules.push((indent, mapping));
             let function = builder.named_function(&demangle(name.trim()), "");
             let frame = builder.frame(Frame { function, mapping, ..Frame::default() });
-            tree.add(&mut builder, From::Leaf, sample_of(metric), (indent, frame), (count, None));
+            tree.add(&mut builder, From::Leaf, sample_of(metric), (indent, frame), [(count, None)]);
             good += 1;
         } else if !line.is_empty() && !line.starts_with(b"#") && !line.starts_with(b"//") {
             bad.add(lines.number());
@@ -90,8 +90,8 @@ fn node(line: &[u8]) -> Option<(i64, usize, &[u8])> {
 }
 
 /// Adds samples to one of the metrics.
-fn sample_of(metric: usize) -> impl FnMut(&mut ProfileBuilder, &[FrameId], i64) {
-    move |builder, frames, value| {
+fn sample_of(metric: usize) -> impl FnMut(&mut ProfileBuilder, &[FrameId], [i64; 1]) {
+    move |builder, frames, [value]| {
         let stack = builder.stack(frames);
         let mut values = vec![0; builder.meta.metrics.len()];
         values[metric] = value;

@@ -5,7 +5,7 @@ use std::hash::Hash;
 
 use hashbrown::HashMap;
 
-use crate::format::labels::label_set;
+use crate::format::labels::{LabelList, label_set};
 use crate::profile::{LabelSetId, LabelValue, Profile, ProfileBuilder};
 
 /// A thread as described by a format; unknown fields are empty.
@@ -22,12 +22,14 @@ pub(super) struct Thread {
 impl Thread {
     /// The labels of samples of this thread.
     pub(super) fn labels(&self, builder: &mut ProfileBuilder) -> LabelSetId {
-        let known = [("process", &self.process), ("thread", &self.name), ("tid", &self.tid)];
-        label_set(builder, |labels| {
-            for (key, value) in known {
-                labels.text_if_known(key, value);
-            }
-        })
+        label_set(builder, |labels| self.add_to(labels))
+    }
+
+    /// Adds these labels to those of a sample.
+    pub(super) fn add_to(&self, labels: &mut LabelList<'_>) {
+        for (key, value) in [("process", &self.process), ("thread", &self.name), ("tid", &self.tid)] {
+            labels.text_if_known(key, value);
+        }
     }
 
     /// Whether any field is known.

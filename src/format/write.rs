@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use flate2::{Compression, GzBuilder};
 
-use crate::profile::{Frame, LoadOptions, Profile};
+use crate::profile::{Frame, Label, LabelValue, LoadOptions, Profile, StringId};
 use crate::unit::Unit;
 
 /// A format that can be written.
@@ -250,6 +250,21 @@ pub(super) fn rows_in_time(profile: &Profile, metrics: &[usize]) -> Vec<usize> {
         rows.sort_by_key(|&row| times[row]);
     }
     rows
+}
+
+/// Messages about names and labels of a profile that have a special meaning in `format` if they are empty.
+pub(super) fn notes_of_empty_texts(profile: &Profile, format: &str, lacks_empty_labels: bool) -> Vec<String> {
+    let symbols = &profile.symbols;
+    let mut notes = Vec::new();
+    if symbols.functions.iter().any(|function| function.name == StringId::default()) {
+        notes.push(format!("{format}: functions with an empty name are read as addresses without a name"));
+    }
+    let is_empty = |label: &Label| label.value == LabelValue::Text(StringId::default());
+    let mut sets = profile.label_sets.ids().map(|set| profile.label_sets.labels(set));
+    if lacks_empty_labels && sets.any(|labels| labels.iter().any(is_empty)) {
+        notes.push(format!("{format}: labels with an empty text are left out"));
+    }
+    notes
 }
 
 /// For [`Writer::second_metric`]: files of this format store only the selected metric.

@@ -85,8 +85,7 @@ fn add(line: &str, columns: &Columns, builder: &mut ProfileBuilder) -> Option<()
         Some(count) => decimal(count.as_bytes())?,
         None => 1,
     };
-    // A time that does not fit is none.
-    let time = field(columns.time).and_then(|time| scaled(time, 1e9)).filter(|&time| time < i64::MAX);
+    let time = field(columns.time).and_then(|time| scaled(time, 1e9));
     let stack = field(Some(columns.stack))?;
     let names = stack.split('/').filter(|name| !["", "[Root]"].contains(name));
     let frames: Vec<FrameId> = names.map(|name| frame(name, builder)).collect();

@@ -3,13 +3,14 @@
 use std::collections::HashMap;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use object::ReadCache;
 
-use crate::binary::{Binary, BuildId, DebugFiles, SplitPart, same_build_id};
+use crate::binary::{Address, Binary, BuildId, CodePlace, DebugFiles, Pdb, SplitPart, same_build_id};
 use crate::format::UNNAMED_PROGRAM;
-use crate::load::Debuginfod;
 use crate::load::debuginfod::FileKind;
+use crate::load::{Debuginfod, Observer, Unobserved};
 use crate::name::base_name;
 
 /// The folder where Linux distributions install debug information.
@@ -26,6 +27,8 @@ pub(super) struct Binaries {
     ids: HashMap<PathBuf, Vec<(BuildId, PathBuf)>>,
     /// Who is asked for debug information that is nowhere else.
     debuginfod: Option<Debuginfod>,
+    /// Who is told what servers send.
+    observer: Arc<dyn Observer>,
 }
 
 /// The result of a search.
@@ -86,6 +89,23 @@ impl Files {
         Some(read(&Binary::parse(&binary).ok()?, &files))
     }
 
+    /// The functions at these addresses in the PDB file among the files, if there is one.
+    pub(super) fn in_pdb(&self, addresses: &[Address]) -> Option<Vec<Vec<CodePlace>>> {
+        let of_pdb = |path: &PathBuf| {
+            let data = open(path)?;
+            let pdb = Pdb::parse(&data)?;
+            let binary = open(&self.binary);
+            let binary = binary.as_ref().and_then(|data| Binary::parse(data).ok());
+            let offset = |&address: &Address| match (&binary, address) {
+                (Some(binary), address) => binary.image_offset(address),
+                (None, Address::Image(offset)) => u32::try_from(offset).ok(),
+                (None, _) => None,
+            };
+            Some(pdb.functions(&addresses.iter().map(offset).collect::<Vec<_>>()))
+        };
+        self.debug.iter().chain([&self.binary]).find_map(of_pdb)
+    }
+
     /// Debug information that the compiler left in a file of its own: at that path, or at another that was given.
     fn part(&self, path: &str) -> Option<SplitPart> {
         let own = is_own_path(path).then(|| PathBuf::from(path));
@@ -97,18 +117,18 @@ impl Files {
 impl Binaries {
     /// Looks in these files and folders, in this order.
     pub(super) fn new(places: Vec<PathBuf>) -> Self {
-        Binaries { places, ids: HashMap::new(), debuginfod: None }
+        Binaries { places, ids: HashMap::new(), debuginfod: None, observer: Arc::new(Unobserved) }
     }
 
     /// Asks these servers for debug information that is nowhere else.
-    pub(super) fn asking(mut self, debuginfod: Option<Debuginfod>) -> Self {
-        self.debuginfod = debuginfod;
+    pub(super) fn asking(mut self, debuginfod: Option<Debuginfod>, observer: Arc<dyn Observer>) -> Self {
+        (self.debuginfod, self.observer) = (debuginfod, observer);
         self
     }
 
     /// A file of a build, from a server.
     fn ask_server(&self, id: &str, kind: FileKind) -> Option<PathBuf> {
-        self.debuginfod.as_ref()?.file(id, kind)
+        self.debuginfod.as_ref()?.file(id, kind, &*self.observer)
     }
 
     /// Finds the binary that a profile calls `file` and whose build ID is `claimed`, which is empty if the
@@ -159,7 +179,9 @@ impl Binaries {
         let mut folders = Vec::new();
         for place in &self.places {
             if !place.is_dir() {
-                let is_named = base_name(&place.to_string_lossy()) == name || name == UNNAMED_PROGRAM;
+                let known = place.to_string_lossy();
+                let known = base_name(&known);
+                let is_named = known == name || known == pdb_name(name) || name == UNNAMED_PROGRAM;
                 if is_named || !claimed.is_empty() {
                     paths.push(place.clone());
                 }
@@ -176,6 +198,7 @@ impl Binaries {
                 // The folder may be a copy of another system's root.
                 paths.push(place.join(file.trim_start_matches(['/', '\\'])));
                 paths.push(place.join(name));
+                paths.push(place.join(pdb_name(name)));
             }
         }
         if !claimed.is_empty() {
@@ -217,6 +240,8 @@ impl Binaries {
         if let Some(link) = &about.debug_link {
             paths.push(folder.join(link));
             paths.push(folder.join(".debug").join(link));
+            paths.extend(self.places.iter().map(|place| place.join(link)));
+            paths.extend(self.places.iter().filter(|place| place.ends_with(link)).cloned());
             paths.push(Path::new(SYSTEM_DEBUG).join(folder.strip_prefix("/").unwrap_or(folder)).join(link));
         }
         if let Some(name) = binary.file_name() {
@@ -261,13 +286,21 @@ struct About {
 /// `None` if the file is not a binary or does not exist.
 fn about(path: &Path) -> Option<About> {
     let data = open(path)?;
-    let binary = Binary::parse(&data).ok()?;
+    let Ok(binary) = Binary::parse(&data) else {
+        let id = Some(Pdb::parse(&data)?.build_id());
+        return Some(About { id, has_code: false, has_lines: true, debug_link: None });
+    };
     Some(About {
         id: binary.build_id(),
         has_code: binary.has_code(),
         has_lines: binary.has_lines(),
         debug_link: binary.debug_link(),
     })
+}
+
+/// The name of the PDB file of a program: `shop.pdb` of `shop.exe`.
+fn pdb_name(program: &str) -> String {
+    format!("{}.pdb", program.rsplit_once('.').map_or(program, |(stem, _)| stem))
 }
 
 /// Opens a file to be read in parts.

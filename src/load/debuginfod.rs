@@ -7,10 +7,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use crate::binary::{Binary, same_build_id};
+use crate::load::Observer;
 use crate::profile::Meta;
-use crate::source::Network;
+use crate::source::{Event, FetchError, Network};
 
 /// Servers of debug information, and the folder that keeps what they sent. Clones share what is known of the servers.
 #[derive(Clone, Debug)]
@@ -55,7 +57,7 @@ impl Debuginfod {
     }
 
     /// A file of a build: from the cache, or else from the first server that has it.
-    pub(super) fn file(&self, build_id: &str, kind: FileKind) -> Option<PathBuf> {
+    pub(super) fn file(&self, build_id: &str, kind: FileKind, observer: &dyn Observer) -> Option<PathBuf> {
         // The build ID of a profile becomes a part of a path and of an address.
         let is_id =
             (8..=128).contains(&build_id.len()) && build_id.bytes().all(|byte| byte.is_ascii_hexdigit());
@@ -76,7 +78,7 @@ impl Debuginfod {
                 continue;
             }
             let address = format!("{}/buildid/{wanted}", server.trim_end_matches('/'));
-            match self.network.download(&address) {
+            match self.download(&address, observer) {
                 Ok(Some(bytes)) if is_build(&bytes, &id) => match keep(&path, &bytes) {
                     Ok(()) => {
                         state.notes.push(format!("the {kind} of build {id} is from {server}"));
@@ -97,6 +99,18 @@ impl Debuginfod {
         }
         state.given_up.insert(wanted);
         None
+    }
+
+    fn download(&self, address: &str, observer: &dyn Observer) -> Result<Option<Vec<u8>>, FetchError> {
+        // The debug information of a library may be hundreds of megabytes.
+        observer.recording(Duration::ZERO);
+        let answer = self.network.download(address, &|event| {
+            if let Event::Bytes(count) = event {
+                observer.fetched(count);
+            }
+        });
+        observer.fetch_over();
+        answer
     }
 
     /// Adds what happened to the messages of a profile.

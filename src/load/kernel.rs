@@ -1,11 +1,12 @@
-//! Names for the addresses of the kernel, which has no file: they are in the list of symbols of the kernel that was recorded.
+//! Names for the addresses of the kernel, which has no file, and of its modules: they are in the list of symbols of the kernel that
+//! was recorded.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use crate::binary::{BuildId, CodePlace, KernelSymbols, kernel_start, same_build_id};
 use crate::name::base_name;
-use crate::profile::Profile;
+use crate::profile::{MappingId, Profile};
 use crate::transform::{CodePlaces, unnamed_addresses};
 
 /// perf's name for the kernel.
@@ -17,8 +18,20 @@ const NOTES: &str = "/sys/kernel/notes";
 
 /// Whether a profile has kernel code without names.
 pub(super) fn is_concerned(profile: &Profile) -> bool {
-    profile.calls.is_none()
-        && unnamed_addresses(profile).keys().any(|&mapping| profile.symbols.mapping_file(mapping) == KERNEL)
+    let is_kernel = |&mapping: &MappingId| {
+        profile.symbols.mapping_file(mapping) == KERNEL || module(profile, mapping).is_some()
+    };
+    profile.calls.is_none() && unnamed_addresses(profile).keys().any(is_kernel)
+}
+
+/// The name of the module in a mapping: `[virtio]`, or `/lib/modules/6.1.0/kernel/drivers/virtio/virtio.ko.xz`.
+pub(super) fn module(profile: &Profile, mapping: MappingId) -> Option<String> {
+    let is_above_programs = profile.symbols.mappings[mapping].start >> 63 == 1;
+    let file =
+        Some(profile.symbols.mapping_file(mapping)).filter(|file| is_above_programs && *file != KERNEL)?;
+    let bracketed = file.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+    let name = bracketed.or_else(|| base_name(file).split_once(".ko").map(|(name, _)| name))?;
+    Some(name.replace('-', "_"))
 }
 
 /// Adds the functions at the kernel addresses of profile number `number`. A list that the user names is taken as it is; others
@@ -32,15 +45,23 @@ pub(super) fn look_up(
     if !is_concerned(profile) {
         return;
     }
+    let mappings = &profile.symbols.mappings;
+    let is_kernel = |mapping: &MappingId| {
+        profile.symbols.mapping_file(*mapping) == KERNEL && mappings[*mapping].start != 0
+    };
+    let kernel = mappings.ids().find(is_kernel);
+    let of_kernel = kernel.and_then(|id| list(profile.symbols.strings.get(mappings[id].build_id), given));
     for (mapping, addresses) in unnamed_addresses(profile) {
-        let row = profile.symbols.mappings[mapping];
-        if profile.symbols.mapping_file(mapping) != KERNEL || row.start == 0 {
-            continue;
-        }
-        let Some(text) = list(profile.symbols.strings.get(row.build_id), given) else { continue };
-        let (Some(symbols), Some(start)) = (KernelSymbols::parse(&text), kernel_start(&text)) else {
-            continue;
+        let module = module(profile, mapping);
+        let (Some(kernel), Some(text)) = (kernel, &of_kernel) else { continue };
+        let (row, Some(start)) = (mappings[kernel], kernel_start(text)) else { continue };
+        let symbols = match module {
+            // Each boot loads modules elsewhere, and the kernel, too.
+            Some(module) if row.start == start => KernelSymbols::of_module(text, &module),
+            None if is_kernel(&mapping) => KernelSymbols::parse(text),
+            _ => None,
         };
+        let Some(symbols) = symbols else { continue };
         for address in addresses {
             let in_list = address.wrapping_sub(row.start).wrapping_add(start);
             if let Some(name) = symbols.at(in_list) {
@@ -128,6 +149,41 @@ mod tests {
         assert_eq!(named(&[path]), "_text 1\nvfs_read 1");
         // The running kernel has another build ID.
         assert_eq!(named(&[]), "[kernel.kallsyms] 1\n[kernel.kallsyms] 1");
+    }
+
+    #[test]
+    fn modules_have_names_if_the_list_is_of_the_same_boot() {
+        let mut builder = ProfileBuilder::new("test", LoadOptions::default());
+        builder.metric("samples", "count");
+        let start = 0xFFFF_FFFF_8100_0000;
+        for (file, start, address) in [
+            (KERNEL, start, start + 0x10),
+            ("/lib/modules/6.1/kernel/virtio-net.ko.xz", 0xFFFF_FFFF_C000_0000, 0xFFFF_FFFF_C000_0018),
+            ("[virtio]", 0xFFFF_FFFF_C000_1000, 0xFFFF_FFFF_C000_1000),
+        ] {
+            let file = builder.string(file);
+            let mapping = builder.mapping(Mapping { file, start, ..Mapping::default() });
+            let function = builder.unnamed_function(mapping);
+            let frame = builder.frame(Frame { function, address, mapping, ..Frame::default() });
+            let stack = builder.stack(&[frame]);
+            builder.sample(stack, LabelSetId::default(), None, &[1]);
+        }
+        let profile = builder.finish().unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let named = |text_start: &str| {
+            let path = folder.path().join("kallsyms");
+            let list = format!(
+                "{text_start} T _text\n{text_start} T do_idle\nffffffff82000000 T _etext\n\
+                 ffffffffc0000010 t xmit\t[virtio_net]\nffffffffc0000100 t probe\t[virtio_net]\n\
+                 ffffffffc0001000 t init_queue\t[virtio]\n"
+            );
+            std::fs::write(&path, list).unwrap();
+            let mut places = BTreeMap::new();
+            look_up(0, &profile, std::slice::from_ref(&path), &mut places);
+            to_notation(&symbolize(&profile, &places.remove(&0).unwrap_or_default()).unwrap())
+        };
+        assert_eq!(named("ffffffff81000000"), "do_idle 1\ninit_queue 1\nxmit 1");
+        assert_eq!(named("ffffffff81200000"), "[virtio-net.ko.xz] 1\n[virtio] 1\ndo_idle 1");
     }
 
     #[test]

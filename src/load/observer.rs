@@ -8,7 +8,7 @@ use crate::format::{LoadError, Times};
 /// Someone who is told what happens while inputs are read. The methods are called from several threads at once; by
 /// default, they do nothing. The sides of a comparison are read at once, so another one may begin before one ends.
 pub trait Observer: Send + Sync {
-    /// A server was asked for a profile, and records for so long before it answers; not at all if that is 0.
+    /// A server was asked for a profile or for debug information, and records for so long before it answers; not at all if that is 0.
     fn recording(&self, _time: Duration) {}
 
     /// So many further bytes arrived from servers.

@@ -69,7 +69,7 @@ impl Request {
         }
         let numbers: Vec<usize> = read.metas.iter().map(|(number, _)| *number).collect();
         let skipped = SkippedInputs::of(mem::take(&mut read.skipped), &numbers, &paths, self.skip_broken)?;
-        self.symbols.apply(read.profiles())?;
+        self.symbols.apply(read.profiles(), &self.observer)?;
         read.tell(&scripts);
         self.observer.step("symbols");
         self.drop_frames(&mut read);
@@ -101,7 +101,7 @@ impl Request {
                 reader.read(&batch, &mut read).map_err(failed)?;
                 read.sort(true);
                 skipped.append(&mut read.skipped);
-                self.symbols.apply(read.profiles())?;
+                self.symbols.apply(read.profiles(), &self.observer)?;
                 self.drop_frames(&mut read);
                 done.extend(read.metas.iter().map(|(number, _)| *number));
                 let names = read.metas.into_iter().map(|(number, _)| paths[number].name.clone());

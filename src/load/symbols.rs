@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 use std::iter;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use hashbrown::HashMap;
 
 use crate::binary::{self, Address, CodePlace};
 use crate::load::binaries::{Binaries, Files, Search, is_file_path};
-use crate::load::{Debuginfod, Error, SourceMaps, kernel};
+use crate::load::{Debuginfod, Error, Observer, SourceMaps, kernel};
 use crate::name::base_name;
 use crate::profile::{Mapping, MappingId, Profile};
 use crate::transform::{
@@ -62,7 +63,11 @@ impl Symbols {
 
     /// Adds the missing names to all `profiles`. Each binary is read only once, whatever the number of
     /// profiles.
-    pub(super) fn apply<'p>(&self, profiles: impl Iterator<Item = &'p mut Profile>) -> Result<(), Error> {
+    pub(super) fn apply<'p>(
+        &self,
+        profiles: impl Iterator<Item = &'p mut Profile>,
+        observer: &Arc<dyn Observer>,
+    ) -> Result<(), Error> {
         if let Some(missing) = self.binaries.iter().find(|path| !path.exists()) {
             return Err(Error::NoBinary(missing.clone()));
         }
@@ -70,7 +75,8 @@ impl Symbols {
             return Ok(());
         }
         let mut profiles: Vec<&mut Profile> = profiles.collect();
-        let mut binaries = Binaries::new(self.places().collect()).asking(self.debuginfod.clone());
+        let binaries = Binaries::new(self.places().collect());
+        let mut binaries = binaries.asking(self.debuginfod.clone(), observer.clone());
         // The tables of a profile are rebuilt only once, whatever the number of its binaries.
         let mut places: BTreeMap<usize, CodePlaces> = BTreeMap::new();
         let mut unproven: BTreeMap<usize, Vec<String>> = BTreeMap::new();
@@ -140,6 +146,10 @@ fn spots<'p>(profiles: impl Iterator<Item = &'p Profile>) -> BTreeMap<Key, Vec<S
         for (mapping, addresses) in unnamed_addresses(profile) {
             let row = symbols.mappings[mapping];
             let (file, build_id) = (symbols.strings.get(row.file), symbols.strings.get(row.build_id));
+            // The file of a module does not say where its functions are in memory.
+            if kernel::module(profile, mapping).is_some() {
+                continue;
+            }
             if is_file_path(file) || (file.is_empty() || file == LENT_BY_KERNEL) && !build_id.is_empty() {
                 let key = (file.to_string(), build_id.to_string());
                 let of_mapping = addresses.into_iter().map(|address| (number, mapping, address));
@@ -265,7 +275,15 @@ fn describe_unproven(files: &[String]) -> String {
 
 /// The functions at addresses of a binary; none if the file is gone by now.
 fn functions(files: &Files, addresses: &[Address]) -> Vec<Vec<CodePlace>> {
-    files.with_debug_files(|binary, debug| binary::functions(binary, debug, addresses)).unwrap_or_default()
+    let in_binary = files.with_debug_files(|binary, debug| binary::functions(binary, debug, addresses));
+    let Some(mut found) = files.in_pdb(addresses) else { return in_binary.unwrap_or_default() };
+    // What the PDB file lacks, the program may have: the functions that a library offers to others.
+    for (place, other) in found.iter_mut().zip(in_binary.unwrap_or_default()) {
+        if place.is_empty() {
+            *place = other;
+        }
+    }
+    found
 }
 
 /// A smaller share without names is not worth a warning.
@@ -317,6 +335,39 @@ mod tests {
         from_notation(&lines.collect::<Vec<_>>().join("\n"))
     }
 
+    /// A profile as samply records it on Windows: addresses count from the start of the program, and the ID is that of the PDB file.
+    #[test]
+    fn names_come_from_pdb_files() {
+        use crate::profile::{Addresses, Frame, LabelSetId, LoadOptions, ProfileBuilder};
+
+        let fixtures = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/symbols");
+        let id = "CDBC63032CEB15BB4C4C44205044422E";
+        for (id, binaries, is_named) in [
+            (id, vec![fixtures.clone()], true),
+            (id, vec![fixtures.join("shop.exe")], true),
+            (id, vec![fixtures.join("shop.pdb")], true),
+            ("", vec![fixtures.join("shop.pdb")], true),
+            ("00BC63032CEB15BB4C4C44205044422E", vec![fixtures.clone()], false),
+        ] {
+            let mut builder = ProfileBuilder::new("test", LoadOptions::default());
+            builder.metric("samples", "count");
+            let (file, build_id) = (builder.string("C:\\srv\\shop.exe"), builder.string(id));
+            let addresses = Addresses::Image;
+            let mapping = builder.mapping(Mapping { file, build_id, addresses, ..Mapping::default() });
+            let function = builder.unnamed_function(mapping);
+            let frame = Frame { function, address: 0x1029, mapping, ..Frame::default() };
+            let frame = builder.frame(frame);
+            let stack = builder.stack(&[frame]);
+            builder.sample(stack, LabelSetId::default(), None, &[1]);
+            let mut profile = builder.finish().unwrap();
+            let arguments = Symbols { binaries, ..Symbols::default() };
+            arguments.apply(iter::once(&mut profile), &unobserved()).unwrap();
+            let stack = profile.stack_ids().last().unwrap();
+            let name = profile.symbols.frame_name(profile.stacks.frames(stack)[0]);
+            assert_eq!(name, if is_named { "shop::shop::discount" } else { "[shop.exe]" }, "{id}");
+        }
+    }
+
     #[test]
     fn a_warning_tells_self_from_stacks() {
         use crate::transform::UnresolvedBinary;
@@ -333,6 +384,10 @@ mod tests {
         assert_eq!(text(2, 2, ""), None);
     }
 
+    fn unobserved() -> Arc<dyn Observer> {
+        Arc::new(crate::load::Unobserved)
+    }
+
     /// `fixtures/symbols/split-5` was compiled in a folder that does not exist here, so its parts are looked for next to it.
     #[test]
     fn parts_of_debug_information_are_found_next_to_the_binary() {
@@ -340,7 +395,7 @@ mod tests {
         for binary in ["split-5", "split-4"] {
             let mut profile = from_notation(&format!("!/nowhere/{binary}+0x11e4 1"));
             let arguments = Symbols { binaries: vec![fixtures.join(binary)], ..Symbols::default() };
-            arguments.apply(iter::once(&mut profile)).unwrap();
+            arguments.apply(iter::once(&mut profile), &unobserved()).unwrap();
             let names: Vec<&str> = profile
                 .stacks
                 .frames(profile.stack_ids().last().unwrap())
@@ -364,7 +419,7 @@ mod tests {
         let steps = |count: usize| {
             let mut profile = profile(count);
             let before = FRAMES_REBUILT.get();
-            arguments.apply(iter::once(&mut profile)).unwrap();
+            arguments.apply(iter::once(&mut profile), &unobserved()).unwrap();
             assert!(unnamed_addresses(&profile).is_empty());
             FRAMES_REBUILT.get() - before
         };

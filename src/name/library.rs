@@ -1,13 +1,13 @@
 //! Which functions belong to libraries rather than to the program that was profiled.
 
+use super::nameless::is_nameless;
 use super::package::package;
 
 /// Whether a function belongs to a library, a language's runtime or no code at all, judging by its name and
 /// its source file (empty if unknown). If neither tells, the function is assumed to belong to the program.
 pub fn is_library(function: &str, file: &str) -> bool {
-    let is_no_code = function == "<unknown>"
-        || function.starts_with('[')
-        || (function.starts_with('(') && !function.starts_with("(anonymous"));
+    let is_no_code =
+        is_nameless(function, file) || (function.starts_with('(') && !function.starts_with("(anonymous"));
     is_no_code || is_library_file(file) || package(function, file).is_some_and(|p| is_library_package(&p))
 }
 

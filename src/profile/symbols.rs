@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt::Write;
 use std::hash::{Hash, Hasher};
 
-use crate::name::{base_name, package};
+use crate::name::{base_name, is_nameless, package};
 use crate::profile::stacks::AT_ONCE;
 use crate::profile::{Column, FrameId, FunctionId, HashIndex, Id, MappingId, StringId, Strings};
 
@@ -147,14 +147,21 @@ impl Symbols {
         })
     }
 
-    /// Which frames have an address but no name: their function is the placeholder for unnamed code of a binary.
+    /// Whether `function` stands for code without a name.
+    pub fn is_nameless(&self, function: FunctionId) -> bool {
+        is_nameless(self.function_name(function), self.function_file(function))
+    }
+
+    /// Which frames have an address but no name, so that a name can be looked up: their function is the placeholder for unnamed
+    /// code of a binary.
     pub fn unnamed_frames(&self) -> Column<FrameId, bool> {
-        let unknown = unnamed("");
-        let is_placeholder = self.functions.map(|function| {
-            let name = self.strings.get(function.name);
-            (function.line, function.file) == (0, StringId::default())
-                && (name.starts_with('[') || name == unknown)
-        });
+        let is_placeholder: Column<FunctionId, bool> = self
+            .functions
+            .enumerate()
+            .map(|(id, function)| {
+                (function.line, function.file) == (0, StringId::default()) && self.is_nameless(id)
+            })
+            .collect();
         if !is_placeholder.iter().any(|&is_placeholder| is_placeholder) {
             return Column::filled(false, self.frames.len());
         }

@@ -61,8 +61,12 @@ impl<'a> Fetcher<'a> {
     }
 
     /// What is at an address; `None` if the server has nothing there.
-    pub(super) fn download(&self, name: &str) -> Result<Option<Vec<u8>>, FetchError> {
-        let answer = self.client.get(Address::parse(name)?.uri(), None, &|_| {})?;
+    pub(super) fn download(
+        &self,
+        name: &str,
+        tell: &(dyn Fn(Event) + Sync),
+    ) -> Result<Option<Vec<u8>>, FetchError> {
+        let answer = self.client.get(Address::parse(name)?.uri(), None, tell)?;
         if answer.status == 404 { Ok(None) } else { answer.profile().map(Some) }
     }
 

@@ -74,8 +74,12 @@ impl Network {
     }
 
     /// What is at an address; `None` if the server has nothing there. It is not saved.
-    pub(crate) fn download(&self, address: &str) -> Result<Option<Vec<u8>>, FetchError> {
-        Fetcher::new(&self.options)?.download(address)
+    pub(crate) fn download(
+        &self,
+        address: &str,
+        tell: &(dyn Fn(Event) + Sync),
+    ) -> Result<Option<Vec<u8>>, FetchError> {
+        Fetcher::new(&self.options)?.download(address, tell)
     }
 
     /// What an address answered when it was fetched for the time with this number.
@@ -124,7 +128,11 @@ impl Fetcher {
         match *self {}
     }
 
-    fn download(&self, _address: &str) -> Result<Option<Vec<u8>>, FetchError> {
+    fn download(
+        &self,
+        _address: &str,
+        _tell: &(dyn Fn(Event) + Sync),
+    ) -> Result<Option<Vec<u8>>, FetchError> {
         match *self {}
     }
 

@@ -3,8 +3,7 @@
 use hashbrown::HashMap;
 
 use crate::findings::{
-    Cost, Found, Measured, Objects, Samples, accuracy, ceiling, find, is_nameless, lone_frames, remarks,
-    small_objects,
+    Cost, Found, Measured, Objects, Samples, accuracy, ceiling, find, lone_frames, remarks, small_objects,
 };
 use crate::kind::{Kind, counts_of, of_metric};
 use crate::profile::Profile;
@@ -262,13 +261,13 @@ fn finding(found: Found, gain: &Gain, old_ratio: Option<f64>) -> Finding {
 /// What is left when all rules have been asked.
 fn rest(left: &Samples<'_, '_>, header: &Header) -> Rest {
     let subject = left.subject;
-    let unnamed_frames = subject.profile.symbols.unnamed_frames();
+    let symbols = &subject.profile.symbols;
     let mut functions: HashMap<KeyId, i64> = HashMap::new();
     let mut rest = Rest { no_stack: header.no_stack, ..Rest::default() };
     for group in left.all_left().map(|group| &left.groups[group]) {
         rest.value += group.value;
         let Some(&leaf) = group.frames.last() else { continue };
-        if unnamed_frames[leaf] || is_nameless(subject.profile.symbols.frame_name(leaf)) {
+        if symbols.is_nameless(symbols.frames[leaf].function) {
             rest.unnamed += group.value;
         } else {
             *functions.entry(subject.keys.of_frame(leaf)).or_default() += group.value;

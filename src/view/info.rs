@@ -229,13 +229,9 @@ fn depth(profile: &Profile, distinct: &[StackId]) -> Depth {
     Depth { median, max: depths.last().copied().unwrap_or(0) }
 }
 
-/// Placeholder functions for unnamed code, such as `[libc.so.6]`.
+/// The number of functions that stand for code without a name, such as `[libc.so.6]`.
 fn unnamed(profile: &Profile) -> u64 {
-    let is_unnamed = |name: &str| {
-        name == "<unknown>" || name == "[unknown]" || (name.starts_with('[') && name.ends_with(']'))
-    };
-    let names = profile.symbols.functions.iter().map(|function| profile.symbols.strings.get(function.name));
-    names.filter(|name| is_unnamed(name)).count() as u64
+    profile.symbols.functions.ids().filter(|&function| profile.symbols.is_nameless(function)).count() as u64
 }
 
 fn labels(profile: &Profile) -> Vec<InfoLabel> {

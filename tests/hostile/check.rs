@@ -134,9 +134,22 @@ pub fn ids_are_sound(profile: &Profile) -> Result<(), String> {
     Ok(())
 }
 
+/// Checks that times can be subtracted from each other: readers replace those that do not fit by the largest number.
+fn times_are_sound(profile: &Profile) -> Result<(), String> {
+    let meta = &profile.meta;
+    let switches = meta.switches.iter().map(|switch| switch.time);
+    let of_recording = meta.time_ns.into_iter().chain(meta.duration_ns);
+    let mut times = profile.samples.known_times().chain(switches).chain(of_recording);
+    match times.find(|time| time.unsigned_abs() > 1 << 62) {
+        Some(time) => Err(format!("a time of {time} ns")),
+        None => Ok(()),
+    }
+}
+
 /// Checks that ids are within their tables, and that totals are the sums of the values.
 fn is_sound(profile: &Profile) -> Result<(), String> {
     ids_are_sound(profile)?;
+    times_are_sound(profile)?;
     let samples = &profile.samples;
     for (metric, values) in profile.meta.metrics.iter().zip(&samples.values) {
         let sum: i128 = values.iter().map(|&value| i128::from(value).abs()).sum();

@@ -6,7 +6,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
@@ -711,6 +711,28 @@ fn pages_of_grafana_and_of_older_databases_are_understood() {
     }
 }
 
+/// Counts what arrives from servers.
+#[derive(Default)]
+struct Watch {
+    asked: AtomicU64,
+    bytes: AtomicU64,
+    over: AtomicU64,
+}
+
+impl prof::load::Observer for Watch {
+    fn recording(&self, _: Duration) {
+        self.asked.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn fetched(&self, count: u64) {
+        self.bytes.fetch_add(count, Ordering::Relaxed);
+    }
+
+    fn fetch_over(&self) {
+        self.over.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
 /// Names for addresses come from servers of debug information only if the user names some; see `fixtures/README.md` for
 /// `sorting`.
 #[test]
@@ -770,6 +792,18 @@ fn debug_information_is_fetched_by_build_id() {
     fs::remove_dir_all(&kept).unwrap();
     assert!(top("", &["--debuginfod", &server.url("")]).0);
     assert_eq!(times(), 2);
+
+    // Whoever watches is told of every byte.
+    let watch = Arc::new(Watch::default());
+    let mut request = prof::load::Request::new([recording.as_str()]);
+    let network = prof::source::Network::default();
+    let servers = vec![server.url("")];
+    request.symbols.debuginfod =
+        Some(prof::load::Debuginfod::new(servers, here.join("other-cache"), network));
+    request.observer = watch.clone();
+    request.load().unwrap();
+    assert!(watch.bytes.load(Ordering::Relaxed) >= debug.len() as u64);
+    assert!((1..watch.over.load(Ordering::Relaxed)).contains(&watch.asked.load(Ordering::Relaxed)));
 
     // What belongs to another build is neither used nor kept.
     fs::remove_dir_all(&kept).unwrap();

@@ -100,7 +100,9 @@ impl Observer for Progress {
     }
 
     fn fetch_over(&self) {
-        if locked(&self.seen.recording).take().is_some() {
+        let was_recording = locked(&self.seen.recording).take().is_some();
+        // Debug information is fetched between files.
+        if was_recording && self.seen.reading.load(Ordering::Relaxed) == 0 {
             self.stop();
         }
         self.seen.bytes_fetched.store(0, Ordering::Relaxed);

@@ -57,13 +57,14 @@ impl Libs {
 
 fn read_lib(json: &mut Json, builder: &mut ProfileBuilder) -> Result<Lib, ParseError> {
     let mut lib = Lib::default();
-    let (mut name, mut path, mut code_id, mut breakpad_id) = Default::default();
+    let (mut name, mut path, mut debug_name, mut code_id, mut breakpad_id) = Default::default();
     let address = |json: &mut Json| json.number_if_any().map(|number| number.unwrap_or(0.0) as u64);
     json.object()?;
     while let Some(key) = json.key()? {
         match &*key {
             "name" => name = json.text_if_any()?.unwrap_or_default(),
             "path" => path = json.text_if_any()?.unwrap_or_default(),
+            "debugName" => debug_name = json.text_if_any()?.unwrap_or_default(),
             "codeId" => code_id = json.text_if_any()?.unwrap_or_default(),
             "breakpadId" => breakpad_id = json.text_if_any()?.unwrap_or_default(),
             "start" => lib.start = address(json)?,
@@ -73,7 +74,12 @@ fn read_lib(json: &mut Json, builder: &mut ProfileBuilder) -> Result<Lib, ParseE
         }
     }
     // A Breakpad id is the build id followed by a digit for its age. On Linux, it contains only half of the build id.
-    let build_id = if code_id.is_empty() {
+    // On Windows it identifies the PDB file: 32 digits and the age.
+    let is_pdb = debug_name.to_ascii_lowercase().ends_with(".pdb");
+    let of_pdb = breakpad_id.get(..32).filter(|_| is_pdb);
+    let build_id = if let Some(of_pdb) = of_pdb {
+        of_pdb
+    } else if code_id.is_empty() {
         breakpad_id.get(..breakpad_id.len().saturating_sub(1)).unwrap_or_default()
     } else {
         &code_id

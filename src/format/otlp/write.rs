@@ -12,13 +12,14 @@ use crate::format::pprof::{
     IntegerScale, LocationMessage, PackedStacks, WrittenLocations, file_ends, scales,
 };
 use crate::format::wire::{push_bytes, push_varint};
-use crate::format::write::rows_in_time;
+use crate::format::write::{notes_of_empty_texts, rows_in_time};
 use crate::profile::{Addresses, Id, Label, LabelSetId, LabelValue, Profile, StackId, Strings};
 
 /// Writes a profile with all its metrics.
 pub(super) fn write(profile: &Profile, _metric: usize, out: &mut dyn Write) -> io::Result<Vec<String>> {
     let mut encoder = Encoder::of(profile);
-    let (scales, changes) = scales(profile, NAME);
+    let (scales, mut changes) = scales(profile, NAME);
+    changes.extend(notes_of_empty_texts(profile, NAME, false));
     let (locations, stacks) = WrittenLocations::of(profile);
     let mut scope = Vec::new();
     push_bytes(&mut scope, 1, &scope_of_prof(profile.meta.default_metric));

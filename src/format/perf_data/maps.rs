@@ -19,6 +19,8 @@ pub(super) struct Map {
     pub(super) function: Option<FunctionId>,
     /// Whether it is memory without a file.
     pub(super) is_anonymous: bool,
+    /// Whether addresses in it are those in memory, rather than in a file.
+    pub(super) keeps_addresses: bool,
 }
 
 impl Map {

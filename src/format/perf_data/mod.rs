@@ -273,6 +273,7 @@ impl<'a> PerfDataReader<'a> {
         let path = body.text();
         let is_anonymous = jit::is_anonymous(path);
         let is_kernel = pid == u32::MAX || cpu_mode(record.misc) == CpuMode::Kernel;
+        let is_module = is_kernel && start >> 63 == 1;
         let mapping = if is_kernel && path.starts_with(KERNEL.as_bytes()) {
             self.kernel
         } else {
@@ -280,8 +281,13 @@ impl<'a> PerfDataReader<'a> {
             let build_id = if build_id.is_empty() { self.build_ids.of(path, inode) } else { build_id };
             let (file, build_id) =
                 (self.builder.string(&String::from_utf8_lossy(path)), self.builder.string(&build_id));
-            let addresses = if is_anonymous { Addresses::Memory } else { Addresses::File };
-            self.builder.mapping(Mapping { file, build_id, addresses, ..Mapping::default() })
+            let known = Mapping { file, build_id, ..Mapping::default() };
+            self.builder.mapping(match (is_anonymous, is_module) {
+                (true, _) => known,
+                // The kernel says where the functions of a module are in memory; its file does not.
+                (_, true) => Mapping { start, limit: start.saturating_add(length), offset, ..known },
+                _ => Mapping { addresses: Addresses::File, ..known },
+            })
         };
         // Symbols of code from the compiler of the runtime have its address in memory.
         let is_compiled = self.header.simpleperf.is_it && protection & simpleperf::JIT_MAP != 0;
@@ -289,7 +295,8 @@ impl<'a> PerfDataReader<'a> {
         if let Some(file) = self.header.simpleperf.file(path) {
             self.stored.insert(mapping, file);
         }
-        let map = Map { start, offset, mapping, function: None, is_anonymous };
+        let keeps_addresses = is_anonymous || is_module || mapping == self.kernel;
+        let map = Map { start, offset, mapping, function: None, is_anonymous, keeps_addresses };
         let end = start.saturating_add(length);
         if is_kernel {
             self.spaces.kernel.insert(start, end, map);
@@ -309,7 +316,8 @@ impl<'a> PerfDataReader<'a> {
         let name = String::from_utf8_lossy(body.text()).into_owned();
         let function = Some(self.builder.named_function(&name, ""));
         let end = start.saturating_add(length.into());
-        let map = Map { start, offset: 0, mapping: self.kernel, function, is_anonymous: false };
+        let (mapping, is_anonymous, keeps_addresses) = (self.kernel, false, true);
+        let map = Map { start, offset: 0, mapping, function, is_anonymous, keeps_addresses };
         self.spaces.kernel.insert(start, end, map);
         Some(())
     }
@@ -489,9 +497,7 @@ impl<'a> PerfDataReader<'a> {
         let is_compiled = mode == CpuMode::User && found.is_none_or(|map| map.is_anonymous);
         let (mapping, in_file, function) = match found {
             // Kernel code keeps its addresses, because there is no file that they could be relative to.
-            Some(map) if map.mapping == self.kernel || map.is_anonymous => {
-                (map.mapping, address, map.function)
-            }
+            Some(map) if map.keeps_addresses => (map.mapping, address, map.function),
             Some(map) => (map.mapping, map.offset_of(address), map.function),
             None if mode == CpuMode::Kernel => (self.kernel, address, None),
             None => (MappingId::default(), address, None),

@@ -35,6 +35,10 @@ pub(super) fn split(line: &[u8]) -> Option<FrameLine<'_>> {
         Some(address) => (Some(address), line[word..].trim_ascii_start()),
         None => (None, line),
     };
+    // A branch: what follows is where it leads.
+    let target = address.and_then(|_| memchr::memmem::find(rest, b" => "));
+    let is_target = |at: &usize| rest[at + 4..].trim_ascii_start().first().is_some_and(u8::is_ascii_hexdigit);
+    let rest = target.filter(is_target).map_or(rest, |at| rest[..at].trim_ascii_end());
     let (symbol, module) = split_module(rest);
     if address.is_none() && (module.is_empty() || symbol.is_empty()) {
         return None;
@@ -183,6 +187,7 @@ mod tests {
             Some((0x4A190, "<A as B<(C, D)>>::f (x)", "/a b/c"))
         );
         assert_eq!(parts("10 f (/tmp/x (deleted))"), Some((0x10, "f", "/tmp/x")));
+        assert_eq!(parts("10 f+0x1 (/bin/a) =>      20 g+0x0 (/bin/a)"), Some((0x10, "f", "/bin/a")));
         assert_eq!(parts("7f12"), Some((0x7F12, "", "")));
         assert_eq!(parts("main+0x1 (/bin/x)"), Some((0, "main", "/bin/x")));
         assert_eq!(parts("20 ([unknown])"), Some((0x20, "", "[unknown]")));

@@ -7,7 +7,7 @@
 //! Only `comm` and one id are always present, and `comm` may contain blanks and numbers.
 
 use crate::format::perf_script::frame;
-use crate::format::text::{Scan, decimal};
+use crate::format::text::{Scan, decimal, hex};
 
 /// A sample's header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,8 +114,39 @@ fn rest<'a>(mut header: SampleHeader<'a>, mut scan: Scan<'a>) -> SampleHeader<'a
     // A tracepoint's name is followed by its fields, which are not a frame.
     let text = scan.0.trim_ascii();
     header.fields = text;
+    let text = without_data(text);
     header.frame = frame::split(text).filter(|frame| frame.address != 0).map(|_| text);
     header
+}
+
+/// Removes what perf prints of data before the frame: its address, what is known about the access, and the weight.
+///
+/// ```text
+///     7ffc12345678   10068100842 |OP LOAD|LVL L1 hit|SNP None|TLB L1 or L2 hit|LCK No|BLK  N/A     65   401136 work+0x10 (/tmp/a.out)
+/// ```
+fn without_data(text: &[u8]) -> &[u8] {
+    let is_number = |word: &[u8]| hex(word).is_some();
+    let mut scan = Scan(text);
+    if memchr::memmem::find(text, b" |OP ").is_some() {
+        let bar = memchr::memrchr(b'|', text).unwrap_or(0);
+        scan = Scan(&text[bar + 1..]);
+        // `LCK No` or `BLK  N/A`, then the weight.
+        let mut after = scan;
+        while !scan.0.is_empty() && !is_number(after.word()) {
+            scan = after;
+        }
+    }
+    loop {
+        let mut next = scan;
+        next.word();
+        let mut later = next;
+        let (second, third) = (later.word(), later.word());
+        // Functions may be called `add`: a name is followed by its module, or by nothing.
+        if !is_number(second) || third.is_empty() || third.starts_with(b"(") {
+            return scan.0.trim_ascii();
+        }
+        scan = next;
+    }
 }
 
 /// `tid` or `pid/tid`
@@ -155,6 +186,22 @@ mod tests {
             parse(b"sh 9 [000] 5.25: sched:sched_switch: prev_comm=sh prev_pid=9 ==> next_pid=0").unwrap();
         assert_eq!((header.event, header.frame), (Some(b"sched:sched_switch".as_slice()), None));
         assert!(parse(b"sh 9 5.25: PERF_RECORD_MMAP2 9/9: [0x55(0x1) @ 0]").unwrap().is_record());
+    }
+
+    #[test]
+    fn data_before_a_frame_is_not_part_of_it() {
+        let frame = "401136 work+0x10 (/tmp/a b)";
+        for before in [
+            "",
+            "7ffc12345678   ",
+            "7ffc12345678  10068100842 |OP LOAD|LVL L1 hit|SNP None|TLB L1 or L2 hit|LCK No|BLK  N/A   65   ",
+            "10068100842 |OP STORE|LVL N/A|SNP N/A|TLB N/A|LCK No   0 ",
+        ] {
+            let line = format!("a 7 [000] 5.7:  30 cpu/mem-loads,ldlat=30/P: {before}{frame}");
+            assert_eq!(parse(line.as_bytes()).unwrap().frame, Some(frame.as_bytes()), "{before}");
+        }
+        let short = parse(b"a 7 5.7: 30 cycles: 401136 add (/tmp/a)").unwrap();
+        assert_eq!(short.frame, Some(b"401136 add (/tmp/a)".as_slice()));
     }
 
     #[test]

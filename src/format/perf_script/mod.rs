@@ -79,6 +79,8 @@ struct PerfScriptReader {
     jit: JitNames,
     metrics: EventMetrics,
     current: Option<Current>,
+    /// How many frames of the current sample were on the line of its header.
+    of_header: usize,
     /// The frames of the current sample, leaf first.
     stack: Vec<FrameId>,
     values: Vec<i64>,
@@ -119,6 +121,7 @@ impl PerfScriptReader {
         PerfScriptReader {
             builder,
             frames: FrameCache::default(),
+            of_header: 0,
             jit,
             metrics: EventMetrics::default(),
             current: None,
@@ -145,7 +148,7 @@ impl PerfScriptReader {
             self.comment(line);
             return;
         }
-        if self.current.is_some() && line.starts_with(b"\t") && self.frame(line) {
+        if self.current.is_some() && line.starts_with(b"\t") && self.own_line(line) {
             self.good += 1;
             return;
         }
@@ -161,7 +164,7 @@ impl PerfScriptReader {
             {
                 self.off_cpu.ends(header.tid, time);
             }
-        } else if self.current.is_some() && (self.frame(line) || self.source_line(line)) {
+        } else if self.current.is_some() && (self.own_line(line) || self.source_line(line)) {
             self.good += 1;
         } else {
             self.bad.add(number);
@@ -186,6 +189,18 @@ impl PerfScriptReader {
         if let Some(host) = line.strip_prefix(b"# hostname :") {
             self.jit.set_host(&String::from_utf8_lossy(host.trim_ascii()));
         }
+    }
+
+    /// Reads a frame on a line of its own. What seemed to be one on the line of the header was the address of data, then.
+    fn own_line(&mut self, line: &[u8]) -> bool {
+        let of_header = std::mem::take(&mut self.of_header);
+        let is_frame = self.frame(line);
+        if is_frame {
+            self.stack.drain(..of_header);
+        } else {
+            self.of_header = of_header;
+        }
+        is_frame
     }
 
     fn frame(&mut self, line: &[u8]) -> bool {
@@ -272,6 +287,7 @@ impl PerfScriptReader {
         if let Some(frame) = header.frame {
             self.frame(frame);
         }
+        self.of_header = self.stack.len();
     }
 
     fn labels(&mut self, comm: &[u8], tid: i64, pid: Option<i64>, waker: Option<&str>) -> LabelSetId {
@@ -387,6 +403,24 @@ mod tests {
             load("   false 39654 19115.489719:   1 cycles:   7fa6 _dl_start+0x4 (/usr/lib/ld-2.31.so)\n")
                 .unwrap();
         assert_eq!(to_notation(&profile), "_dl_start 1 1 {thread=false tid=39654}");
+    }
+
+    #[test]
+    fn an_address_of_data_is_not_a_frame() {
+        let profile = load(
+            "a 7 [000] 5.7:  30 mem-loads:  7ffc12  100 |OP LOAD|LVL L1 hit|LCK No|BLK  N/A   65   7ffff7\n\t401136 work+0x10 (/tmp/a)\n\t401200 main+0x10 (/tmp/a)\n\n\
+             a 7 [000] 5.8:  30 mem-loads:  7ffc12\n\t401136 work+0x10 (/tmp/a)\n\t401200 main+0x10 (/tmp/a)\n\n\
+             a 7 [000] 5.9:  1 branches:uH:   401136 work+0x10 (/tmp/a) =>    401030 puts@plt+0x0 (/tmp/a)\n",
+        )
+        .unwrap();
+        let stacks: Vec<String> = profile
+            .stacks
+            .iter()
+            .map(|stack| {
+                stack.iter().map(|&frame| profile.symbols.frame_name(frame)).collect::<Vec<_>>().join(";")
+            })
+            .collect();
+        assert_eq!(stacks, ["main;work", "work"]);
     }
 
     #[test]

@@ -138,13 +138,23 @@ impl Interned {
         if let Some(known) = self.stacks.get(&id) {
             return Some(*known);
         }
-        let mut frames = Vec::new();
-        for frame in self.callstacks.get(&id)? {
-            self.add_frames(self.frames.get(frame)?, names, builder, &mut frames);
-        }
-        let stack = builder.stack(&frames);
+        let stack = self.stack_of(self.callstacks.get(&id)?, names, builder)?;
         self.stacks.insert(id, stack);
         Some(stack)
+    }
+
+    /// The stack of some frames, or `None` if the packet that defined one of them was lost.
+    pub(super) fn stack_of(
+        &self,
+        frames: &[u64],
+        names: &Names,
+        builder: &mut ProfileBuilder,
+    ) -> Option<StackId> {
+        let mut found = Vec::new();
+        for frame in frames {
+            self.add_frames(self.frames.get(frame)?, names, builder, &mut found);
+        }
+        Some(builder.stack(&found))
     }
 
     /// Adds a frame, with those that were inlined into it.

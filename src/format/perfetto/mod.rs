@@ -3,11 +3,13 @@
 //! ```text
 //! message Trace { repeated TracePacket packet = 1; }
 //! message TracePacket { uint64 timestamp = 8; uint32 trusted_packet_sequence_id = 10; InternedData interned_data = 12;
-//!                       and one of: PerfSample 66, StreamingProfilePacket 54, ProfilePacket 37, TrackEvent 11, … }
+//!                       and one of: PerfSample 66, StreamingProfilePacket 54, StackSample 135, ProfilePacket 37,
+//!                       TrackEvent 11, … }
 //! ```
 //!
-//! Stacks come from three sources, which become metrics of their own: samples of the processor (`samples`), the heap of each process
-//! (`alloc_space`, `inuse_space` …), and slices, which nest like calls (`wall`). What the packets of a sequence refer to by number
+//! Stacks come from four sources, which become metrics of their own: samples of the processor (`samples`), samples that any counter
+//! triggers (`samples` and the name of the counter), the heap of each process (`alloc_space`, `inuse_space` …), and slices, which
+//! nest like calls (`wall`). What the packets of a sequence refer to by number
 //! was defined by earlier packets of the same sequence; names of threads and symbols may come at the end, so a trace is read twice.
 
 mod clocks;
@@ -17,6 +19,7 @@ mod names;
 mod packet;
 mod reader;
 mod slices;
+mod stack_samples;
 
 use crate::format::wire::{Value, Wire};
 use crate::format::{Confidence, Format, LoadError, Source};

@@ -9,6 +9,7 @@ use crate::format::perfetto::interned::{INTERNED, Interned};
 use crate::format::perfetto::names::Names;
 use crate::format::perfetto::packet::{Packet, each_field, each_packet, kind};
 use crate::format::perfetto::slices::Slices;
+use crate::format::perfetto::stack_samples::{Contexts, StackSamples};
 use crate::format::wire::{Value, WireError, numbers};
 use crate::format::{ParseError, finished};
 use crate::profile::{LabelSetId, LoadOptions, Profile, ProfileBuilder, StackId};
@@ -29,6 +30,7 @@ pub(super) fn read(trace: &[u8], options: LoadOptions) -> Result<Profile, ParseE
         sequences: HashMap::new(),
         builder: ProfileBuilder::new(NAME, options),
         samples: Vec::new(),
+        stack_samples: StackSamples::default(),
         heaps: Heaps::default(),
         slices: Slices::default(),
         label_sets: HashMap::new(),
@@ -43,6 +45,7 @@ pub(super) fn read(trace: &[u8], options: LoadOptions) -> Result<Profile, ParseE
 struct Sequence {
     interned: Interned,
     clocks: SequenceClocks,
+    contexts: Contexts,
     /// The track of slices that do not name one.
     track: u64,
     /// The thread of samples that do not name one.
@@ -63,7 +66,6 @@ struct Lost {
     cut: u64,
     skipped: u64,
     records: u64,
-    unknown: u64,
 }
 
 struct TraceReader {
@@ -72,6 +74,7 @@ struct TraceReader {
     sequences: HashMap<u64, Sequence>,
     builder: ProfileBuilder,
     samples: Vec<Sample>,
+    stack_samples: StackSamples,
     heaps: Heaps,
     slices: Slices,
     label_sets: HashMap<(Option<u64>, Option<u64>), LabelSetId>,
@@ -84,12 +87,18 @@ impl TraceReader {
         if packet.is_reset {
             *sequence = Sequence::default();
         }
+        let mut defaults = &b""[..];
         each_field(packet.defaults, |number, value| match (number, value) {
             (58, Value::Varint(clock)) => sequence.clocks.default = Some(clock),
             (11, Value::Bytes(events)) => sequence.track = track(events).unwrap_or(0),
+            (100, Value::Bytes(samples)) => defaults = samples,
             _ => {}
         })?;
+        if !packet.defaults.is_empty() {
+            sequence.contexts.defaults(defaults)?;
+        }
         sequence.interned.add(packet.interned, &INTERNED)?;
+        sequence.contexts.add(packet.interned)?;
         if packet.kind == kind::CLOCKS {
             sequence.clocks.add(packet.data, &self.clocks)?;
         }
@@ -110,7 +119,11 @@ impl TraceReader {
             }
             kind::PERF_SAMPLE => self.perf_sample(packet, time)?,
             kind::STREAMED_SAMPLES => self.streamed_samples(packet, time)?,
-            kind::STACK_SAMPLE => self.lost.unknown += 1,
+            kind::STACK_SAMPLE => {
+                let Sequence { interned, contexts, .. } = sequence;
+                let sample = (packet.data, time);
+                self.stack_samples.add(sample, contexts, interned, &self.names, &mut self.builder)?;
+            }
             _ => {}
         }
         Ok(())
@@ -180,6 +193,7 @@ impl TraceReader {
 
     fn finish(mut self, is_whole: bool) -> Result<Profile, ParseError> {
         let times = self.samples.iter().filter_map(|sample| sample.time);
+        let times = times.chain(self.stack_samples.times());
         let (first, last) = (times.clone().min(), times.max());
         let start = first.into_iter().chain(self.slices.start()).chain(self.heaps.start()).min();
         let builder = &mut self.builder;
@@ -188,19 +202,29 @@ impl TraceReader {
         let origin = start.unwrap_or(0).saturating_sub(builder.meta.time_ns.unwrap_or(0));
         if !self.samples.is_empty() {
             builder.metric("samples", "count");
+        }
+        if first != last {
             builder.meta.duration_ns = first.zip(last).map(|(first, last)| last.saturating_sub(first));
         }
         for sample in &self.samples {
             let time = sample.time.map(|time| time.saturating_sub(origin));
             builder.sample(sample.stack, sample.labels, time, &[1]);
         }
+        (self.lost.cut, self.lost.stacks) =
+            (self.lost.cut + self.stack_samples.cut, self.lost.stacks + self.stack_samples.lost);
+        let has_samples = !self.samples.is_empty();
+        let mut shown = has_samples.then_some(0);
+        if !self.stack_samples.is_empty() {
+            let counted = self.stack_samples.write(origin, builder);
+            shown = shown.or(Some(counted));
+        }
         let recorded = builder.meta.duration_ns;
         self.heaps.write(origin, &self.names, builder);
         let last_heap = builder.meta.metric_named("inuse_space");
-        builder.meta.default_metric = if self.samples.is_empty() { last_heap.unwrap_or(0) } else { 0 };
+        builder.meta.default_metric = shown.or(last_heap).unwrap_or(0);
         self.slices.write(origin, &self.names, builder);
         builder.meta.duration_ns = builder.meta.duration_ns.max(recorded).filter(|duration| *duration > 0);
-        if builder.meta.metrics.is_empty() && self.lost.unknown == 0 {
+        if builder.meta.metrics.is_empty() {
             let message = "the trace has neither stacks of the processor, nor heaps, nor slices: record it with the data source \
                            linux.perf, android.heapprofd or track_event";
             return Err(ParseError::whole(NAME, message));
@@ -235,11 +259,6 @@ impl Lost {
                 self.stacks,
                 "sample was skipped because its stack was lost",
                 "samples were skipped because their stacks were lost",
-            ),
-            (
-                self.unknown,
-                "sample of the kind stack_sample is not supported and was skipped",
-                "samples of the kind stack_sample are not supported and were skipped",
             ),
         ];
         for (count, one, several) in warnings.into_iter().filter(|(count, ..)| *count > 0) {

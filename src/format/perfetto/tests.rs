@@ -5,6 +5,9 @@ use crate::profile::to_notation;
 /// Written with the classes that protoc makes of Perfetto's own definitions; see fixtures/README.md.
 const WORKED: &[u8] = include_bytes!("../../../fixtures/perfetto/worked.pftrace");
 
+/// Samples that different counters triggered, likewise.
+const STACK_SAMPLES: &[u8] = include_bytes!("../../../fixtures/perfetto/stack-samples.pftrace");
+
 fn load(bytes: &[u8]) -> Result<Profile, LoadError> {
     assert_eq!(sniff(bytes), Confidence::Certain);
     read(&mut Source::from_bytes(bytes.into()), LoadOptions::ALL)
@@ -75,6 +78,77 @@ fn samples_heaps_and_slices_are_metrics() {
             "1 sample was skipped because its stack was lost",
         ]
     );
+}
+
+#[test]
+fn samples_of_counters_are_weighted() {
+    let profile = load(STACK_SAMPLES).unwrap();
+    let metrics: Vec<_> =
+        profile.meta.metrics.iter().map(|metric| (&*metric.name, &*metric.unit, metric.total)).collect();
+    assert_eq!(
+        metrics,
+        [
+            ("wall-time samples", "count", 3),
+            ("cycles samples", "count", 2),
+            ("allocated samples", "count", 2),
+            ("wall-time", "nanoseconds", 3000),
+            ("cycles", "count", 7000),
+            ("page-faults", "faults", 2),
+            ("allocated", "bytes", 5120),
+        ]
+    );
+    assert_eq!(profile.meta.default_metric, 3);
+    assert_eq!(
+        to_notation(&profile).lines().collect::<Vec<_>>(),
+        [
+            " 0 0 1 0 0 0 1024",
+            "main;grow 0 0 1 0 0 0 4096",
+            "main@shop.py:10 1 0 0 500 0 0 0 {process=40 task=accept tid=40}",
+            "main@shop.py:10;parse@shop.py:20 1 0 0 1000 0 0 0 {process=40 tid=40}",
+            "main@shop.py:10;parse@shop.py:20 1 0 0 1500 0 0 0 {process=40 task=request tid=41}",
+            "shop::draw()@draw.cc:5;<unknown> 0 1 0 0 3000 2 0 {process=50 tid=51}",
+            "shop::draw()@draw.cc:5;<unknown> 0 1 0 0 4000 0 0 {process=50 tid=51}",
+        ]
+    );
+    assert_eq!(
+        profile.meta.warnings,
+        [
+            "1 stack is incomplete: it could not be unwound to its root",
+            "1 sample was skipped because its stack was lost",
+        ]
+    );
+    assert_eq!(profile.meta.duration_ns, Some(11_000_000));
+}
+
+/// A sample as the first version of the format has it: interned tasks and counters have other numbers, and a stack lists frames.
+#[test]
+fn stack_samples_of_the_first_version() {
+    let field = |number: u32, bytes: &[u8]| {
+        let mut out = Vec::new();
+        push_bytes(&mut out, number, bytes);
+        out
+    };
+    let numbers = |fields: &[(u64, u64)]| {
+        let mut out = Vec::new();
+        for (number, value) in fields {
+            push_varint(&mut out, number << 3);
+            push_varint(&mut out, *value);
+        }
+        out
+    };
+    let named = |name: &[u8]| [numbers(&[(1, 1)]), field(2, name)].concat();
+    let interned = [
+        field(5, &named(b"main")),
+        field(6, &numbers(&[(1, 7), (2, 1)])),
+        field(2000, &numbers(&[(1, 3), (2, 40), (3, 41)])),
+        field(2002, &[named(b"clock"), numbers(&[(3, 1)])].concat()),
+    ]
+    .concat();
+    let sample = [numbers(&[(2, 3), (10, 1), (11, 250)]), field(5, &numbers(&[(2, 7)]))].concat();
+    let bytes = [packet(12, &interned), packet(135, &sample)].concat();
+    let profile = load(&bytes).unwrap();
+    assert_eq!(to_notation(&profile), "main 1 250 {process=40 tid=41}");
+    assert_eq!(profile.meta.metrics[profile.meta.default_metric].name, "clock");
 }
 
 #[test]

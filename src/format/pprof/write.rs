@@ -16,6 +16,7 @@ use crate::format::pprof::messages::{FunctionMessage, LabelMessage, MappingMessa
 use crate::format::pprof::sniff::NAME;
 use crate::format::pprof::write_locations::{PackedStacks, WrittenLocations};
 use crate::format::wire::{push_bytes, push_varint};
+use crate::format::write::notes_of_empty_texts;
 use crate::profile::{Addresses, Column, Id, Label, LabelValue, MappingId, Profile, Strings, Symbols};
 
 /// Writes a profile with all its metrics.
@@ -27,6 +28,7 @@ pub(super) fn write(profile: &Profile, _metric: usize, out: &mut dyn Write) -> i
     encoder.samples(profile, &scales, &stacks);
     encoder.symbols(profile, &locations);
     changes.extend(encoder.meta(profile));
+    changes.extend(notes_of_empty_texts(profile, NAME, true));
     out.write_all(&encoder.bytes)?;
     // The strings come last, because only now all are known.
     let mut table = Vec::new();

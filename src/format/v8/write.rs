@@ -68,8 +68,11 @@ fn write(profile: &Profile, metric: usize, mut out: &mut dyn Write) -> io::Resul
         moments.push(clock.microseconds(passed));
         passed += i128::from(values[row]);
     }
-    if clock.changes.is_empty() && values.iter().any(|&value| !clock.is_whole(value.into())) {
+    if clock.is_time && values.iter().any(|&value| !clock.is_whole(value.into())) {
         clock.changes.push("cpuprofile: times are rounded to microseconds".to_string());
+    }
+    if tree.lacks_names {
+        clock.changes.push("cpuprofile: functions without a name are called (anonymous)".to_string());
     }
     out.write_all(b"{\"nodes\":[")?;
     for (index, node) in tree.nodes.iter().enumerate() {
@@ -91,6 +94,7 @@ fn write(profile: &Profile, metric: usize, mut out: &mut dyn Write) -> io::Resul
 struct MicrosecondClock {
     factor: i128,
     divisor: i128,
+    is_time: bool,
     changes: Vec<String>,
 }
 
@@ -99,7 +103,8 @@ impl MicrosecondClock {
         let (unit, divisor) = (Unit::parse(&metric.unit), i128::from(metric.divisor.max(1)));
         match unit.factor_to(&Unit::NANOSECONDS) {
             Some(factor) if unit.family() == Family::Time => {
-                MicrosecondClock { factor: i128::from(factor), divisor: divisor * 1000, changes: Vec::new() }
+                let divisor = divisor * 1000;
+                MicrosecondClock { factor: i128::from(factor), divisor, is_time: true, changes: Vec::new() }
             }
             _ => {
                 let unit = if metric.unit.is_empty() { "its unit" } else { &metric.unit };
@@ -107,7 +112,7 @@ impl MicrosecondClock {
                     "cpuprofile: the file counts microseconds, each of which stands for 1 {unit} of {}",
                     metric.name
                 );
-                MicrosecondClock { factor: 1, divisor, changes: vec![change] }
+                MicrosecondClock { factor: 1, divisor, is_time: false, changes: vec![change] }
             }
         }
     }
@@ -127,6 +132,8 @@ struct WrittenTree<'a> {
     children: HashMap<(usize, FunctionId), usize>,
     /// The index of the node for the leaf of each stack.
     of_stack: Column<StackId, Option<usize>>,
+    /// Whether a function has no name.
+    lacks_names: bool,
 }
 
 impl<'a> WrittenTree<'a> {
@@ -140,7 +147,7 @@ impl<'a> WrittenTree<'a> {
         };
         let root = WrittenNode { id: 1, call_frame, hit_count: 0, children: Vec::new() };
         let of_stack = Column::filled(None, profile.stacks.len());
-        WrittenTree { nodes: vec![root], children: HashMap::new(), of_stack }
+        WrittenTree { nodes: vec![root], children: HashMap::new(), of_stack, lacks_names: false }
     }
 
     /// Returns the index of the node for the leaf of a stack, and increments its hit count.
@@ -160,6 +167,7 @@ impl<'a> WrittenTree<'a> {
         *self.children.entry((parent, function)).or_insert_with(|| {
             let id = nodes.len() + 1;
             let call_frame = call_frame(profile, function);
+            self.lacks_names |= profile.symbols.function_name(function).is_empty();
             nodes.push(WrittenNode { id, call_frame, hit_count: 0, children: Vec::new() });
             nodes[parent - 1].children.push(id);
             id
@@ -202,5 +210,20 @@ mod tests {
         assert_eq!(again.meta.format, "cpuprofile");
         let counts = from_notation("main 3");
         assert_eq!(write(&counts, 0, &mut Vec::new()).unwrap().len(), 1);
+    }
+
+    #[test]
+    fn functions_called_root_survive() {
+        let mut profile = from_notation("(root) 3\n(root);a 5\nb;(root);c 2\n 7");
+        (profile.meta.metrics[0].name, profile.meta.metrics[0].unit) = ("cpu".into(), "microseconds".into());
+        let mut bytes = Vec::new();
+        assert!(write(&profile, 0, &mut bytes).unwrap().is_empty());
+        let again = format::load(&mut Source::from_bytes(bytes), LoadOptions::default(), None).unwrap();
+        assert_eq!(to_notation(&again), " 1 7\n(root) 1 3\n(root);a 1 5\nb;(root);c 1 2");
+        profile = from_notation("main; 3");
+        assert_eq!(
+            write(&profile, 0, &mut Vec::new()).unwrap()[1],
+            "cpuprofile: functions without a name are called (anonymous)"
+        );
     }
 }

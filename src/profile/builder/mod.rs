@@ -21,6 +21,7 @@ use crate::profile::{
     Column, FrameId, Label, LabelSetId, LoadOptions, Meta, Metric, Profile, SampleTimes, StackId, Stacks,
     StringId,
 };
+use crate::unit::plural;
 
 /// Collects the parts of a profile, storing each distinct string, function, frame, stack and set of
 /// labels once, and merging equal samples.
@@ -43,6 +44,8 @@ pub struct ProfileBuilder {
     /// Functions and calls, if the format has these instead of stacks.
     calls: Option<CallCollector>,
     too_large: Option<TooLarge>,
+    /// How many samples have a time that does not fit.
+    misdated: u64,
     /// The memory that the tables have reserved.
     reservation: Reservation,
     /// The approximate number of bytes added since the size of the tables was last measured.
@@ -61,6 +64,7 @@ impl ProfileBuilder {
             totals: Vec::new(),
             calls: None,
             too_large: None,
+            misdated: 0,
             reservation: options.budget.reservation(),
             options,
             unmeasured: 0,
@@ -223,6 +227,9 @@ impl ProfileBuilder {
         values: &[i64],
     ) {
         self.meta.rows += 1;
+        let fits = time.filter(|&time| is_plausible(time));
+        self.misdated += u64::from(fits != time);
+        let time = fits;
         self.meta.labelled_rows += u64::from(labels != LabelSetId::default());
         self.meta.has_times |= time.is_some();
         self.count(first, values);
@@ -306,6 +313,7 @@ impl ProfileBuilder {
         if let Some(error) = self.too_large {
             return Err(error);
         }
+        self.check_times();
         for (metric, &total) in self.meta.metrics.iter_mut().zip(&self.totals) {
             let fits = i64::try_from(total);
             metric.too_large = fits.is_err();
@@ -327,6 +335,20 @@ impl ProfileBuilder {
             calls,
             memory: Arc::new(self.reservation),
         })
+    }
+
+    /// Removes times that nothing can be added to without leaving the range of 64 bits. Those of samples were removed before.
+    fn check_times(&mut self) {
+        let meta = &mut self.meta;
+        meta.time_ns = meta.time_ns.filter(|&time| is_plausible(time));
+        meta.duration_ns = meta.duration_ns.filter(|&duration| is_plausible(duration));
+        meta.switches.retain(|switch| is_plausible(switch.time));
+        if self.misdated > 0 {
+            let count = self.misdated;
+            let have = plural(count, "sample has a time", "samples have times");
+            meta.warnings
+                .push(format!("{count} {have} before 1824 or after 2116; prof treats them as unknown"));
+        }
     }
 
     /// Returns the profile, whose samples refer to provisional stacks 0 … `count`−1, for formats in which samples
@@ -359,6 +381,12 @@ impl ProfileBuilder {
     pub fn map_label_strings(&mut self, map: impl Fn(StringId) -> StringId) {
         self.labels.sets.map_strings(map);
     }
+}
+
+/// Whether a time in nanoseconds is small enough to be added to another. Readers replace times that do not fit by the largest number,
+/// and `now - start` of such a time is a little less.
+fn is_plausible(time: i64) -> bool {
+    time.unsigned_abs() <= 1 << 62
 }
 
 /// The absolute value to which out-of-range values are clamped.
@@ -407,6 +435,26 @@ mod tests {
         let profile = builder.finish().unwrap();
         assert!(profile.meta.metrics[0].too_large);
         assert_eq!(profile.meta.metrics[1].total, 2);
+    }
+
+    #[test]
+    fn times_that_do_not_fit_are_unknown() {
+        let options = LoadOptions { times: true, ..LoadOptions::default() };
+        let mut builder = ProfileBuilder::new("test", options);
+        builder.metric("samples", "count");
+        let stack = builder.stack(&[]);
+        let largest = 1 << 62;
+        for time in [i64::MIN, -i64::MAX, -largest - 1, -largest, 0, largest, largest + 1, i64::MAX] {
+            builder.sample(stack, LabelSetId::default(), Some(time), &[1]);
+        }
+        (builder.meta.time_ns, builder.meta.duration_ns) = (Some(i64::MAX), Some(i64::MAX - 1));
+        let profile = builder.finish().unwrap();
+        assert_eq!(profile.samples.known_times().collect::<Vec<_>>(), [-largest, 0, largest]);
+        assert_eq!((profile.meta.time_ns, profile.meta.duration_ns), (None, None));
+        assert_eq!(
+            profile.meta.warnings,
+            ["5 samples have times before 1824 or after 2116; prof treats them as unknown"]
+        );
     }
 
     #[test]

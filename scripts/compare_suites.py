@@ -13,6 +13,9 @@ What a file is compared with, by what lies next to it:
     x.orig.dot     the same
     x.string       pprof's own dump of x: the totals of all values
     x.austin       the same recording as x.mojo as text: the totals, and the value of every stack
+    *.test.ts.snap in the folder, or in `src/import/__snapshots__` of a folder above: what speedscope shows of the file of that name:
+                   self of every function, within what its rounding to two decimals hides. Not of perf, Firefox, callgrind, Haskell and V8's
+                   logs, whose samples speedscope weighs in another way
     (nothing)      with --gprof2dot, the graph that this gprof2dot makes of the file, if it reads the format
 
 Of a graph, self is compared for every function; totals and calls only where gprof2dot does not estimate them, as it does in
@@ -25,8 +28,8 @@ programs differ on purpose, the graph is read as we count:
     hprof       gprof2dot divides up the counts of calls, not the times, whose sum HPROF rounds
     perf        mangled names with a suffix, such as `.llvm.123`, are functions of their own to gprof2dot
 
-The result is `equal`, `different` (the first difference follows), `opened` (there is nothing to compare with), `refused` (the
-reason follows), or `no profile`, for files whose ending says that they are code, pictures or expectations. `no profile` is
+The result is `equal`, `different` (the first difference follows), `explained` (the same, where the two programs differ on purpose),
+`opened` (there is nothing to compare with), `refused` (the reason follows), or `no profile`, for files whose ending says that they are code, pictures or expectations. `no profile` is
 shown only with --all.
 
 Exit code: 0 if nothing is different, 1 if something is, 2 if `prof` crashes.
@@ -46,6 +49,21 @@ OTHER = (
     ".dot .string .expected .expected.txt .golden .golden.json .map .so .debug .grammar .yml .yaml .toml .lock .gitignore"
 ).split()
 FOLDERS_TO_SKIP = {"golden", "_snapshots", ".git", "node_modules"}
+
+# Why files differ on purpose, by the end of their path.
+REASONS = {
+    "Chrome/116/Trace-20230603T221323.json": "its clock runs backwards seven times; no time passes then, speedscope subtracts it",
+    "Chrome/69/simple.json": "speedscope leaves out 178 µs of a script that is built in",
+    "Chrome/141/no-arg-data.json": "five samples refer to nodes that the trace lacks; speedscope continues the stack before",
+    "papyrus/script.log": "speedscope adds a frame per stack, whose self is the time that the stack waits",
+    "pmcstat/simple.txt": "callers do not add up to their function; speedscope leaves the rest out",
+    "stackprof/stackprof-last-frame-no-name.json": "a frame without a name is `<unknown>`, in speedscope `(unknown)`",
+    "trace-event/simple-with-samples.json": "names with an address are split into name and file",
+    "callgrind/callgrind.cfn-reset.log": "written by hand: a function is called more often than it runs; gprof2dot divides its time",
+    "prof/gnu1.prof": "totals are those that gprof prints, in hundredths of a second; gprof2dot divides the time of callees by calls",
+    "pprof.cpu.call_tree.callgrind": "pprof writes calls=0, so gprof2dot passes no time on to callers",
+    "pprof.heap.callgrind": "the same",
+}
 
 # gprof2dot's names of formats, by ours.
 GPROF2DOT = {
@@ -289,7 +307,96 @@ def compare_traces(prof, path, other):
     return len(ours), ""
 
 
-def golden(prof, path, found, gprof2dot):
+# Sizes of the units that speedscope prints, and the kind of unit.
+SPEEDSCOPE = {
+    "ns": (1e-9, "time"), "µs": (1e-6, "time"), "ms": (1e-3, "time"), "s": (1, "time"), "B": (1, "bytes"), "KB": (1024, "bytes"),
+    "MB": (1024 ** 2, "bytes"), "GB": (1024 ** 3, "bytes"), "": (1, ""),
+}
+# Sizes of our units.
+UNITS = {"nanoseconds": 1e-9, "microseconds": 1e-6, "milliseconds": 1e-3, "seconds": 1}
+SHOWN_BY_SPEEDSCOPE = "collapsed chrome-trace cpuprofile heapprofile stackprof safari instruments-copy pmcstat papyrus".split()
+
+
+class Snapshots:
+    """What speedscope shows of the files of its suite, by the name of the file."""
+
+    def __init__(self, folders):
+        self.stacks = defaultdict(list)
+        found = set()
+        for top in folders:
+            above = os.path.abspath(top)
+            found |= {path for _, path in files([top]) if path.endswith(".test.ts.snap")}
+            while above != os.path.dirname(above):
+                found |= {path for _, path in files([os.path.join(above, "src/import/__snapshots__")])}
+                above = os.path.dirname(above)
+        for path in sorted(found):
+            self.read(open(path, encoding="utf-8", errors="replace").read())
+
+    def read(self, text):
+        parts = dict(re.findall(r"exports\[`(.*?)`\] = `(.*?)`;$", text, re.S | re.M))
+        for title, name in parts.items():
+            if not title.endswith(": profileGroup.name 1"):
+                continue
+            start = title[: -len(": profileGroup.name 1")]
+            of_file = [body for other, body in parts.items() if re.fullmatch(re.escape(start) + r" \d+", other)]
+            stacks = [line for body in of_file for line in re.findall(r'^    "(.*)",$', body.split('"stacks": [')[-1], re.M)]
+            self.stacks[name.strip('"')].append(stacks)
+
+    @staticmethod
+    def own(stacks):
+        """Self by function, how much rounding hides of each, and the kind of the unit; None if a line cannot be read."""
+        own, hidden, kinds = defaultdict(float), defaultdict(float), set()
+        for line in stacks:
+            found = re.fullmatch(r"(.*) (-?[0-9,]+(?:\.(\d+))?) ?(ns|µs|ms|s|B|KB|MB|GB|)", line)
+            if not found:
+                return None
+            stack, number, decimals, unit = found.groups()
+            size, kind = SPEEDSCOPE[unit]
+            # Arguments of spans belong to their names there.
+            stack = re.sub(r' \{\\*".*?\}(?=;|$)', "", stack)
+            name = re.sub(r"^\(anonymous .*\)$", "(anonymous)", stack.split(";")[-1]) if stack else ""
+            own[name] += float(number.replace(",", "")) * size
+            hidden[name] += 0.5 * 10.0 ** -len(decimals or "") * size
+            kinds.add(kind)
+        return own, hidden, kinds
+
+    def compare(self, prof, path):
+        """How many functions were equal, and the first difference."""
+        metrics = (prof.json("info", path)[0] or {}).get("metrics", [])
+        difference, least = "", None
+        for stacks in self.stacks[os.path.basename(path).split("@blob")[0]]:
+            theirs = self.own(stacks)
+            if not theirs or len(theirs[2]) != 1:
+                continue
+            own, hidden, kinds = theirs
+            kind = kinds.pop()
+            fits = {"time": lambda unit: unit in UNITS, "bytes": lambda unit: unit == "bytes", "": lambda unit: True}[kind]
+            fitting = [metric for metric in metrics if fits(metric["unit"])]
+            fitting.sort(key=lambda metric: not metric["default"])
+            if not fitting:
+                continue
+            metric = fitting[0]
+            scale = (UNITS.get(metric["unit"], 1) if kind == "time" else 1) / metric["divisor"]
+            document, error = prof.json("top", "-m", metric["name"], "--by", "name", "-n", "0", path)
+            if document is None:
+                return None, error
+            ours = {row["name"]: row["self"] * scale for row in document["rows"] if row["self"]}
+            # What waits is no function there.
+            own.pop("", None)
+            ours.pop("(idle)", None)
+            names = [name for name in own.keys() | ours.keys() if abs(own.get(name, 0) - ours.get(name, 0)) > hidden.get(name, 0) + 1e-9]
+            if not names:
+                return len(own), ""
+            # Several folders may have a file of this name: the most similar one is meant.
+            distance = {name: abs(own.get(name, 0) - ours.get(name, 0)) for name in own.keys() | ours.keys()}
+            if least is not None and sum(distance.values()) >= least:
+                continue
+            least, name = sum(distance.values()), max(names, key=distance.get)
+            difference = f"self of {name}: {ours.get(name, 0):.9g}, expected {own.get(name, 0):.9g}"
+        return None, difference
+
+
+def golden(prof, path, found, gprof2dot, snapshots):
     """What a file is compared with, how many numbers were equal, and the first difference."""
     stem = os.path.splitext(path)[0]
     for other in (stem + ".dot", stem + ".orig.dot", path + ".dot"):
@@ -299,6 +406,10 @@ def golden(prof, path, found, gprof2dot):
         return os.path.basename(path) + ".string", *compare_dump(prof, path, path + ".string")
     if path.endswith(".mojo") and os.path.exists(stem + ".austin"):
         return os.path.basename(stem) + ".austin", *compare_traces(prof, path, stem + ".austin")
+    if found in SHOWN_BY_SPEEDSCOPE and os.path.basename(path) in snapshots.stacks:
+        compared, difference = snapshots.compare(prof, path)
+        if compared or difference:
+            return "speedscope", compared, difference
     kind = GPROF2DOT.get(found)
     if gprof2dot and kind:
         total = ["--total", "callstacks"] if kind == "perf" else []
@@ -320,6 +431,7 @@ def main():
     parser.add_argument("folders", nargs="+", metavar="FOLDER")
     arguments = parser.parse_args()
     prof = Prof(arguments.prof)
+    snapshots = Snapshots(arguments.folders)
     counts = defaultdict(Counter)
     print("| file | format | metrics | compared with | result |")
     print("|---|---|---|---|---|")
@@ -336,17 +448,19 @@ def main():
             counts[suite]["refused"] += 1
             print(f"| {name} | | | | refused: {error} |")
             continue
-        other, compared, difference = golden(prof, path, document["format"], arguments.gprof2dot)
+        other, compared, difference = golden(prof, path, document["format"], arguments.gprof2dot, snapshots)
+        reason = next((why for end, why in REASONS.items() if path.endswith(end)), "")
         if difference:
-            result = "different"
+            result = "explained" if reason else "different"
         else:
             result = "equal" if compared else "opened"
         counts[suite][result] += 1
+        difference += f" ({reason})" if reason and difference else ""
         detail = f": {difference}" if difference else f" ({compared} numbers)" if compared else ""
         metrics = shown(document["metrics"])
         print(f"| {name} | {document['format']} | {metrics} | {other} | {result}{detail} |")
     print()
-    kinds = ["equal", "opened", "refused", "different", "no profile"]
+    kinds = ["equal", "explained", "opened", "refused", "different", "no profile"]
     print("| suite | " + " | ".join(kinds) + " |")
     print("|---" * (len(kinds) + 1) + "|")
     for suite, count in counts.items():

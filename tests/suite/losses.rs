@@ -136,7 +136,26 @@ fn silent(path: &Path, writer: &Writer) -> Option<Vec<String>> {
         let (first, count) = (missing.first()?, missing.len());
         (!is_said).then(|| format!("{part} ({count}, such as {first}; after: {:?})", after.first()))
     });
-    Some(lost.collect())
+    let mut lost: Vec<String> = lost.collect();
+    // Formats of calls have no stacks.
+    let [before, after] = [stacks(&profile, metric), stacks(&again, metric_again)];
+    if writer.name != "callgrind" && changes.is_empty() {
+        let missing = before.iter().find(|stack| !after.contains(*stack));
+        lost.extend(missing.map(|stack| format!("the stack {stack}")));
+    }
+    Some(lost)
+}
+
+/// The stacks with a positive value, by the names of their functions.
+fn stacks(profile: &Profile, metric: usize) -> BTreeSet<String> {
+    let values = &profile.samples.values[metric];
+    let rows = (0..profile.samples.len()).filter(|&row| values[row] > 0);
+    let name = |&frame: &FrameId| profile.symbols.frame_name(frame);
+    rows.map(|row| {
+        let frames = profile.stacks.frames(profile.samples.stack[row]).iter();
+        frames.map(name).collect::<Vec<_>>().join(";")
+    })
+    .collect()
 }
 
 /// The smallest recorded and hand-written files of every format.

@@ -270,7 +270,7 @@ mod tests {
     #[test]
     fn times_that_are_wrong_are_no_reason_to_fail() {
         // Backwards, repeated, far apart, and missing.
-        let lines = "a 1000 {tid=1} @9000\na 1000 {tid=1} @0\na 1000 {tid=1} @0\nb 1000 {tid=2} @0\na 1000 {tid=1} @9223372036854775806\nb 1000 {tid=2}";
+        let lines = "a 1000 {tid=1} @9000\na 1000 {tid=1} @0\na 1000 {tid=1} @0\nb 1000 {tid=2} @0\na 1000 {tid=1} @4611686018427387904\nb 1000 {tid=2}";
         let weighed = by_latency(&cpu(lines), &LoadOptions::LEAST).unwrap();
         assert_eq!(to_notation(&weighed), "a 3000\nb 1500");
         assert_eq!(weighed.meta.warnings, ["1 sample without a time counts in full"]);

@@ -91,7 +91,7 @@ fn read_frame(
 }
 
 /// Parses `function1(http://localhost/index.bundle:17:3)` or a plain name into a frame.
-fn frame(name: &str, category: &str, builder: &mut ProfileBuilder) -> FrameId {
+fn frame(name: &str, category: &str, builder: &mut ProfileBuilder) -> Option<FrameId> {
     let is_script = category == "JavaScript" && name.ends_with(')');
     let split = name.find('(').filter(|_| is_script).and_then(|at| {
         let mut parts = name[at + 1..name.len() - 1].rsplitn(3, ':');

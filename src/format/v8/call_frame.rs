@@ -12,7 +12,7 @@ use crate::profile::{Frame, FrameId, Function, ProfileBuilder};
 /// finding the text of an object takes a fraction of the time for reading it.
 #[derive(Default)]
 pub(in crate::format) struct KnownFrames<'a> {
-    by_text: HashMap<&'a [u8], FrameId>,
+    by_text: HashMap<&'a [u8], Option<FrameId>>,
 }
 
 impl<'a> KnownFrames<'a> {
@@ -21,7 +21,7 @@ impl<'a> KnownFrames<'a> {
         &mut self,
         json: &mut Json<'a>,
         builder: &mut ProfileBuilder,
-    ) -> Result<FrameId, ParseError> {
+    ) -> Result<Option<FrameId>, ParseError> {
         // An object with a `}` in a string is longer, and therefore not among those known.
         let rest = json.rest();
         if let Some(end) = memchr::memchr(b'}', rest)
@@ -88,14 +88,18 @@ impl<'a> CallFrame<'a> {
         Ok(true)
     }
 
-    /// The frame of the function. `(program)`, `(idle)` and `(garbage collector)` are ordinary frames.
-    pub(in crate::format) fn frame(&self, builder: &mut ProfileBuilder) -> FrameId {
+    /// The frame of the function; `None` for `(root)`, which is on every stack and carries no information.
+    /// `(program)`, `(idle)` and `(garbage collector)` are ordinary frames.
+    pub(in crate::format) fn frame(&self, builder: &mut ProfileBuilder) -> Option<FrameId> {
+        if self.name == "(root)" && self.url.is_empty() {
+            return None;
+        }
         let name = builder.string(if self.name.is_empty() { "(anonymous)" } else { &self.name });
         let file = builder.string(&self.url);
         let by_place = !self.url.is_empty() && !self.is_native;
         // A line without a file is meaningless; some writers use 0, others -1.
         let (line, column) = if self.url.is_empty() { (0, 0) } else { (self.line, self.column) };
         let function = builder.function(Function { name, file, line, column, by_place });
-        builder.frame(Frame { function, ..Frame::default() })
+        Some(builder.frame(Frame { function, ..Frame::default() }))
     }
 }

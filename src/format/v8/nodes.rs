@@ -19,7 +19,7 @@ enum NodeFunction<'a> {
     /// Its members are next to those of the node, as in the oldest format.
     Members(CallFrame<'a>),
     /// The frame of its `callFrame`.
-    Frame(FrameId),
+    Frame(Option<FrameId>),
 }
 
 impl Draft<'_> {

@@ -82,9 +82,9 @@ impl V8Tree<'_> {
         self.nodes.push(V8Node { parent, frame: None, stack: None })
     }
 
-    /// Sets the frame of a node.
-    pub(in crate::format) fn set_frame(&mut self, node: NodeId, frame: FrameId) {
-        self.nodes[node].frame = Some(frame);
+    /// Sets the frame of a node; `None` for `(root)`, which is shown only below other nodes.
+    pub(in crate::format) fn set_frame(&mut self, node: NodeId, frame: Option<FrameId>) {
+        self.nodes[node].frame = frame;
     }
 
     /// Sets the id of a node.
@@ -143,8 +143,9 @@ impl V8Tree<'_> {
             }
             steps += 1;
             next = self.nodes[at].parent;
-            let is_shown = |frame: &FrameId| next.is_some() || !is_root(builder, *frame);
-            self.frames.extend(self.nodes[at].frame.filter(is_shown));
+            // Below other nodes, `(root)` is a function that another program called so.
+            let root = || next.is_some().then(|| builder.named_frame("(root)"));
+            self.frames.extend(self.nodes[at].frame.or_else(root));
         }
         self.frames.reverse();
         let stack = builder.stack(&self.frames);
@@ -202,10 +203,4 @@ impl V8Tree<'_> {
         }
         Ok(())
     }
-}
-
-/// Whether a frame is `(root)`, with which every stack begins, and which therefore carries no information.
-fn is_root(builder: &ProfileBuilder, frame: FrameId) -> bool {
-    let function = builder.function_row(builder.frame_row(frame).function);
-    builder.text(function.name) == "(root)" && builder.text(function.file).is_empty()
 }

@@ -220,9 +220,10 @@ mod tests {
         assert!(write(&profile, 0, &mut bytes).unwrap().is_empty());
         let again = format::load(&mut Source::from_bytes(bytes), LoadOptions::default(), None).unwrap();
         assert_eq!(to_notation(&again), " 1 7\n(root) 1 3\n(root);a 1 5\nb;(root);c 1 2");
-        profile = from_notation("main; 3");
+        let nameless = Source::from_bytes(b"main;;work 3\n".to_vec());
+        let nameless = format::load(&mut { nameless }, LoadOptions::default(), format::named("collapsed"));
         assert_eq!(
-            write(&profile, 0, &mut Vec::new()).unwrap()[1],
+            write(&nameless.unwrap(), 0, &mut Vec::new()).unwrap()[1],
             "cpuprofile: functions without a name are called (anonymous)"
         );
     }

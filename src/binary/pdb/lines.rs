@@ -51,8 +51,11 @@ impl FileNames {
 #[derive(Default)]
 pub(super) struct Lines {
     /// Where a line begins, and, with no line, where a function ends.
-    starts: Vec<(Place, Option<(Arc<str>, u32)>)>,
+    starts: Vec<(Place, Option<Line>)>,
 }
+
+/// The file and the number of a line.
+type Line = (Arc<str>, u32);
 
 impl Lines {
     /// Adds the lines of a compiled file.

@@ -42,7 +42,7 @@ impl<'data, R: ReadRef<'data>> Pdb<R> {
     /// The function at each of these addresses, which are relative to the start of the program in memory. Empty for unknown ones.
     pub fn functions(&self, addresses: &[Option<u32>]) -> Vec<Vec<CodePlace>> {
         let none = || addresses.iter().map(|_| Vec::new()).collect();
-        let Some(layout) = self.streams.read(LAYOUT).and_then(|bytes| Layout::of(bytes, &self.streams))
+        let Some(layout) = self.streams.read(LAYOUT).and_then(|bytes| Layout::of(&bytes, &self.streams))
         else {
             return none();
         };

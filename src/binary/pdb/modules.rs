@@ -45,14 +45,18 @@ pub(super) struct Layout {
 /// No stream.
 const NONE: u16 = u16::MAX;
 
+/// The numbers of further streams: where code was moved to after linking, and the headers of sections.
+const MOVED: usize = 4;
+const SECTIONS: usize = 5;
+
 /// Kinds of symbols.
 const PUBLIC: u16 = 0x110E;
 const PROCEDURES: [u16; 6] = [0x110F, 0x1110, 0x1146, 0x1147, 0x1155, 0x1156];
 
 impl Layout {
     /// `None` if it is malformed, or if another program moved the code after linking, so that addresses need a map.
-    pub(super) fn of<'data, R: ReadRef<'data>>(bytes: Vec<u8>, streams: &Streams<R>) -> Option<Self> {
-        let size = |at: usize| Some(u32_at(&bytes, at)? as usize);
+    pub(super) fn of<'data, R: ReadRef<'data>>(bytes: &[u8], streams: &Streams<R>) -> Option<Self> {
+        let size = |at: usize| Some(u32_at(bytes, at)? as usize);
         let (modules, contributions) = (size(24)?, size(28)?);
         let further = size(32)?.checked_add(size(36)?)?.checked_add(size(40)?)?.checked_add(size(52)?)?;
         let (first, second) = (64, modules.checked_add(64)?);
@@ -61,15 +65,13 @@ impl Layout {
         let contributions = contributions_in(bytes.get(second..third)?);
         let streams_of_debug = bytes.get(third.checked_add(further)?..)?;
         let stream = |number: usize| u16_at(streams_of_debug, 2 * number).unwrap_or(NONE);
-        const MOVED: usize = 4;
-        const SECTIONS: usize = 5;
         if stream(MOVED) != NONE {
             return None;
         }
         let headers = streams.read(stream(SECTIONS))?;
         let header = |header: &[u8]| Some((u32_at(header, 12)?, u32_at(header, 8)?));
         let sections = headers.chunks_exact(40).filter_map(header).collect();
-        Some(Layout { sections, contributions, modules, symbols: u16_at(&bytes, 20)? })
+        Some(Layout { sections, contributions, modules, symbols: u16_at(bytes, 20)? })
     }
 
     /// Where an address is that counts from the start of the program.

@@ -18,8 +18,8 @@ const DELETED: u32 = u32::MAX;
 pub(super) struct Streams<R> {
     data: R,
     block_size: u64,
-    /// Sizes and the numbers of blocks.
-    streams: Vec<(u32, Vec<u32>)>,
+    /// Of each stream, its size and the numbers of its blocks.
+    list: Vec<(u32, Vec<u32>)>,
     /// How many bytes may still be read: several streams of a corrupt file may be in the same blocks.
     left: Cell<u64>,
 }
@@ -36,7 +36,7 @@ impl<'data, R: ReadRef<'data>> Streams<R> {
         }
         let length = data.len().ok()?;
         let mut streams =
-            Streams { data, block_size, streams: Vec::new(), left: Cell::new(length.saturating_mul(4)) };
+            Streams { data, block_size, list: Vec::new(), left: Cell::new(length.saturating_mul(4)) };
         let blocks = u64::from(directory_size).div_ceil(block_size);
         let list = data.read_bytes_at(list.checked_mul(block_size)?, blocks.checked_mul(4)?).ok()?;
         let directory = streams.blocks(directory_size, &numbers(list))?;
@@ -46,7 +46,7 @@ impl<'data, R: ReadRef<'data>> Streams<R> {
         for size in sizes {
             let size = if size == DELETED { 0 } else { size };
             let end = at.checked_add(4 * usize::try_from(u64::from(size).div_ceil(block_size)).ok()?)?;
-            streams.streams.push((size, numbers(directory.get(at..end)?)));
+            streams.list.push((size, numbers(directory.get(at..end)?)));
             at = end;
         }
         Some(streams)
@@ -54,7 +54,7 @@ impl<'data, R: ReadRef<'data>> Streams<R> {
 
     /// The bytes of a stream; `None` if there is no such stream, or it is cut.
     pub(super) fn read(&self, stream: u16) -> Option<Vec<u8>> {
-        let (size, blocks) = self.streams.get(usize::from(stream))?;
+        let (size, blocks) = self.list.get(usize::from(stream))?;
         self.blocks(*size, blocks)
     }
 

@@ -5,7 +5,7 @@
 //!
 //! ```text
 //! bytes ──load──► Profile ──filter──► Profile ──view──► Report ──output──► bytes
-//!       may fail            total             total, pure         may fail
+//!       may fail           pure               pure            may fail
 //! ```
 //!
 //! - [`Request`] reads files and folders and adds them up; [`format::load`] reads bytes in any of the formats.

@@ -39,8 +39,8 @@ LABELS = """
     if (block.node <= 0 || width < 28) continue;
     all++;
     const { label } = picture.look(block);
-    const shown = fitLabel(label, width - (width >= 72 ? 9 : 5.5), graph.ruler)?.text ?? "";
-    if (shown.includes(label.texts.at(-1))) readable++;
+    const shown = fitLabel(label, width, graph.ruler)?.text ?? "";
+    if (label.texts.some((text) => shown.includes(text))) readable++;
   }
   return { all, readable, bytes };
 """

@@ -63,7 +63,7 @@ pub const SETS: [&str; 15] = [
 ];
 
 /// The sets that a page offers: each is a list of functions in every page, so these are only the most useful ones.
-pub const PAGE_SETS: [&str; 3] = ["@idle", "@runtime", "@gc"];
+pub const PAGE_SETS: [&str; 6] = ["@idle", "@runtime", "@gc", "@alloc", "@lock", "@syscall"];
 
 /// The set that a pattern names (`@idle`), if it names one.
 pub(super) fn named(text: &str) -> Option<&'static Set> {

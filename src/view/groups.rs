@@ -78,7 +78,7 @@ pub(super) fn owned<'s>(subject: &'s Subject<'_>) -> impl Iterator<Item = (KeyId
     let of_key = move |key| {
         let row = subject.keys.get(key);
         let mapping = frames[key].map_or("", |frame| symbols.mapping_file(symbols.frames[frame].mapping));
-        let file = row.file.as_deref().unwrap_or_default();
+        let file = row.file.as_deref().filter(|file| is_known(file)).unwrap_or_default();
         (key, Owned { function: &row.function, file, mapping, area: 0 })
     };
     subject.keys.ids().map(of_key)
@@ -210,6 +210,12 @@ impl Level {
             Level::Function => own.iter().map(|function| function.map(|f| f.function.to_string())).collect(),
         }
     }
+}
+
+/// Whether a recorder knew the file: some write a word where they did not.
+fn is_known(file: &str) -> bool {
+    let word = file.trim_matches(['<', '>', '[', ']', '(', ')']);
+    !word.eq_ignore_ascii_case("unknown") && !word.trim_matches('?').is_empty()
 }
 
 /// Packages, else files or their folders, else libraries, else prefixes of names.

@@ -125,6 +125,95 @@ const PATTERNS: &[&str] = &[
     "*",
 ];
 
+/// Labels lose the package, then the type; what has no name of its own keeps the function that it is in.
+#[test]
+#[needs(Node)]
+fn labels_of_blocks_keep_the_identifier() {
+    let script = "
+        import { fitLabel, forms } from './label.js';
+        // Letters are half as wide as the font is high.
+        const ruler = { width: (text) => 6 * text.length, small: (text, size) => (text.length * size) / 2 };
+        const names = ['catalog.(*Catalog).Discounted', 'halves.<listcomp>', 'total.<genexpr>', 'a::run::{{closure}}', 'main.serve.func1'];
+        const fitted = names.map((name) => [200, 80, 72, 60, 45, 30, 14].map((width) => fitLabel({ texts: forms(name), place: '' }, width, ruler)?.text ?? ''));
+        const label = (width) => fitLabel({ texts: ['Encoder'] }, width, ruler);
+        console.log(JSON.stringify({ fitted, wide: label(72), narrow: label(47.5), small: label(36), nothing: label(13) }));";
+    let found = node(script);
+    assert_eq!(
+        found["fitted"],
+        json!([
+            [
+                "catalog.(*Catalog).Discounted",
+                "Discounted",
+                "Discounted",
+                "Discounted",
+                "Discoun…",
+                "Disc…",
+                ""
+            ],
+            ["halves.<listcomp>", "halves[…]", "halves[…]", "halves[…]", "halves[…]", "halv…", ""],
+            ["total.<genexpr>", "total(…)", "total(…)", "total(…)", "total(…)", "tota…", ""],
+            ["a::run::{{closure}}", "run {…}", "run {…}", "run {…}", "run {…}", "run…", ""],
+            ["main.serve.func1", "serve.func1", "serve.func1", "serve.func1", "serve.f…", "serv…", ""],
+        ])
+    );
+    assert_eq!(found["wide"], json!({ "text": "Encoder", "size": 12, "left": 5 }));
+    assert_eq!(found["narrow"], json!({ "text": "Encoder", "size": 12, "left": 3 }));
+    assert_eq!(found["small"], json!({ "text": "Encoder", "size": 9, "left": 2.5 }));
+    assert_eq!(found["nothing"], Value::Null);
+}
+
+/// A filter that hides few of many frames copies what is between them; the sums are those of one that looks at each frame.
+#[test]
+#[needs(Node)]
+fn frames_that_few_stacks_have_are_hidden_as_any_others() {
+    let script = "
+        const { countFlat } = await import('./count.js');
+        const { pathsOf } = await import('./data.js');
+        const { Nodes, filtered } = await import('./paths.js');
+        let state = 7;
+        const random = (below) => (state = (state * 16807) % 2147483647) % below;
+        const names = Array.from({ length: 60 }, (_, id) => `f${id}`);
+        const stacks = Array.from({ length: 900 }, () => Array.from({ length: 1 + random(14) }, () => (random(40) ? random(20) : 20 + random(40))));
+        stacks.push([], [59], [0, 59, 1], [59, 59]);
+        const compare = (a, b) => {
+            for (let at = 0; ; at++) {
+                if (a[at] === undefined || b[at] === undefined) return a.length - b.length;
+                if (a[at] !== b[at]) return a[at] - b[at];
+            }
+        };
+        stacks.sort(compare);
+        const [shared, further, places] = [[], [], [0]];
+        stacks.forEach((stack, at) => {
+            const before = stacks[at - 1] ?? [];
+            let common = 0;
+            while (common < stack.length && stack[common] === before[common]) common++;
+            shared.push(common);
+            further.push(stack.length - common);
+            places.push(...stack.slice(common));
+        });
+        const values = Int32Array.from(stacks, () => 1 + random(9));
+        const paths = pathsOf(shared, further, Uint32Array.from(places), null, names.length);
+        const data = { names, paths, places: { name: Uint32Array.from(names.keys()) }, sets: new Map(), label_sets: [[]] };
+        let [wrong, copied] = [0, 0];
+        for (let hidden = 20; hidden < 60; hidden++) {
+            const left = filtered(data, [{ kind: 'hide-frames', text: names[hidden], exact: true }]);
+            const { places, parent, end, repeats, knownEnd } = left.nodes;
+            if (knownEnd) copied++;
+            const again = new Nodes(places, parent, null, names.length);
+            if (String(again.end) !== String(end) || String(again.repeats) !== String(repeats)) wrong++;
+            const [self, total] = [new Float64Array(60), new Float64Array(60)];
+            stacks.forEach((stack, at) => {
+                const kept = stack.filter((id) => id !== hidden);
+                if (kept.length) self[kept.at(-1)] += values[at];
+                for (const id of new Set(kept)) total[id] += values[at];
+            });
+            const found = countFlat(data, left, values, 0);
+            if (String(found.self) !== String(self) || String(found.total) !== String(total)) wrong++;
+        }
+        console.log(JSON.stringify([wrong, copied > 20]));";
+    assert_eq!(node(script), json!([0, true]));
+}
+
 #[test]
 #[needs(Node)]
 fn patterns_match_what_they_match_on_the_command_line() {

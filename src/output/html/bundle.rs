@@ -6,7 +6,7 @@
 const START: &str = include_str!("start.js");
 
 /// The modules: name and source, each after those that it imports.
-const MODULES: [(&str, &str); 26] = [
+const MODULES: [(&str, &str); 27] = [
     ("start", START),
     ("dom", include_str!("dom.js")),
     ("format", include_str!("format.js")),
@@ -32,6 +32,7 @@ const MODULES: [(&str, &str); 26] = [
     ("timeline", include_str!("timeline.js")),
     ("filterbar", include_str!("filterbar.js")),
     ("opening", include_str!("opening.js")),
+    ("outline", include_str!("outline.js")),
     ("page", include_str!("page.js")),
 ];
 

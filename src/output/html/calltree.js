@@ -91,7 +91,7 @@ export class CallTree {
     line.setAttribute("aria-level", String(row.depth + 1));
     const name = make("td", "", { className: "name-cell" });
     const indent = make("span", "", { className: "indent" });
-    indent.style.width = `${Math.min(row.depth, 60) * 14}px`;
+    indent.style.width = `calc(${Math.min(row.depth, 60)} * var(--indent))`;
     if (row.more) {
       line.dataset.key = `more ${index}`;
       name.append(indent, make("span", `… ${row.more.toLocaleString("en-US")} more`));

@@ -1,16 +1,11 @@
 // Draws trees as rows of blocks. The canvas is only as large as the visible part of the graph.
 
-import { Ruler, fitLabel, font } from "./label.js";
+import { FAINTEST_LABEL, Ruler, fitLabel, font, letterSpacing } from "./label.js";
 
 /** The height of a row. Fingers need more than a pointer. */
 export const ROW = globalThis.matchMedia?.("(max-width: 640px)").matches ? 24 : 20;
 /** A zoom takes this long, in milliseconds. */
 const GLIDE = 120;
-/** From this width on, a label starts five pixels from the edge instead of three. */
-const WIDE = 72;
-const NARROWEST_LABEL = 14;
-/** Labels fade less than their blocks, so that they stay readable. */
-const FAINTEST_LABEL = 0.7;
 
 export class Canvas {
   constructor(canvas, scroller, spacer) {
@@ -156,15 +151,13 @@ export class Canvas {
       context.setLineDash([]);
     }
     if (this.twin >= 0 && look.ids.includes(this.twin) && width > 2) this.outline(block, 1);
-    if (width < NARROWEST_LABEL) return;
-    const isWide = width >= WIDE;
-    const label = fitLabel(look.label, width - (isWide ? 9 : 5.5), this.ruler);
+    const label = fitLabel(look.label, width, this.ruler);
     if (!label) return;
     context.globalAlpha = Math.max(look.alpha, FAINTEST_LABEL);
     context.fillStyle = look.isHit ? this.ink.hitInk : this.ink.ink;
     context.font = font(label.size, look.isSlanted);
-    context.letterSpacing = label.size < 11 ? "-0.25px" : "0px";
-    context.fillText(label.text, x + (isWide ? 5 : 3), y + ROW / 2);
+    context.letterSpacing = letterSpacing(label.size);
+    context.fillText(label.text, x + label.left, y + ROW / 2);
   }
 
   /** Whether a block is the root, which needs no frame to be found. */
@@ -252,13 +245,13 @@ export class Canvas {
     for (const block of this.rows.flat()) {
       const [x, width] = this.place(block);
       const [y, look] = [this.rowOf(block) * ROW, this.look(block)];
-      const label = width < NARROWEST_LABEL ? null : fitLabel(look.label, width - 9, this.ruler);
+      const label = fitLabel(look.label, width, this.ruler);
       const { parts, drawn, isDashed } = this.parts(look, x, width);
       const rect = (left, wide, paint) => `<rect x="${number(left)}" y="${y}" width="${number(wide)}" height="${ROW - 1}" ${paint}/>`;
       shapes.push(`<g><title>${escape(look.title())}</title><g opacity="${look.alpha}">`, ...parts.map(([left, wide, color]) => rect(left, wide, `fill="${color}"`)));
       if (isDashed) shapes.push(rect(x + 0.5, drawn - 1, `fill="none" stroke="${this.ink.taken}" stroke-dasharray="3 2"`));
       shapes.push("</g>");
-      if (label) shapes.push(`<text x="${number(x + 4)}" y="${y + 14}" font-size="${label.size}"${look.isHit ? ` fill="${this.ink.hitInk}"` : ""}>${escape(label.text)}</text>`);
+      if (label) shapes.push(`<text x="${number(x + label.left)}" y="${y + 14}" font-size="${label.size}"${look.isHit ? ` fill="${this.ink.hitInk}"` : ""}>${escape(label.text)}</text>`);
       shapes.push("</g>");
     }
     const [width, height] = [this.width, this.rows.length * ROW];

@@ -1,6 +1,6 @@
 // Sums of values by name: what the table shows.
 
-import { absolute, sizes, sums } from "./paths.js";
+import { absolute, sizes, sums, sumsOf } from "./paths.js";
 
 /** Sums of the old side multiplied by `ratio`, rounded half away from zero. */
 export function rescaled(values, ratio) {
@@ -10,20 +10,30 @@ export function rescaled(values, ratio) {
     const rounded = Math.sign(scaled) * Math.round(Math.abs(scaled));
     return typeof value === "bigint" ? BigInt(rounded) : rounded;
   };
-  return typeof values === "object" ? values.map(scale) : scale(values);
+  if (typeof values !== "object") return scale(values);
+  // Rescaled sums may be larger than the array could hold.
+  const /** @type {any} */ column = values instanceof Int32Array ? new Float64Array(values) : values;
+  return column.map(scale);
 }
 
-/** The first items of an order, without sorting all of them: there may be hundreds of thousands. */
-export function heaviest(items, limit, compare) {
+/**
+ * The first items of an order, without sorting all of them: there may be hundreds of thousands. Most are left out by their
+ * key, a number that never grows in this order.
+ * @param {any} items
+ * @param {(item: number) => number} key
+ */
+export function heaviest(items, limit, compare, key = () => 0) {
   if (items.length <= limit) return Array.from(items).sort(compare);
   let kept = [];
   let last;
+  let least = -Infinity;
   for (const item of items) {
-    if (last !== undefined && compare(item, last) > 0) continue;
+    if (key(item) < least || (last !== undefined && compare(item, last) > 0)) continue;
     kept.push(item);
     if (kept.length < 2 * limit) continue;
     kept = kept.sort(compare).slice(0, limit);
     last = kept.at(-1);
+    least = key(last);
   }
   return kept.sort(compare).slice(0, limit);
 }
@@ -39,7 +49,8 @@ export function countSets(data, { leaf }, values, zero) {
 export function countFlat(data, paths, values, zero) {
   const { nodes, leaf } = paths;
   const { frames } = nodes;
-  const [self, total] = [sums(data.names.length, zero), sums(data.names.length, zero)];
+  /** @type {any} */
+  const self = sumsOf(values, data.names.length, zero);
   let [shown, noStack] = [zero, zero];
   for (let stack = 0; stack < leaf.length; stack++) {
     const node = leaf[stack];
@@ -49,8 +60,7 @@ export function countFlat(data, paths, values, zero) {
     if (node === 0) noStack += value;
     else self[frames[node]] += value;
   }
-  paths.sum(values, zero, total);
-  return { self, total, shown, noStack };
+  return { self, total: paths.totals(values, zero), shown, noStack };
 }
 
 /** Self and total of the lines of a function in a file, by their numbers. A stack adds to the total of a line at most once. */
@@ -163,14 +173,13 @@ export function countNeighbours(data, paths, values, marks, zero) {
 
 /** Calls `act` for the calls of some names: caller (-1 for the root), callee and value. Of a recursion, only the outermost call counts. */
 export function eachOutermostCall(data, paths, values, ids, zero, act) {
-  const { frames, parent, repeats, end, length } = paths.nodes;
+  const { frames, parent, repeats, length } = paths.nodes;
   const size = paths.below(sizes(values), zero);
   const isWanted = new Uint8Array(data.names.length);
   for (const id of ids) isWanted[id] = 1;
-  for (let node = 1; node < length; ) {
+  for (let node = 1; node < length; node++) {
     const callee = frames[node];
     if (isWanted[callee] && !repeats[node] && size[node] != 0) act(parent[node] ? frames[parent[node]] : -1, callee, size[node]);
-    node = size[node] == 0 ? end[node] : node + 1;
   }
 }
 

@@ -39,19 +39,27 @@ export class Varints {
   }
   /** Many values below a limit, stored as all their lowest bytes, then all their next ones. The first is at an index. */
   bytewise(length, limit, first) {
-    const { bytes } = this;
+    const { bytes, at } = this;
     const numbers = new Uint32Array(first + length);
-    for (let shift = 0; 2 ** shift < limit; shift += 8) {
-      const { at } = this;
-      for (let i = 0; i < length; i++) numbers[first + i] |= bytes[at + i] << shift;
-      this.at += length;
-    }
+    const planes = limit <= 1 ? 0 : Math.ceil(Math.log2(limit) / 8);
+    const [second, third, fourth] = [at + length, at + 2 * length, at + 3 * length];
+    // One pass for the usual numbers of bytes.
+    if (planes === 1) for (let i = 0; i < length; i++) numbers[first + i] = bytes[at + i];
+    if (planes === 2) for (let i = 0; i < length; i++) numbers[first + i] = bytes[at + i] | (bytes[second + i] << 8);
+    if (planes > 2) for (let i = 0; i < length; i++) numbers[first + i] = bytes[at + i] | (bytes[second + i] << 8) | (bytes[third + i] << 16);
+    if (planes > 3) for (let i = 0; i < length; i++) numbers[first + i] |= bytes[fourth + i] << 24;
+    this.at += planes * length;
     return numbers;
   }
   /** Many values that are mostly small, in an array that is as small as possible. */
   smallColumn(length) {
-    const numbers = this.column(length);
+    const { bytes, at } = this;
     let bits = 0;
+    for (let i = at; i < at + length; i++) bits |= bytes[i];
+    // Values of one byte each are as they will be.
+    if (bits < 128) return bytes.slice(at, (this.at += length));
+    const numbers = this.column(length);
+    bits = 0;
     for (let i = 0; i < length; i++) bits |= numbers[i];
     bits >>>= 0;
     return bits < 1 << 8 ? new Uint8Array(numbers) : bits < 1 << 16 ? new Uint16Array(numbers) : numbers;
@@ -174,18 +182,25 @@ function readStacks(head, varints, { name, isName }) {
 
 /** The stacks as a tree. `places` has the further frames of all stacks, after an item for the root. */
 export function pathsOf(shared, further, places, nameOf, names, repeats = null) {
-  const [parent, leaf] = [new Uint32Array(places.length), new Int32Array(shared.length)];
+  const { length } = places;
+  const [parent, end, leaf] = [new Uint32Array(length), new Uint32Array(length), new Int32Array(shared.length)];
   // The nodes of the current stack, the root first.
   const path = [0];
-  for (let stack = 0, node = 1; stack < shared.length; stack++) {
-    let depth = shared[stack];
+  let [node, depth] = [1, 0];
+  const leave = (common) => {
+    for (; depth > common; depth--) end[path[depth]] = node;
+  };
+  for (let stack = 0; stack < shared.length; stack++) {
+    leave(shared[stack]);
     for (let left = further[stack]; left > 0; left--) {
       parent[node] = path[depth];
       path[++depth] = node++;
     }
     leaf[stack] = path[depth];
   }
-  return new Paths(new Nodes(places, parent, nameOf, names, repeats), leaf);
+  leave(0);
+  end[0] = length;
+  return new Paths(new Nodes(places, parent, nameOf, names, repeats, end), leaf);
 }
 
 /** Values, in an array that is as small as their sums allow. */

@@ -20,7 +20,7 @@ const DEEPEST: usize = 80;
 /// Blocks narrower than this many pixels are left out.
 const NARROWEST: f64 = 2.0;
 /// The picture ends at about this many bytes; the widest blocks come first.
-const LARGEST: usize = 11_000;
+const LARGEST: usize = 9_500;
 const FUNCTIONS: usize = 20;
 
 /// What to do where scripts are blocked; a page with scripts removes it with the rest.

@@ -176,7 +176,7 @@ export class FilterBar {
     if (step && this.options.length) {
       this.active = (this.active + step + this.options.length) % this.options.length;
       this.draw();
-    } else if (event.key === "Enter" || (event.key === "Tab" && this.options[this.active]?.isVerb)) this.choose(this.active);
+    } else if (event.key === "Enter" || (event.key === "Tab" && event.target.value && this.options[this.active]?.isVerb)) this.choose(this.active);
     else if (event.key === "Escape") {
       element("add-filter").value = "";
       this.close();

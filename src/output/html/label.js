@@ -4,8 +4,15 @@
 // does not fit is written smaller, and in the end cut behind its first letters.
 
 const SIZES = [11, 10, 9];
+/** From this width on, a label starts five pixels from the edge instead of three. */
+const WIDE = 72;
+const NARROWEST_LABEL = 14;
+/** The edges of a name in small letters: left and right, where a gap separates the next block. */
+const SMALL_EDGES = [2.5, 2];
 const CUT_SIZE = 10;
 const FEWEST_LETTERS = 3;
+/** Labels fade less than their blocks, so that they stay readable. */
+export const FAINTEST_LABEL = 0.7;
 /** Parts that say nothing without the part before them. */
 const ANONYMOUS = /^(func\d+(\.\d+)*|\d+|<lambda>|<genexpr>|<listcomp>|\{?\{?closure(#\d+)?\}?\}?|\{\{?[^}]*\}\}?|\(anonymous\)|λ|lambda|call|invoke|operator\(\))$/;
 
@@ -21,6 +28,18 @@ function starts(name) {
   }
   return [0, ...found];
 }
+
+/**
+ * What follows the name of a function for code in it that has no name of its own.
+ * @type {[RegExp, string][]}
+ */
+const NAMELESS = [
+  [/\.<listcomp>$/, "[…]"],
+  [/\.<genexpr>$/, "(…)"],
+  [/\.<(set|dict)comp>$/, "{…}"],
+  [/\.<lambda>$/, " λ"],
+  [/::\{\{?closure(#\d+|\.\d+)?\}?\}$/, " {…}"],
+];
 
 /** Removes what no reader needs: hashes, counters of lambdas, `<locals>`. */
 function plain(name) {
@@ -48,6 +67,8 @@ export function forms(name) {
   // Arguments and type parameters go last.
   const bare = /^[^(<[{]*[\w$](?=[(<[{])/.exec(texts.at(-1));
   if (bare) texts.push(bare[0]);
+  const identifier = texts.at(-1);
+  for (const [part, sign] of NAMELESS) if (part.test(identifier)) texts.push(identifier.replace(part, sign));
   return texts;
 }
 
@@ -70,34 +91,43 @@ export class Ruler {
   }
   /** The width at a smaller size, which is set with less space between letters. */
   small(text, size) {
-    return (this.width(text) * size) / 12 - (size < 11 ? 0.25 * text.length : 0);
+    return (this.width(text) * size) / 12 + spacing(size) * text.length;
   }
 }
+
+/** The space between the letters of a label of this size, in pixels. */
+const spacing = (size) => (size < 11 ? -0.25 : 0);
+export const letterSpacing = (size) => `${spacing(size)}px`;
 
 export const font = (size, isSlanted) => `${isSlanted ? "italic " : ""}${size}px system-ui, "Segoe UI", Roboto, "DejaVu Sans", sans-serif`;
 
 /**
- * Fits a label into a number of pixels. Returns the text and its size, or null if nothing fits.
- * `label` has the forms of the name, and a place that is added if there is space.
+ * Fits a label into a block of this width. Returns the text, its size and its distance from the left edge, or null if
+ * nothing fits. `label` has the forms of the name, and a place that is added if there is space.
  */
-export function fitLabel(label, room, ruler) {
+export function fitLabel(label, width, ruler) {
+  if (width < NARROWEST_LABEL) return null;
   const { texts, place } = label;
-  if (place && ruler.width(`${texts[0]} ${place}`) <= room) return { text: `${texts[0]} ${place}`, size: 12 };
-  for (const text of texts) if (ruler.width(text) <= room) return { text, size: 12 };
+  const [left, room] = width >= WIDE ? [5, width - 9] : [3, width - 5.5];
+  if (place && ruler.width(`${texts[0]} ${place}`) <= room) return { text: `${texts[0]} ${place}`, size: 12, left };
+  for (const text of texts) if (ruler.width(text) <= room) return { text, size: 12, left };
   const identifier = texts.at(-1);
-  for (const size of SIZES) if (ruler.small(identifier, size) <= room) return { text: identifier, size };
-  return cut(identifier, room, ruler);
+  const [start, end] = SMALL_EDGES;
+  const rest = width - start - end;
+  for (const size of SIZES) if (ruler.small(identifier, size) <= rest) return { text: identifier, size, left: start };
+  const text = cut(identifier, rest, ruler);
+  return text && { text, size: CUT_SIZE, left: start };
 }
 
 /** Cuts the end of a name, so that at least three letters are left. */
 function cut(name, room, ruler) {
   const letters = Array.from(name);
   let [low, high] = [FEWEST_LETTERS - 1, letters.length];
-  const beginning = (count) => letters.slice(0, count).join("").replace(/[.(:]+$/, "");
+  const beginning = (count) => letters.slice(0, count).join("").replace(/[.(:\s]+$/, "");
   while (high - low > 1) {
     const middle = (low + high) >> 1;
     if (ruler.small(`${beginning(middle)}…`, CUT_SIZE) <= room) low = middle;
     else high = middle;
   }
-  return low < FEWEST_LETTERS ? null : { text: `${beginning(low)}…`, size: CUT_SIZE };
+  return low < FEWEST_LETTERS ? null : `${beginning(low)}…`;
 }

@@ -309,6 +309,8 @@ export class Model {
     const chosen = orders[state.sort] ?? orders.self;
     const turn = state.reversed ? -1 : 1;
     const compare = (a, b) => turn * chosen(a, b) || orders.total(a, b) || orders.self(a, b) || a - b;
+    const sums = { self: flat.self, total: flat.total }[state.sort];
+    const key = sums ? (id) => turn * Number(absolute(sums[id])) : undefined;
     const row = (id) => ({
       id,
       name: data.names[id],
@@ -317,7 +319,7 @@ export class Model {
       other: otherFlat ? { self: otherFlat.self[id], total: otherFlat.total[id] } : null,
       delta: delta(id),
     });
-    return heaviest(this.rowIds(all), limit, compare).map(row);
+    return heaviest(this.rowIds(all), limit, compare, key).map(row);
   }
 
   /** For each of some names, its main caller: the number of a name, or -1 for the root. */

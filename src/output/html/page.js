@@ -13,6 +13,7 @@ import { Model } from "./model.js";
 import { opening } from "./opening.js";
 import { KINDS, TIME_KINDS } from "./paths.js";
 import { exactPattern, searchPattern, whyUnsupported } from "./pattern.js";
+import { Outline } from "./outline.js";
 import { Picture, chain, idsOf } from "./picture.js";
 import { SourceView } from "./source.js";
 import { explain } from "./start.js";
@@ -37,9 +38,10 @@ const NARROWER = 0.95;
 const DIVIDER_STEP = 40;
 /** What fits on a sheet of paper, A4 or Letter, in pixels; the heights of its head and of a row; the fewest and the most rows. */
 const SHEET = { width: 720, height: 940, head: 190, row: 15, fewest: 8, most: 40 };
-/** With more stacks, the sentence at the top follows after the graph and the table. */
+/** With more stacks, the sentence at the top and the main callers follow after the graph and the table. */
 const MANY_STACKS = 50_000;
 const LATER = 30;
+const SPOKEN_LATER = 150;
 
 const HELP = [
   ["Click, Enter", "zoom into a block; on the root: back; open a folded row"],
@@ -68,6 +70,8 @@ class Page {
     this.model = new Model(data);
     this.picture = new Picture(this.model, this.theme);
     this.graph = new Canvas(element("canvas"), element("graph"), element("height"));
+    this.outline = new Outline(this.graph, this.picture);
+    this.timers = {};
     /** The old side of a comparison in two panes. */
     this.oldGraph = new Canvas(element("old-canvas"), element("old-graph"), element("old-height"));
     const act = {
@@ -77,6 +81,8 @@ class Page {
       only: (id) => this.addFilter("show-stacks", data.names[id], true),
       callers: (id) => this.addFilter("focus", data.names[id], true),
       menu: (id, x, y) => this.openMenu(id, x, y),
+      isLate: data.stacks > MANY_STACKS,
+      later: (what, deed) => this.later(what, deed),
     };
     this.table = new FunctionTable(this.model, this.picture, act);
     this.tree = new CallTree(this.model, this.picture, act);
@@ -96,6 +102,8 @@ class Page {
       copy: (text) => this.copy(text),
     });
     this.state = initialState(data);
+    /** What had the focus last. @type {any} */
+    this.focused = null;
     element("static")?.remove();
     element("page-style").media = "all";
     element("app").hidden = false;
@@ -145,6 +153,7 @@ class Page {
     const said = refused.filter(Boolean);
     if (missing.length) said.push(`Not in this profile: ${missing.map(visible).join(", ")}`);
     if (said.length) this.toast(said.join(". "));
+    this.keepFocus();
   }
 
   /** Why the page cannot apply a filter as the command line would, or an empty text if it can. */
@@ -271,6 +280,7 @@ class Page {
     graph.spacer.classList.toggle("standing", !isFocused && !state.icicle);
     const look = (block) => picture.look(block);
     graph.show(layers, look, this.theme.fixed);
+    this.outline.later();
     this.showOldPane(look);
     const zoomed = layers[isFocused && state.zoomUp ? 1 : 0];
     graph.cursor = { layer: zoomed, node: Math.max(zoomed.tree.zoomed, zoomed.first) };
@@ -471,17 +481,19 @@ class Page {
     const { model } = this;
     // A comparison begins with its causes.
     element("opening").hidden = this.state.tab === "compare" && Boolean(this.data.causes);
-    const isLate = this.data.stacks > MANY_STACKS;
     // Its line is kept free.
-    if (isLate && !element("opening").firstChild) fill(element("opening"), "\u00a0");
-    model.once("opening", [model.flat], () => {
-      if (!isLate) return this.fillOpening();
-      clearTimeout(this.openingTimer);
-      // After the frame with the graph and the table.
-      requestAnimationFrame(() => {
-        clearTimeout(this.openingTimer);
-        this.openingTimer = setTimeout(() => this.fillOpening(), LATER);
-      });
+    if (this.data.stacks > MANY_STACKS && !element("opening").firstChild) fill(element("opening"), "\u00a0");
+    model.once("opening", [model.flat], () => this.later("opening", () => this.fillOpening()));
+  }
+
+  /** Calls `act` at once, or on large pages after the frame with the graph and the table. The last call for something counts. */
+  later(what, act) {
+    if (this.data.stacks <= MANY_STACKS) return act();
+    const { timers } = this;
+    clearTimeout(timers[what]);
+    requestAnimationFrame(() => {
+      clearTimeout(timers[what]);
+      timers[what] = setTimeout(act, LATER);
     });
   }
 
@@ -562,8 +574,16 @@ class Page {
     if (picture.narrowing) parts.push(make("span", picture.narrowing, { className: "narrowed" }));
     if (id < 0 && state.zoom.length) parts.push(button("Reset zoom", () => this.restore()));
     fill(bar, ...parts);
+    this.say(parts);
     // What is below does not move each time that a longer text needs a second line.
     if (bar.offsetHeight > this.tallest) bar.style.minHeight = `${(this.tallest = bar.offsetHeight)}px`;
+  }
+
+  /** Tells screen readers what is selected, a little later, so that they do not read what is passed by. */
+  say(parts) {
+    clearTimeout(this.timers.said);
+    const text = parts.filter((part) => !part.matches(".actions, button")).map((part) => part.textContent).join(", ");
+    this.timers.said = setTimeout(() => (element("said").textContent = text), SPOKEN_LATER);
   }
 
   // Acting on functions
@@ -635,10 +655,12 @@ class Page {
     } catch {
       // Pages opened from a file may not write to the clipboard in every browser.
       const field = make("textarea", text);
+      const { focused } = this;
       document.body.append(field);
       field.select();
       const isDone = document.execCommand("copy");
       field.remove();
+      focused?.focus({ preventScroll: true });
       this.toast(isDone ? "Copied." : text);
     }
   }
@@ -735,6 +757,9 @@ class Page {
     // Panes scroll together.
     for (const { scroller } of graphs) scroller.addEventListener("scroll", () => graphs.forEach((other) => (other.scroller.scrollTop = scroller.scrollTop)));
     addEventListener("keydown", (event) => this.key(event));
+    addEventListener("focusin", ({ target }) => (this.focused = target));
+    // What was used may hide or replace itself.
+    for (const type of ["click", "keydown", "change"]) addEventListener(type, () => setTimeout(() => this.keepFocus()));
     addEventListener("pointerdown", (/** @type {any} */ event) => {
       if (!element("menu").contains(event.target)) element("menu").hidden = true;
       if (!element("view").contains(event.target)) element("view").open = false;
@@ -956,6 +981,17 @@ class Page {
   get selected() {
     const { cursor } = this.graph;
     return this.state.pin >= 0 ? this.state.pin : cursor ? cursor.layer.tree.name[cursor.node] : -1;
+  }
+
+  /** Moves the focus of the keyboard on if what had it is gone. */
+  keepFocus() {
+    const isSeen = (/** @type {any} */ it) => it.isConnected && (it.checkVisibility?.() ?? it.getClientRects().length > 0);
+    const { activeElement, body } = document;
+    const focused = activeElement && activeElement !== body ? activeElement : this.focused;
+    if (!focused || isSeen(focused)) return;
+    const near = element("view").contains(focused) ? [element("view").firstElementChild] : [];
+    const next = [...near, this.graph.canvas, document.querySelector("#tabs [aria-selected=true]")].find((it) => it && isSeen(it));
+    next?.focus({ preventScroll: true });
   }
 
   letterKey(event) {

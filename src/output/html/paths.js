@@ -25,12 +25,19 @@ export const KINDS = {
 
 /** The leaf of a stack that a filter dropped. */
 const DROPPED = -1;
+/** With so many nodes for each one that a filter hides, the nodes between them are copied. */
+const MANY_NODES = 64;
 
 export const absolute = (value) => (value < 0 ? -value : value);
 
 /** An array for sums of a metric's values, filled with zeros. */
 export function sums(length, zero) {
   return typeof zero === "bigint" ? new BigInt64Array(length) : new Float64Array(length);
+}
+
+/** An array for sums of these values. Those of small values are small too: a sum counts each of them at most once. */
+export function sumsOf(values, length, zero) {
+  return values instanceof Int32Array ? new Int32Array(length) : sums(length, zero);
 }
 
 /** Values without their signs. Most columns have none, and are returned as they are. */
@@ -46,14 +53,14 @@ const unsigned = new WeakMap();
  */
 export class Nodes {
   /** `places` and `parent` have an item for each node; `nameOf` maps places to names, if they differ. */
-  constructor(places, parent, nameOf, names, repeats = null) {
+  constructor(places, parent, nameOf, names, repeats = null, end = null) {
     this.places = places;
     this.parent = parent;
     this.nameOf = nameOf;
     this.names = names;
     this.knownRepeats = repeats;
     this.knownFrames = null;
-    this.knownEnd = null;
+    this.knownEnd = end;
   }
 
   get length() {
@@ -70,11 +77,15 @@ export class Nodes {
     if (this.knownEnd) return this.knownEnd;
     const { parent, length } = this;
     const end = new Uint32Array(length);
-    for (let node = length - 1; node > 0; node--) {
-      if (end[node] === 0) end[node] = node + 1;
-      if (end[parent[node]] === 0) end[parent[node]] = end[node];
+    // The calls that lead to the current node.
+    const path = [0];
+    let depth = 0;
+    for (let node = 1; node < length; node++) {
+      const caller = parent[node];
+      while (path[depth] !== caller) end[path[depth--]] = node;
+      path[++depth] = node;
     }
-    end[0] = length;
+    for (; depth >= 0; depth--) end[path[depth]] = length;
     return (this.knownEnd = end);
   }
 
@@ -119,26 +130,30 @@ export class Paths {
 
   /** For each node, the sum of the values of all stacks through it. @returns {any} */
   below(values, zero) {
-    return this.known.get(values) ?? this.sum(values, zero, null);
-  }
-
-  /** Like `below`. With `totals`, the sums of nodes are also added to those of their names; recursion counts once. @returns {any} */
-  sum(values, zero, totals) {
-    const { nodes, leaf } = this;
-    const { parent, frames, length } = nodes;
-    const repeats = totals && nodes.repeats;
+    const known = this.known.get(values);
+    if (known) return known;
+    const { leaf } = this;
+    const { parent, length } = this.nodes;
     /** @type {any} */
-    const below = values instanceof Int32Array ? new Int32Array(length) : sums(length, zero);
+    const below = sumsOf(values, length, zero);
     for (let stack = 0; stack < leaf.length; stack++) if (leaf[stack] >= 0) below[leaf[stack]] += values[stack];
     for (let node = length - 1; node > 0; node--) {
       const value = below[node];
       // Filters leave few of many nodes.
-      if (value == 0) continue;
-      below[parent[node]] += value;
-      if (totals && !repeats[node]) totals[frames[node]] += value;
+      if (value != 0) below[parent[node]] += value;
     }
     this.known.set(values, below);
     return below;
+  }
+
+  /** For each name, the sum of the values of all stacks through it; recursion counts once. @returns {any} */
+  totals(values, zero) {
+    const below = this.below(values, zero);
+    const { frames, repeats, length, names } = this.nodes;
+    /** @type {any} */
+    const totals = sumsOf(values, names, zero);
+    for (let node = 1; node < length; node++) if (repeats[node] === 0) totals[frames[node]] += below[node];
+    return totals;
   }
 
   /** Forgets sums, which need as much memory as the nodes. */
@@ -182,13 +197,15 @@ function prune(paths, marks) {
 /** Keeps only frames whose mark equals `wanted`. A stack may lose all of its frames. */
 function keepFrames(paths, marks, wanted) {
   const { places, parent, length, nameOf, names, knownRepeats } = paths.nodes;
-  let count = 1;
-  for (let node = 1; node < length; node++) if (marks[places[node]] === wanted) count++;
-  const [keptPlaces, keptParent] = [new Uint32Array(count), new Uint32Array(count)];
+  const hidden = [];
+  for (let node = 1; node < length && hidden.length * MANY_NODES < length; node++) if (marks[places[node]] !== wanted) hidden.push(node);
+  if (!hidden.length) return paths;
+  if (hidden.length * MANY_NODES < length) return cutOut(paths, hidden);
+  const [keptPlaces, keptParent] = [new Uint32Array(length), new Uint32Array(length)];
   // Of a name that is one place, all nodes are kept or none, so what repeats still does.
-  const repeats = knownRepeats && !nameOf ? new Uint8Array(count) : null;
+  const repeats = knownRepeats && !nameOf ? new Uint8Array(length) : null;
   const now = new Uint32Array(length);
-  count = 1;
+  let count = 1;
   for (let node = 1; node < length; node++) {
     const above = now[parent[node]];
     const place = places[node];
@@ -199,7 +216,48 @@ function keepFrames(paths, marks, wanted) {
       now[node] = count++;
     } else now[node] = above;
   }
-  return new Paths(new Nodes(keptPlaces, keptParent, nameOf, names, repeats), movedLeaves(paths.leaf, (leaf) => now[leaf]));
+  // A copy of a few nodes frees the memory of all.
+  const kept = (column) => (count > length / 2 ? column.subarray(0, count) : column.slice(0, count));
+  return new Paths(new Nodes(kept(keptPlaces), kept(keptParent), nameOf, names, repeats && kept(repeats)), movedLeaves(paths.leaf, (leaf) => now[leaf]));
+}
+
+/** Removes a few nodes. What is between two of them is copied as a whole. */
+function cutOut(paths, hidden) {
+  const { places, parent, end, length, nameOf, names, knownRepeats } = paths.nodes;
+  const count = length - hidden.length;
+  const [keptPlaces, keptParent, keptEnd] = [new Uint32Array(count), new Uint32Array(count), new Uint32Array(count)];
+  const repeats = knownRepeats && !nameOf ? new Uint8Array(count) : null;
+  /** The new numbers of the nearest kept callers of hidden nodes. */
+  const above = new Uint32Array(hidden.length);
+  /** How many hidden nodes come before a node. */
+  const before = (node) => {
+    let [low, high] = [0, hidden.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (hidden[middle] < node) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  };
+  // Nodes are mostly asked for in order.
+  let last = 0;
+  const now = (node) => {
+    if ((last > 0 && node <= hidden[last - 1]) || node > hidden[last]) last = before(node);
+    return node === hidden[last] ? above[last] : node - last;
+  };
+  for (let cut = 0; cut <= hidden.length; cut++) {
+    const from = cut ? hidden[cut - 1] + 1 : 0;
+    const to = hidden[cut] ?? length;
+    keptPlaces.set(places.subarray(from, to), from - cut);
+    repeats?.set(knownRepeats.subarray(from, to), from - cut);
+    for (let node = from; node < to; node++) {
+      const [caller, after] = [parent[node], end[node]];
+      keptParent[node - cut] = caller >= from ? caller - cut : now(caller);
+      keptEnd[node - cut] = after <= to ? after - cut : after - before(after);
+    }
+    if (to < length) above[cut] = now(parent[to]);
+  }
+  return new Paths(new Nodes(keptPlaces, keptParent, nameOf, names, repeats, keptEnd), movedLeaves(paths.leaf, now));
 }
 
 /** Starts stacks at their outermost marked frame. Those without one are dropped. */

@@ -4,7 +4,7 @@ import { absolute } from "./paths.js";
 import { button, element, fill, make, swatch } from "./dom.js";
 import { visible } from "./format.js";
 
-const ROWS_AT_ONCE = 100;
+const ROWS_AT_ONCE = 50;
 const EDGES_AT_ONCE = 10;
 
 /** The interval of a cost is drawn on a logarithmic scale from a fourth to four times as much. */
@@ -119,8 +119,8 @@ export class FunctionTable {
 
     const shown = model.table(false, this.rowsShown);
     const ids = model.rowIds();
-    const callers = model.callersOf(shown.map((row) => row.id));
-    const body = shown.map((row) => this.row(row, columns, callers.get(row.id)));
+    const callers = this.act.isLate ? null : model.callersOf(shown.map((row) => row.id));
+    const body = shown.map((row) => this.row(row, columns, callers?.get(row.id) ?? -1));
     const summary = (value, text) => {
       const line = make("tr", "", { className: "summary" });
       const before = columns.findIndex((column) => column.sort === "self");
@@ -136,6 +136,7 @@ export class FunctionTable {
       summary(flat.shown, model.isFiltered ? "all shown" : "all");
     }
     fill(element("rows"), ...body);
+    if (!callers) this.act.later("callers", () => this.fillCallers());
     element("more").hidden = rest === 0;
     element("more").textContent = `Show ${Math.min(ROWS_AT_ONCE, rest)} more`;
     this.mark(state.pin);
@@ -156,6 +157,16 @@ export class FunctionTable {
     const { place } = picture.facts(row.id);
     line.append(cell, make("td", place.length > 48 ? `…${place.slice(-47)}` : place, { className: "place", title: place }), this.caller(caller, row.id));
     return line;
+  }
+
+  /** Adds the main callers to the rows. */
+  fillCallers() {
+    const lines = [...element("rows").querySelectorAll("tr[data-id]")];
+    const callers = this.model.callersOf(lines.map((line) => Number(line.dataset.id)));
+    for (const line of lines) {
+      const id = Number(line.dataset.id);
+      line.querySelector(".caller").replaceWith(this.caller(callers.get(id) ?? -1, id));
+    }
   }
 
   /** The main caller of a function, which a click selects. */

@@ -2,7 +2,7 @@
 // tabs count. Everything is drawn per column of pixels, so that it takes the same time for a million samples.
 
 import { button, element, fill, make } from "./dom.js";
-import { fitLabel, font } from "./label.js";
+import { FAINTEST_LABEL, fitLabel, font, letterSpacing } from "./label.js";
 import { writeTime } from "./times.js";
 
 const AXIS = 22;
@@ -281,12 +281,15 @@ export class TimelineView {
         context.strokeRect(call.start + 1, y + 1, width - 2.5, CALL_ROW - 3);
       }
       if (width < 20) continue;
-      const label = fitLabel(picture.label(call.name), width - 8, this.act.ruler);
+      const label = fitLabel(picture.label(call.name), width, this.act.ruler);
       if (!label) continue;
+      context.globalAlpha = Math.max(context.globalAlpha, FAINTEST_LABEL);
       context.fillStyle = model.found?.[call.name] ? theme.fixed.hitInk : theme.fixed.ink;
       context.font = font(label.size, false);
-      context.fillText(label.text, call.start + 4, y + CALL_ROW / 2);
+      context.letterSpacing = letterSpacing(label.size);
+      context.fillText(label.text, call.start + label.left, y + CALL_ROW / 2);
     }
+    context.letterSpacing = letterSpacing(12);
     context.globalAlpha = 1;
   }
 

@@ -1,6 +1,7 @@
 //! Runs headless Chromium for the tests of the page: it loads a page from disk, runs a script in it, and
 //! returns the script's result as JSON.
 
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -43,11 +44,30 @@ pub(crate) fn document(page: &str) -> String {
     load("page.html", page, "", WINDOW, &["--dump-dom"])
 }
 
+/// What a session of `tests/suite/page/NAME.py` found on a page. It uses real keys, unlike [`run`].
+pub(crate) fn session(name: &str, page: &str) -> Value {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("page.html");
+    std::fs::write(&file, page).unwrap();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let script = root.join("tests/suite/page").join(name).with_extension("py");
+    let mut python = Command::new("python3");
+    python.arg(script).arg(file).env("PYTHONPATH", root.join("scripts")).env("PYTHONDONTWRITEBYTECODE", "1");
+    let output = python.output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
 /// The number of sheets of paper that a page takes.
 pub(crate) fn sheets(page: &str) -> usize {
+    sheets_of("page.html", page)
+}
+
+/// The number of sheets of paper that a file takes.
+pub(crate) fn sheets_of(name: &str, text: &str) -> usize {
     let folder = tempfile::tempdir().unwrap();
     let pdf = folder.path().join("page.pdf");
-    load("page.html", page, "", WINDOW, &[&format!("--print-to-pdf={}", pdf.display())]);
+    load(name, text, "", WINDOW, &[&format!("--print-to-pdf={}", pdf.display())]);
     let pdf = String::from_utf8_lossy(&std::fs::read(pdf).unwrap()).into_owned();
     regex::Regex::new(r"/Type\s*/Page\b").unwrap().find_iter(&pdf).count()
 }

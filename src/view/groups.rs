@@ -77,7 +77,8 @@ pub(super) fn owned<'s>(subject: &'s Subject<'_>) -> impl Iterator<Item = (KeyId
     let frames = first_frames(subject);
     let of_key = move |key| {
         let row = subject.keys.get(key);
-        let mapping = frames[key].map_or("", |frame| symbols.mapping_file(symbols.frames[frame].mapping));
+        let mapping = frames[key].map(|frame| symbols.mapping_file(symbols.frames[frame].mapping));
+        let mapping = mapping.filter(|mapping| is_known(mapping)).unwrap_or_default();
         let file = row.file.as_deref().filter(|file| is_known(file)).unwrap_or_default();
         (key, Owned { function: &row.function, file, mapping, area: 0 })
     };
@@ -212,7 +213,7 @@ impl Level {
     }
 }
 
-/// Whether a recorder knew the file: some write a word where they did not.
+/// Whether a recorder knew a file or a binary: some write a word where they did not.
 fn is_known(file: &str) -> bool {
     let word = file.trim_matches(['<', '>', '[', ']', '(', ')']);
     !word.eq_ignore_ascii_case("unknown") && !word.trim_matches('?').is_empty()

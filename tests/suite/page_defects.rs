@@ -175,23 +175,28 @@ fn the_sides_of_a_comparison_differ_and_its_colours_are_those_of_the_change() {
     let check = "
         const color = document.getElementById('color');
         page.change({ tab: 'compare', side: 'new' });
-        const compare = [color.disabled, color.value, page.picture.look(blockOf('a')).color === page.theme.fixed.grew];
+        const isOfChange = () => ['grew', 'shrank', 'same'].some((kind) => page.picture.look(blockOf('a')).color === page.theme.fixed[kind]);
+        const compare = [color.disabled, color.value, isOfChange()];
         page.change({ tab: 'graph' });
-        const graph = [color.disabled, page.picture.look(blockOf('a')).color === page.theme.fixed.grew];
+        const graph = [color.disabled, isOfChange()];
         const shown = () => [blocks().map(([, name, total]) => `${name} ${total}`).sort(), document.getElementById('about').textContent];
         const newSide = shown();
         page.change({ side: 'old' });
         const oldSide = shown();
+        page.change({ tab: 'compare', side: 'new' });
+        document.querySelector('#tabs [data-key=callers]').click();
+        const callers = document.querySelector('#tabs [aria-selected=true]').dataset.key;
         document.documentElement.dataset.theme = 'dark';
         const light = (color) => [1, 3, 5].reduce((sum, at) => sum + parseInt(color.slice(at, at + 2), 16), 0);
         const { same, grew, shrank, added } = page.theme.fixed;
-        return { compare, graph, newSide, oldSide, dark: [grew, shrank, added].every((color) => light(color) > light(same)) };";
+        return { compare, graph, newSide, oldSide, callers, dark: [grew, shrank, added].every((color) => light(color) > light(same)) };";
     let found = run(&page, "", check);
     assert_eq!(found["compare"], json!([true, "delta", true]));
     assert_eq!(found["graph"], json!([false, false]));
     assert_eq!(found["newSide"][0], json!(["(all) 151", "a 90", "b 61", "main 151"]));
     assert_eq!(found["oldSide"][0], json!(["(all) 110", "a 30", "b 60", "gone 20", "main 110"]));
     assert_ne!(found["newSide"][1], found["oldSide"][1]);
+    assert_eq!(found["callers"], "callers");
     assert_eq!(found["dark"], true, "what did not change is the darkest");
 }
 
@@ -293,4 +298,40 @@ fn what_the_recorder_did_not_know_is_no_group() {
     let found = run(&page_of(&profile), "", check);
     let names: Vec<&str> = found.as_array().unwrap().iter().map(|name| name.as_str().unwrap()).collect();
     assert!(names.contains(&"words") && !names.iter().any(|name| name.contains("nknown")), "{names:?}");
+}
+
+/// A function can be to blame for a change although its own runs vary too much for a verdict.
+#[test]
+#[needs(Browser)]
+fn a_function_that_is_to_blame_is_not_drawn_as_noise() {
+    let folder = tempfile::tempdir().unwrap();
+    for (side, cost) in [("old", 1000), ("new", 2400)] {
+        fs::create_dir(folder.path().join(side)).unwrap();
+        for run in 0..5 {
+            let text = format!("main;a {}\nmain;b {}\nmain;c {}\n", cost + run, 2000 + run, 3000 - run);
+            fs::write(folder.path().join(side).join(format!("{run}.folded")), text).unwrap();
+        }
+    }
+    assert!(
+        prof(folder.path(), &["flame", "page.html", "--base", "old", "new"])
+            .output()
+            .unwrap()
+            .status
+            .success()
+    );
+    let page = fs::read_to_string(folder.path().join("page.html")).unwrap();
+    let check = "
+        const { model, data, theme } = page;
+        const id = data.names.indexOf('a');
+        const said = () => [model.verdictOf(id), page.picture.look(blockOf('a')).color === theme.fixed.grew, data.names[model.table()[0].id]];
+        const regressed = said();
+        const row = model.tested.get(id);
+        model.tested.set(id, { ...row, verdict: '' });
+        const blamed = said();
+        model.blamed = new Set();
+        return { regressed, blamed, noise: said().slice(0, 2) };";
+    let found = run(&page, "", check);
+    assert_eq!(found["regressed"], json!(["regressed", true, "a"]));
+    assert_eq!(found["blamed"], json!(["cause", true, "a"]));
+    assert_eq!(found["noise"], json!(["noise", false]));
 }

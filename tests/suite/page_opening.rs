@@ -68,7 +68,7 @@ fn few_samples_and_work_that_is_spread_wide_are_said() {
     let found = sentence(&spread.join("\n"), "return text();");
     assert_eq!(
         found,
-        "Spread wide: no function has more than 3% itself; 100% of samples are in main.run and what it calls."
+        "100% of samples are in main.run and what it calls; spread wide: no function has more than 3% itself."
     );
     let found = sentence("main.main;main.work 15\nmain.main 5", "return text();");
     let warning = "Only 20 samples: shares may be off by ±16 percentage points; ";

@@ -17,6 +17,8 @@ use crate::unit::{self, Scale, saturated};
 const WIDTH: f64 = 1200.0;
 const ROW: usize = 18;
 const DEEPEST: usize = 80;
+/// The width of a letter, which depends on the fonts of the reader: this is the widest usual one.
+const LETTER: f64 = 6.9;
 /// Blocks narrower than this many pixels are left out.
 const NARROWEST: f64 = 2.0;
 /// The picture ends at about this many bytes; the widest blocks come first.
@@ -159,7 +161,7 @@ fn picture(page: &Page, mut blocks: Vec<Block>, whole: u64, scale: &Scale) -> St
         length += shape.len();
         *shapes.entry(fill).or_default() += &shape;
         let label = crate::name::BlockLabel { name: shown(row), place: String::new() };
-        let label = label.fit((width / 6.6) as usize);
+        let label = label.fit(((width - 5.0).max(0.0) / LETTER) as usize);
         if !label.is_empty() {
             let text = format!("<text x=\"{}\" y=\"{}\">{}</text>", left + 3.0, top + 13, escape(&*label));
             length += text.len();

@@ -19,6 +19,8 @@ export class Model {
     this.done = {};
     /** What the comparison says about functions, by the numbers of their names. Self and total may both be tested: the first is the more important. */
     this.tested = new Map([...data.tested].reverse().map((row) => [row.id, row]));
+    /** The functions that are the cause of a change. Each by itself may vary too much for a verdict. */
+    this.blamed = new Set((data.causes?.chips ?? []).map((chip) => chip.function));
     /** The width of the graph in pixels: blocks narrower than a third of a pixel are not counted. */
     this.pixels = 1000;
     /** The names that the search and the highlights match, and the value of the stacks through them. */
@@ -268,9 +270,17 @@ export class Model {
     const row = this.tested.get(name);
     const whole = Math.max(Number(absolute(this.flat.shown)), Number(absolute(this.otherFlat?.shown ?? 0)));
     const isNotable = Math.abs(delta) > NOTABLE_CHANGE * whole;
+    if (this.blamed.has(name)) return isNotable ? Math.sign(delta) : 0;
     if (!row) return this.tested.size && this.otherFlat.total[name] != 0 && this.flat.total[name] != 0 ? 0 : isNotable ? Math.sign(delta) : 0;
     const strength = { regressed: 1, new: 1, improved: 1, removed: 1, moved: 0.5, inherits: 0.5 }[row.verdict] ?? 0;
     return isNotable ? strength * Math.sign(delta) : 0;
+  }
+
+  /** What the test says of a function in a word: `regressed`, `noise`, `cause` if only calls of it together say more; empty without a test. */
+  verdictOf(id) {
+    const row = this.tested.get(id);
+    const isWeak = !row || ["", "inherits", "small"].includes(row.verdict);
+    return isWeak && this.blamed.has(id) ? "cause" : row ? row.verdict || "noise" : "";
   }
 
   /** The change of a value from the old side to the new one. */
@@ -332,6 +342,7 @@ export class Model {
   /** Functions that changed come first, then those that only inherit a change, then noise. */
   verdictRank(id) {
     const verdict = this.tested.get(id)?.verdict ?? "";
+    if (this.blamed.has(id)) return -1;
     const rank = ["regressed", "improved", "new", "removed", "moved", "inherits", "small"].indexOf(verdict);
     return rank < 0 ? (this.tested.has(id) ? 7 : 8) : rank;
   }

@@ -46,12 +46,12 @@ export function opening(model) {
   for (const { name, marks, value } of kinds) facts.push([`${percent(value)}${start()} in ${name}`, ...below(model, marks)]);
   for (const id of alone) if (id !== first && facts.length < MOST_FACTS) itself(id);
   if (facts.length < 2 && first !== undefined) {
-    if (share(flat.self[first]) < HEAVY) facts.push([`spread wide: no function has more than ${percent(flat.self[first])} itself`]);
     const half = ids((id) => share(flat.total[id]) >= 0.5 && isOwn(data, id));
     const inner = half.sort((a, b) => Number(absolute(flat.total[a])) - Number(absolute(flat.total[b])) || b - a)[0];
     // That all stacks of a filter pass through what it asks for is no news.
     const isNews = inner !== undefined && inner !== first && !(model.isFiltered && share(flat.total[inner]) > ALL);
     if (isNews) facts.push([`${percent(flat.total[inner])}${start()} in `, { id: inner }, " and what it calls"]);
+    if (share(flat.self[first]) < HEAVY) facts.push([`spread wide: no function has more than ${percent(flat.self[first])} itself`]);
   }
   const few = metric.samples ?? (/^samples?$/.test(metric.name) ? Number(metric.total) : null);
   if (few && few < FEW_SAMPLES && !model.isFiltered) facts.unshift([`Only ${few} sample${few === 1 ? "" : "s"}: shares may be off by ±${Math.ceil(70 / Math.sqrt(few))} percentage points`]);

@@ -474,7 +474,10 @@ class Page {
   showCallers() {
     if (this.model.isFocused) return this.change({ tab: "graph" }, true);
     const id = this.state.pin >= 0 ? this.state.pin : this.model.table(true, 1)[0]?.id;
-    if (id !== undefined) this.addFilter("focus", this.data.names[id], true);
+    if (id === undefined) return;
+    // The tab of a comparison shows a focus too, but it is not this one.
+    this.state = { ...this.state, tab: "graph" };
+    this.addFilter("focus", this.data.names[id], true);
   }
 
   showOpening() {

@@ -219,7 +219,7 @@ export class Picture {
     if (!row) return "";
     const ratio = (number) => number.toFixed(2);
     const cost = row.ratio === null ? "" : ` ×${ratio(row.ratio)}${row.low === null ? "" : ` (${ratio(row.low)}–${row.high === null ? "∞" : ratio(row.high)})`}`;
-    return `${row.verdict || "noise"}${cost}`;
+    return `${this.model.verdictOf(id)}${cost}`;
   }
 
   /** The lines of a tooltip: name, place, package and numbers of a block. */

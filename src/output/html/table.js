@@ -12,9 +12,8 @@ const WIDEST_RATIO = 4;
 
 /** What the comparison says about a function. */
 function verdict(row, model) {
-  const found = model.tested.get(row.id);
-  const word = found ? found.verdict || "noise" : "";
-  return make("span", word, { className: `verdict ${word === "inherits" ? (row.delta > 0 ? "regressed" : "improved") : word}` });
+  const word = model.verdictOf(row.id);
+  return make("span", word, { className: `verdict ${["inherits", "cause"].includes(word) ? (row.delta > 0 ? "regressed" : "improved") : word}` });
 }
 
 /** The cost of a function compared with before, and its 95 % interval as a line. */

@@ -41,6 +41,7 @@ def walk(browser):
 def main():
     with Chromium() as browser:
         browser.open(sys.argv[1])
+        browser.run("page.change({ icicle: true })")
         found = {"controls": browser.run(CONTROLS), "reached": walk(browser), "deeds": {}}
 
         def deed(name, *keys, value="null"):
@@ -57,7 +58,7 @@ def main():
         deed("zoom out", "Escape", value=zoom)
         deed("block menu", "m", value="!document.getElementById('menu').hidden")
         deed("menu item", "ArrowDown", "ArrowDown", "Enter", value="page.state.filters.length")
-        deed("undo", value="history.back()")
+        browser.run("void setTimeout(() => history.back())")
         browser.wait_for("page.state.filters.length === 0")
         deed("search", "/", *"re", value="document.activeElement.id")
         browser.wait_for("page.state.query === 're'")

@@ -32,7 +32,7 @@ def main():
             browser.frame()
             name = browser.run("document.querySelector('#tabs [aria-selected=true]').dataset.key")
             found["tabs"][name] = told(browser)
-        browser.run("page.change({ filters: [], tab: 'graph' }); page.graph.canvas.focus()")
+        browser.run("page.change({ filters: [], tab: 'graph', icicle: true }); page.graph.canvas.focus()")
         time.sleep(0.3)
         said = "document.getElementById('said').textContent"
         before = browser.run(said)

@@ -77,9 +77,8 @@ pub(super) fn owned<'s>(subject: &'s Subject<'_>) -> impl Iterator<Item = (KeyId
     let frames = first_frames(subject);
     let of_key = move |key| {
         let row = subject.keys.get(key);
-        let mapping = frames[key].map(|frame| symbols.mapping_file(symbols.frames[frame].mapping));
-        let mapping = mapping.filter(|mapping| is_known(mapping)).unwrap_or_default();
-        let file = row.file.as_deref().filter(|file| is_known(file)).unwrap_or_default();
+        let mapping = frames[key].map_or("", |frame| symbols.mapping_file(symbols.frames[frame].mapping));
+        let file = row.file.as_deref().unwrap_or_default();
         (key, Owned { function: &row.function, file, mapping, area: 0 })
     };
     subject.keys.ids().map(of_key)
@@ -98,6 +97,11 @@ impl<'a> Owned<'a> {
     /// Takes apart names that contain their file or library: `f (x.py:82)`, `libc.so.6.clone3`.
     fn with_place(&self) -> Owned<'a> {
         let mut found = *self;
+        for place in [&mut found.file, &mut found.mapping] {
+            if !is_known(place) {
+                *place = "";
+            }
+        }
         if let Some((function, place)) = split_shown(self.function) {
             found.function = function;
             if found.file.is_empty() {

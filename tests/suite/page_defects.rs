@@ -68,7 +68,7 @@ fn every_control_is_reached_and_used_with_the_keyboard_alone() {
 fn a_screen_reader_is_told_roles_names_and_what_is_selected() {
     let found = session("listened", &page_of(&go()));
     let tabs = found["tabs"].as_object().unwrap();
-    assert_eq!(tabs.keys().map(String::as_str).collect::<Vec<_>>(), ["callers", "graph", "hot", "tree"]);
+    assert_eq!(tabs.keys().map(String::as_str).collect::<Vec<_>>(), ["graph", "callers", "hot", "tree"]);
     for (tab, nodes) in tabs {
         let nodes = nodes.as_array().unwrap();
         let named = |role: &str| -> Vec<&str> {

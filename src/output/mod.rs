@@ -38,10 +38,10 @@ pub use noise::noise_file;
 pub use style::{Explain, Glyphs, Style, TextColumn};
 pub use svg::{CLASSIC_PIXELS, SvgOptions, chart_svg, classic, heatmap_svg, outliers_svg, svg, trend_svg};
 #[cfg(feature = "ui")]
-pub(crate) use table::Emphasis;
+pub(crate) use table::{Emphasis, ReportPart};
 pub use text::text;
 #[cfg(feature = "ui")]
-pub(crate) use text::{heading_parts, text_lines};
+pub(crate) use text::{ScreenLine, heading_parts, text_lines};
 #[cfg(feature = "cli")]
 pub(crate) use width::wrap;
 

@@ -122,35 +122,65 @@ pub(super) enum Names {
 pub(super) struct Note {
     pub(super) text: String,
     pub(super) emphasis: Emphasis,
+    /// What it says something about.
+    pub(super) part: Option<ReportPart>,
+}
+
+/// What a line shows of its report, by its place in a list of the report: a screen knows what is selected without reading the text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ReportPart {
+    /// What changed, in `report`.
+    Changes,
+    /// One of the causes.
+    Cause(usize),
+    /// One of the findings.
+    Finding(usize),
+    /// One of the remarks.
+    Remark(usize),
+    /// A step of the heaviest path, in `hot`.
+    Step(usize),
+    /// One of the sequences.
+    Sequence(usize),
+    /// A row of activity, in `timeline`.
+    Activity(usize),
+    /// One of the phases.
+    Phase(usize),
+    /// One of the functions, in `source`.
+    Function(usize),
 }
 
 impl Note {
     /// A sentence.
     pub(super) fn plain(text: impl Into<String>) -> Self {
-        Note { text: text.into(), emphasis: Emphasis::None }
+        Note { text: text.into(), ..Note::default() }
     }
 
     /// A remark.
     pub(super) fn faint(text: impl Into<String>) -> Self {
-        Note { text: text.into(), emphasis: Emphasis::Faint }
+        Note { emphasis: Emphasis::Faint, ..Note::plain(text) }
     }
 
     /// The title of a table.
     pub(super) fn title(text: impl Into<String>) -> Self {
-        Note { text: text.into(), emphasis: Emphasis::Bold }
+        Note { emphasis: Emphasis::Bold, ..Note::plain(text) }
     }
 
     /// A command.
     pub(super) fn command(text: impl Into<String>) -> Self {
-        Note { text: text.into(), emphasis: Emphasis::Command }
+        Note { emphasis: Emphasis::Command, ..Note::plain(text) }
+    }
+
+    /// The same, about a part of the report.
+    pub(super) fn about(self, part: ReportPart) -> Self {
+        Note { part: Some(part), ..self }
     }
 }
 
 /// The lines of notes that are wrapped in a pipe, too, in characters that the terminal shows.
 pub(super) fn wrapped(notes: impl IntoIterator<Item = Note>, style: &Style) -> Vec<Note> {
-    let lines = |Note { text, emphasis }: Note| {
-        let lines = wrap(&style.glyphs.plain(&text), style.layout_width());
-        lines.into_iter().map(move |text| Note { text, emphasis })
+    let lines = |note: Note| {
+        let lines = wrap(&style.glyphs.plain(&note.text), style.layout_width());
+        lines.into_iter().map(move |text| Note { text, ..note.clone() })
     };
     notes.into_iter().flat_map(lines).collect()
 }
@@ -312,6 +342,8 @@ pub(super) struct Row<'r> {
     pub(super) cells: Vec<Cell<'r>>,
     /// How it stands out.
     pub(super) emphasis: Emphasis,
+    /// What it shows of the report.
+    pub(super) part: Option<ReportPart>,
 }
 
 /// What a row has in a column. How it looks depends on the [`Kind`] of the column.
@@ -422,11 +454,15 @@ impl<R> Entry<'_, R> {
 pub(super) struct Columns<'r, R> {
     entries: Vec<Entry<'r, R>>,
     emphasis: Box<dyn Fn(&R) -> Emphasis + 'r>,
+    part: PartOf<'r, R>,
 }
+
+/// What a row shows of the report.
+type PartOf<'r, R> = Box<dyn Fn(&R) -> Option<ReportPart> + 'r>;
 
 impl<'r, R: 'r> Columns<'r, R> {
     pub(super) fn new() -> Self {
-        Columns { entries: Vec::new(), emphasis: Box::new(|_| Emphasis::None) }
+        Columns { entries: Vec::new(), emphasis: Box::new(|_| Emphasis::None), part: Box::new(|_| None) }
     }
 
     /// Adds a column for programs, and with [`Entry::titled`] for people.
@@ -458,6 +494,11 @@ impl<'r, R: 'r> Columns<'r, R> {
         self.emphasis = Box::new(emphasis);
     }
 
+    /// Says what rows show of the report.
+    pub(super) fn part(&mut self, part: impl Fn(&R) -> Option<ReportPart> + 'r) {
+        self.part = Box::new(part);
+    }
+
     /// The table for a form. People see the columns of the given groups, in that order, and those of no group; all if
     /// no groups are given.
     pub(super) fn table<I: Iterator<Item = R> + 'r>(
@@ -467,7 +508,7 @@ impl<'r, R: 'r> Columns<'r, R> {
         rows: impl Fn() -> I + 'r,
         closing: impl IntoIterator<Item = R>,
     ) -> Table<'r> {
-        let Columns { mut entries, emphasis } = self;
+        let Columns { mut entries, emphasis, part } = self;
         if form == Form::Csv {
             entries.retain(|entry| !entry.column.key.is_empty());
         } else {
@@ -496,6 +537,7 @@ impl<'r, R: 'r> Columns<'r, R> {
                 )
                 .collect(),
             emphasis: emphasis(&row),
+            part: part(&row),
         });
         // Programs get the rows alone.
         let closing =

@@ -6,11 +6,9 @@ use std::sync::Arc;
 use hashbrown::HashMap;
 
 use crate::name::{BlockLabel, block_labels};
-use crate::output::{Emphasis, block_colors, display_names};
-use crate::report::{
-    Direction, Flame, LabelShare, LabelText, Name, Neighbour, Pair, Report, Timeline, TreeRow, Values,
-};
-use crate::ui::question::{Choice, Question};
+use crate::output::{ScreenLine, block_colors, display_names};
+use crate::report::{Direction, Flame, Name, Pair, Report, TreeRow};
+use crate::ui::question::Question;
 use crate::ui::search::Search;
 use crate::unit::Unit;
 
@@ -26,14 +24,14 @@ pub(crate) struct Answer {
     /// Notes that belong to this report.
     pub(crate) notes: Vec<String>,
     /// The lines of a view that is shown as text; empty for others.
-    pub(crate) text: Vec<(String, Emphasis)>,
+    pub(crate) text: Vec<ScreenLine>,
     /// The width of the screen that the text is for.
     pub(crate) width: u16,
     /// The metrics of the profile.
     pub(crate) metrics: Vec<String>,
     /// Names as they are displayed.
     names: HashMap<Name, String>,
-    /// For each row of a tree, the row after its descendants.
+    /// For each row of a tree or node of a flame graph, the one after its descendants.
     ends: Vec<u32>,
     /// The colours of the blocks of a flame graph.
     pub(crate) colors: Vec<[u8; 3]>,
@@ -84,7 +82,7 @@ impl Answer {
     pub(crate) fn new(
         question: Question,
         report: impl Into<Arc<Report>>,
-        text: Vec<(String, Emphasis)>,
+        text: Vec<ScreenLine>,
         short_names: bool,
     ) -> Self {
         let report = report.into();
@@ -100,7 +98,14 @@ impl Answer {
             }
             _ => HashMap::new(),
         };
-        let ends = if let Report::Tree(tree) = &*report { ends(&tree.rows) } else { Vec::new() };
+        let ends = match &*report {
+            Report::Tree(tree) => ends(tree.rows.iter().map(|row| row.parent)),
+            // The root is its own caller.
+            Report::Flame(flame) => {
+                ends(flame.nodes.iter().enumerate().map(|(place, node)| (place > 0).then_some(node.parent)))
+            }
+            _ => Vec::new(),
+        };
         let colors = if let Report::Flame(flame) = &*report { block_colors(flame) } else { Vec::new() };
         let labels = if let Report::Flame(flame) = &*report { labels(flame) } else { HashMap::new() };
         let (heading, notes, metrics) = (Vec::new(), Vec::new(), Vec::new());
@@ -108,7 +113,7 @@ impl Answer {
     }
 
     /// The same report as text for a screen of another width.
-    pub(crate) fn with_text(&self, text: Vec<(String, Emphasis)>, width: u16) -> Self {
+    pub(crate) fn with_text(&self, text: Vec<ScreenLine>, width: u16) -> Self {
         let Answer { question, report, heading, notes, metrics, .. } = self;
         Answer {
             heading: heading.clone(),
@@ -276,6 +281,15 @@ impl Answer {
         }
     }
 
+    /// The children of a row of a tree or of a node of a flame graph.
+    pub(crate) fn children(&self, row: u32) -> impl Iterator<Item = u32> {
+        let end = self.end_of(row);
+        let is_inside = move |child: &u32| *child < end;
+        std::iter::successors(Some(row + 1).filter(is_inside), move |&child| {
+            Some(self.end_of(child)).filter(is_inside)
+        })
+    }
+
     /// The row after the descendants of a row of a tree.
     pub(crate) fn end_of(&self, row: u32) -> u32 {
         self.ends.get(row as usize).copied().unwrap_or(row + 1)
@@ -304,235 +318,6 @@ impl Answer {
         }
         rows.filter(|(_, row)| is_heavy(row)).map(|(row, _)| row as u32).collect()
     }
-
-    /// The name of the function that a line is about.
-    pub(crate) fn name_of(&self, line: Line) -> Option<&Name> {
-        match (&*self.report, line) {
-            (Report::Top(top), Line::Top(row)) => top.rows.get(row as usize).map(|row| &row.name),
-            (Report::Tree(tree), Line::Tree(row)) => {
-                tree.rows.get(row as usize).map(|row| &row.name).filter(|name| &***name != "(root)")
-            }
-            (Report::Focus(focus), Line::Subject | Line::Itself) => Some(&focus.name),
-            (Report::Focus(_), Line::Caller(_) | Line::Callee(_)) => {
-                let row = self.neighbour(line)?;
-                (row.kind == crate::report::NeighbourKind::Function).then_some(&row.name)
-            }
-            (Report::Findings(findings), Line::Text(row)) => match self.part_of_report(row)? {
-                PartOfReport::Finding(number) => findings.findings.get(number)?.function.as_ref(),
-                PartOfReport::Remark(_) => None,
-            },
-            _ => None,
-        }
-    }
-
-    /// A caller or a callee.
-    pub(crate) fn neighbour(&self, line: Line) -> Option<&Neighbour> {
-        let Report::Focus(focus) = &*self.report else { return None };
-        match line {
-            Line::Caller(row) => focus.callers.get(row as usize),
-            Line::Callee(row) => focus.callees.get(row as usize),
-            _ => None,
-        }
-    }
-
-    /// The label that a line stands for, as `--label` takes it.
-    pub(crate) fn label_of(&self, line: Line) -> Option<String> {
-        let Report::Labels(labels) = &*self.report else { return None };
-        match line {
-            Line::Key(key) => Some(labels.keys.get(key as usize)?.key.clone()),
-            Line::Label(key, value) => {
-                let key = labels.keys.get(key as usize)?;
-                Some(format!("{}={}", key.key, label_text(key.values.get(value as usize)?)))
-            }
-            _ => None,
-        }
-    }
-
-    /// The text of a line without its numbers, as it is displayed.
-    pub(crate) fn text_of(&self, line: Line) -> String {
-        match (&*self.report, line) {
-            (_, Line::Title(title)) => title.to_string(),
-            (_, Line::Text(row)) => {
-                self.text.get(row as usize).map(|(text, _)| text.clone()).unwrap_or_default()
-            }
-            (report, Line::Cut(_, count)) => {
-                let noun = report.header().map_or("rows", |header| header.by.noun(count));
-                let noun = if noun.is_empty() { "rows" } else { noun };
-                format!("{count} more {noun}")
-            }
-            (_, Line::Itself) => "(self)".to_string(),
-            (Report::Focus(_), Line::Caller(_) | Line::Callee(_)) => {
-                self.neighbour(line).map(|row| self.shown(&row.name).to_string()).unwrap_or_default()
-            }
-            (Report::Tree(tree), Line::Tree(row)) => {
-                tree.rows.get(row as usize).map(|row| self.shown(&row.name).to_string()).unwrap_or_default()
-            }
-            (Report::Labels(labels), Line::Key(key)) => {
-                labels.keys.get(key as usize).map(|key| key.key.clone()).unwrap_or_default()
-            }
-            (Report::Labels(labels), Line::Label(key, value)) => {
-                let value = labels.keys.get(key as usize).and_then(|key| key.values.get(value as usize));
-                value.map(label_text).unwrap_or_default()
-            }
-            _ => self.name_of(line).map(|name| self.shown(name).to_string()).unwrap_or_default(),
-        }
-    }
-
-    /// The command that shows more of what a line of text says.
-    pub(crate) fn command_of(&self, line: Line) -> Option<String> {
-        let Line::Text(row) = line else { return None };
-        match &*self.report {
-            Report::Findings(findings) => Some(match self.part_of_report(row)? {
-                PartOfReport::Finding(number) => findings.findings.get(number)?.command.clone(),
-                PartOfReport::Remark(number) => findings.remarks.get(number)?.command.clone(),
-            }),
-            _ => Some(self.text_at(row).trim().to_string()).filter(|text| text.starts_with("prof ")),
-        }
-    }
-
-    /// The option that keeps only what a row of a timeline stands for.
-    pub(crate) fn row_filter(&self, line: Line) -> Option<Choice> {
-        let (Report::Timeline(timeline), Line::Text(row)) = (&*self.report, line) else { return None };
-        let number = (row as usize).checked_sub(self.first_row_of(timeline)?)?;
-        let name = &timeline.rows.get(number)?.name;
-        match timeline.rows_by.split_once(':') {
-            Some((_, key)) => Some(Choice::repeated("--label", format!("{key}={name}"))),
-            None if timeline.rows_by == "package" => {
-                Some(Choice::repeated("--focus", format!("package:^{}$", regex::escape(name))))
-            }
-            None => Some(Choice::repeated("--thread", format!("^{}$", regex::escape(name)))),
-        }
-    }
-
-    /// The line of the first row of a timeline, which is below the titles of the columns.
-    fn first_row_of(&self, timeline: &Timeline) -> Option<usize> {
-        let is_title = |(text, _): &(String, Emphasis)| text.trim_start().starts_with("TOTAL");
-        let title = self.text.iter().position(is_title)?;
-        (!timeline.rows.is_empty()).then_some(title + 1)
-    }
-
-    /// The line that is selected at first: the first that Enter does something with.
-    pub(crate) fn first_place(&self, lines: &[Line]) -> usize {
-        let does_something = |line: &Line| {
-            !matches!(line, Line::Text(_))
-                || self.command_of(*line).is_some()
-                || self.row_filter(*line).is_some()
-        };
-        lines.iter().position(does_something).unwrap_or(0)
-    }
-
-    fn text_at(&self, row: u32) -> &str {
-        self.text.get(row as usize).map_or("", |(text, _)| text)
-    }
-
-    /// The finding or the remark that a line of `report` belongs to.
-    fn part_of_report(&self, row: u32) -> Option<PartOfReport> {
-        const REMARK: &str = "also: ";
-        let part = |row: u32| {
-            let text = self.text_at(row);
-            // A finding begins with its number and its share: ` 1   34.9%  parse does the work itself`.
-            let mut words = text.split_whitespace();
-            let number = words.next()?.parse::<usize>().ok().filter(|_| words.next().is_some_and(is_share));
-            match number {
-                Some(number) => Some(number.checked_sub(1).map(PartOfReport::Finding)),
-                None if text.starts_with(REMARK) => {
-                    let before = (0..row).filter(|&row| self.text_at(row).starts_with(REMARK)).count();
-                    Some(Some(PartOfReport::Remark(before)))
-                }
-                None => (!text.starts_with(' ')).then_some(None),
-            }
-        };
-        (0..=row).rev().find_map(part)?
-    }
-
-    /// The numbers of a line.
-    pub(crate) fn numbers(&self, line: Line) -> Numbers {
-        let of_values = |values: &Values| Numbers {
-            own: Some(values.self_value),
-            total: Some(values.total),
-            old: values.old,
-        };
-        let of_total = |total: i64, old: Option<i64>| Numbers {
-            own: None,
-            total: Some(total),
-            old: old.map(|total| Pair { self_value: 0, total }),
-        };
-        match (&*self.report, line) {
-            (Report::Top(top), Line::Top(row)) => of_values(&top.rows[row as usize].values),
-            (Report::Top(top), Line::Cut(..)) => {
-                Numbers { own: Some(top.header.elided), ..Numbers::default() }
-            }
-            (Report::Tree(tree), Line::Tree(row)) => of_values(&tree.rows[row as usize].values),
-            (Report::Focus(focus), Line::Subject) => {
-                of_total(focus.values.new.total, focus.values.old.map(|old| old.total))
-            }
-            (Report::Focus(focus), Line::Itself) => {
-                of_total(focus.values.new.self_value, focus.values.old.map(|old| old.self_value))
-            }
-            (Report::Focus(_), Line::Caller(_) | Line::Callee(_)) => {
-                self.neighbour(line).map(|row| of_total(row.value, row.old)).unwrap_or_default()
-            }
-            (Report::Labels(labels), Line::Key(key)) => {
-                let key = &labels.keys[key as usize];
-                of_total(key.total, key.old)
-            }
-            (Report::Labels(labels), Line::Label(key, value)) => {
-                let value = &labels.keys[key as usize].values[value as usize];
-                of_total(value.total, value.old)
-            }
-            _ => Numbers::default(),
-        }
-    }
-
-    /// The values of a line in one of several metrics.
-    pub(crate) fn metric_of(&self, line: Line, index: usize) -> Option<Pair> {
-        let values = match (&*self.report, line) {
-            (Report::Top(top), Line::Top(row)) => &top.rows.get(row as usize)?.values,
-            (Report::Tree(tree), Line::Tree(row)) => &tree.rows.get(row as usize)?.values,
-            _ => return None,
-        };
-        values.values.get(index).map(|(_, pair)| *pair)
-    }
-
-    /// Where the function of a line is, if that is known.
-    pub(crate) fn place_of(&self, line: Line) -> Option<String> {
-        match (&*self.report, line) {
-            (Report::Top(top), Line::Top(row)) => {
-                let row = top.rows.get(row as usize)?;
-                let line = row.line.map(|line| format!(":{line}")).unwrap_or_default();
-                Some(format!("{}{line}", row.file.as_ref()?))
-            }
-            (Report::Tree(tree), Line::Tree(row)) => {
-                Some(tree.rows.get(row as usize)?.file.as_ref()?.to_string())
-            }
-            (Report::Focus(focus), Line::Subject) => Some(focus.file.as_ref()?.to_string()),
-            _ => None,
-        }
-        .filter(|place| !place.is_empty())
-    }
-}
-
-/// A part of a report that has a command of its own.
-#[derive(Clone, Copy)]
-enum PartOfReport {
-    /// The finding with this index.
-    Finding(usize),
-    /// The remark with this index.
-    Remark(usize),
-}
-
-/// `34.9%`
-fn is_share(text: &str) -> bool {
-    text.strip_suffix('%').is_some_and(|share| share.trim_start_matches('<').parse::<f64>().is_ok())
-}
-
-/// The value of a label with its unit.
-fn label_text(label: &LabelShare) -> String {
-    let unit = label.unit.as_deref().unwrap_or_default();
-    match &label.value {
-        LabelText::Text(text) => format!("{text}{unit}"),
-        LabelText::Number(number) => format!("{number}{unit}"),
-    }
 }
 
 /// The labels of the blocks of a flame graph, by name.
@@ -545,15 +330,12 @@ fn labels(flame: &Flame) -> HashMap<Name, BlockLabel> {
 }
 
 /// For each row in preorder, the row after its descendants.
-fn ends(rows: &[TreeRow]) -> Vec<u32> {
-    let mut ends = vec![rows.len() as u32; rows.len()];
-    let mut open: Vec<usize> = Vec::new();
-    for (index, row) in rows.iter().enumerate() {
-        while let Some(&last) = open.last().filter(|&&last| rows[last].depth >= row.depth) {
-            ends[last] = index as u32;
-            open.pop();
+fn ends(parents: impl ExactSizeIterator<Item = Option<u32>> + DoubleEndedIterator) -> Vec<u32> {
+    let mut ends: Vec<u32> = (1..=parents.len() as u32).collect();
+    for (row, parent) in parents.enumerate().rev() {
+        if let Some(parent) = parent {
+            ends[parent as usize] = ends[parent as usize].max(ends[row]);
         }
-        open.push(index);
     }
     ends
 }

@@ -35,6 +35,8 @@ pub(crate) enum Key {
     End,
     /// A click on a cell of the screen: column and row.
     Click(u16, u16),
+    /// The mouse was moved to a cell while its button is held.
+    Drag(u16, u16),
     /// The mouse wheel was turned by so many lines.
     Wheel(i32),
     /// No key: as much time passes as it takes until a watched profile is read again. Only `--keys` has it.
@@ -59,7 +61,10 @@ pub(crate) const KEYS: &[(&str, &[KeyHelp])] = &[
     (
         "Moving",
         &[
-            key("↑ ↓ k j", "one line up or down; in a flame graph, to the caller or the heaviest callee"),
+            key(
+                "↑ ↓ k j",
+                "one line up or down, in a report one finding; in a flame graph, to the caller or the heaviest callee",
+            ),
             key("← →", "close or open a row of a tree; in a flame graph, to the neighbour"),
             key("PgUp PgDn ^B ^F ^U ^D Space", "one page, or half a page"),
             key("g G Home End", "first or last line"),
@@ -71,6 +76,10 @@ pub(crate) const KEYS: &[(&str, &[KeyHelp])] = &[
                 "callers and callees of the function; in a tree, open or close the row; in a flame graph, zoom; in labels and timelines, keep only that label or thread; in a report, show the evidence",
             ),
             key("Backspace u", "back to the previous screen (undo)"),
+            key(
+                "mouse",
+                "a click selects, a second one does what Enter does; on a tab, it shows the view; on the title of a column, it sorts; the wheel scrolls; with Shift, the terminal selects text",
+            ),
         ],
     ),
     (
@@ -97,7 +106,7 @@ pub(crate) const KEYS: &[(&str, &[KeyHelp])] = &[
             key("d", "with --base: sort by change, new or old"),
             key(
                 ":",
-                "any option of the command line, such as `:--label route=/orders`; the same option again removes it",
+                "any option of the command line, such as `:--label route=/orders`; Tab completes it, and the same option again removes it",
             ),
             key(
                 "r",
@@ -109,7 +118,10 @@ pub(crate) const KEYS: &[(&str, &[KeyHelp])] = &[
     (
         "Other",
         &[
-            key("y", "copy the name of the function to the clipboard (OSC 52)"),
+            key(
+                "y",
+                "copy the name of the function, or else the command of the line, to the clipboard (OSC 52)",
+            ),
             key("Y", "copy the command at the bottom"),
             key("s", "save the stacks shown as a page (.html) or a picture (.svg)"),
             key("Esc", "stop computing; leave what is being typed; show all lines again; forget the search"),

@@ -23,12 +23,14 @@
 //! |---|---|
 //! | `question.rs` | views, options, and the command line that is equal |
 //! | `answer.rs` | a report and its lines |
+//! | `subjects.rs` | what a line is about: its function, its numbers, its command |
 //! | `state.rs` | everything that decides what is on the screen |
 //! | `search.rs` | what is searched for in names |
 //! | `cursor.rs` | where one is in a report |
 //! | `carry.rs` | from a place in a report to the same place in a newer one |
 //! | `keys.rs` | the list of keys |
-//! | `update.rs` | what keys do |
+//! | `offers.rs` | what an option that is being typed may be |
+//! | `update` | what keys do |
 //! | `draw` | the screen: bars, tables, the flame graph, the help |
 
 mod answer;
@@ -36,9 +38,11 @@ mod carry;
 mod cursor;
 mod draw;
 mod keys;
+mod offers;
 mod question;
 mod search;
 mod state;
+mod subjects;
 #[cfg(test)]
 mod tests;
 mod update;
@@ -47,6 +51,6 @@ pub(crate) use answer::Answer;
 pub(crate) use draw::text_of;
 pub(crate) use draw::{Palette, Theme, draw};
 pub(crate) use keys::{Key, parse};
-pub(crate) use question::{Choice, Grammar, Question, View};
+pub(crate) use question::{Choice, Grammar, OptionHelp, Question, View};
 pub(crate) use state::{Purpose, State, Typing};
 pub(crate) use update::{Effect, press};

@@ -1,6 +1,6 @@
 //! What is asked: exactly what one command line can say.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use crate::name::shell_words;
 
@@ -118,12 +118,25 @@ impl Choice {
 
 /// Which options the command of each view has.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Grammar(pub(crate) BTreeMap<View, BTreeSet<String>>);
+pub(crate) struct Grammar(pub(crate) BTreeMap<View, BTreeMap<String, OptionHelp>>);
+
+/// What is known of an option.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct OptionHelp {
+    /// What it does.
+    pub(crate) about: String,
+    /// What its value is called, such as `RE`; empty if it has none.
+    pub(crate) value: String,
+    /// The values to choose from, if these are listed, and what each of them means.
+    pub(crate) values: Vec<(String, String)>,
+    /// Whether the screen knows it. Others say how text is printed or files are written.
+    pub(crate) is_for_screens: bool,
+}
 
 impl Grammar {
     /// Whether the command of a view has an option, and knows its value.
     fn takes(&self, view: View, choice: &Choice) -> bool {
-        let is_known = self.0.get(&view).is_none_or(|options| options.contains(&choice.name));
+        let is_known = self.0.get(&view).is_none_or(|options| options.contains_key(&choice.name));
         let value = choice.value.as_deref().unwrap_or_default();
         is_known
             && match (view, &*choice.name) {
@@ -132,6 +145,8 @@ impl Grammar {
                     matches!(value, "thread" | "process" | "package") || value.starts_with("label:")
                 }
                 (_, "--by") if value == "thread" || value == "process" => false,
+                // They only say what a page is to contain.
+                (View::Flame, "--source-path" | "--trim-path") => false,
                 (View::Source, "--by") => matches!(value, "function" | "name"),
                 _ => true,
             }
@@ -225,7 +240,8 @@ mod tests {
 
     #[test]
     fn the_command_has_only_options_that_its_view_knows() {
-        let options = |names: &[&str]| names.iter().map(ToString::to_string).collect();
+        let options =
+            |names: &[&str]| names.iter().map(|name| (name.to_string(), OptionHelp::default())).collect();
         let grammar = Grammar(BTreeMap::from([
             (View::Top, options(&["--by", "--focus"])),
             (View::Tree, options(&["--by", "--focus", "--bottom-up", "--fold"])),

@@ -1,5 +1,6 @@
 //! Where one is: the question, and the cursors that no command line has.
 
+use std::cmp::Reverse;
 use std::sync::Arc;
 
 use crate::name::display_width;
@@ -7,7 +8,7 @@ use crate::output::wrap;
 use crate::ui::answer::{Answer, Line};
 use crate::ui::carry::Carry;
 use crate::ui::cursor::Cursor;
-use crate::ui::question::{Choice, Grammar, Question};
+use crate::ui::question::{Choice, Grammar, Question, View};
 use crate::ui::search::Search;
 
 /// Everything that decides what is on the screen, besides the report.
@@ -33,6 +34,10 @@ pub(crate) struct State {
     pub(super) before: Vec<(Question, Option<Cursor>)>,
     /// Where to be in the next report, after undoing.
     pub(super) restored: Option<Cursor>,
+    /// What was typed before.
+    pub(super) typed: Vec<(Purpose, String)>,
+    /// The view to which Tab went last, which may have been impossible to show.
+    pub(super) tried: Option<View>,
     /// The width and the height of the screen.
     pub(crate) size: (u16, u16),
 }
@@ -46,6 +51,8 @@ pub(crate) struct Typing {
     pub(crate) text: String,
     /// The line that was selected before, for a search that is given up.
     pub(crate) from: Cursor,
+    /// How many texts typed before were gone back to.
+    pub(crate) recalled: usize,
 }
 
 /// What is typed for.
@@ -75,6 +82,8 @@ impl State {
             message: None,
             before: Vec::new(),
             restored: None,
+            typed: Vec::new(),
+            tried: None,
             size,
         }
     }
@@ -87,6 +96,7 @@ impl State {
         if let Some(note) = answer.notes.first() {
             self.message = Some(note.clone());
         }
+        self.tried = None;
         match self.restored.take() {
             Some(cursor) => {
                 self.cursor = cursor;
@@ -101,22 +111,26 @@ impl State {
                 self.find_place(answer, selected.as_deref());
             }
         }
-        self.settle();
+        self.settle_block(answer);
     }
 
     /// Selects a function in a new answer, if it is there.
     fn find_place(&mut self, answer: &Answer, selected: Option<&str>) {
         let is_subject = |line: &Line| *line == Line::Subject;
-        let is_selected = |line: &Line| {
-            !matches!(line, Line::Text(_))
-                && answer.name_of(*line).is_some_and(|name| Some(&**name) == selected)
+        let is_selected = |line: &Line| answer.name_of(*line).is_some_and(|name| Some(&**name) == selected);
+        // A function has many rows in a tree: the heaviest one is what matters.
+        let weight = |line: Line| answer.numbers(line).total.unwrap_or(0).unsigned_abs();
+        let lines = || self.lines.iter().enumerate();
+        let heaviest = || {
+            let found = lines().filter(|(_, line)| is_selected(line));
+            found.max_by_key(|(place, line)| (weight(**line), Reverse(*place))).map(|(place, _)| place)
         };
-        let place =
-            self.lines.iter().position(is_subject).or_else(|| self.lines.iter().position(is_selected));
+        let place = self.lines.iter().position(is_subject).or_else(heaviest);
         self.cursor.selected = place.unwrap_or_else(|| answer.first_place(&self.lines));
         if let Some(flame) = answer.flame() {
-            let node = flame.nodes.iter().position(|node| Some(&*node.name) == selected);
-            self.cursor.node = node.unwrap_or(0) as u32;
+            let nodes = flame.nodes.iter().enumerate().filter(|(_, node)| Some(&*node.name) == selected);
+            let heaviest = nodes.max_by_key(|(place, node)| (node.width.unsigned_abs(), Reverse(*place)));
+            self.cursor.node = heaviest.map_or(0, |(place, _)| place as u32);
         }
     }
 
@@ -139,9 +153,12 @@ impl State {
     }
 
     /// Shows the same report, laid out for another width.
-    pub(crate) fn show_wrapped(&mut self, answer: &Answer) {
+    pub(crate) fn show_wrapped(&mut self, answer: &Answer, before: &Answer) {
+        let part = self.line().and_then(|line| before.part_of(line));
         self.lay_out(answer);
-        self.settle();
+        let is_selected = |line: &Line| part.is_some() && answer.part_of(*line) == part;
+        self.cursor.selected = self.lines.iter().position(is_selected).unwrap_or(self.cursor.selected);
+        self.settle_block(answer);
     }
 
     /// Forgets which lines are shown, or else what was searched for. Returns whether there was something to forget.
@@ -248,6 +265,17 @@ impl State {
         cursor.top = cursor.top.min(last);
     }
 
+    /// Keeps all lines on the screen that are selected together, if there is space for them.
+    pub(super) fn settle_block(&mut self, answer: &Answer) {
+        self.settle();
+        let block = answer.block(&self.lines, self.cursor.selected);
+        let page = self.page();
+        self.cursor.top = self.cursor.top.max(block.end.saturating_sub(page)).min(block.start);
+        if block.len() > page {
+            self.settle();
+        }
+    }
+
     /// The selected line.
     pub(crate) fn line(&self) -> Option<Line> {
         self.lines.get(self.cursor.selected).copied()
@@ -263,6 +291,14 @@ impl State {
                 .map(|node| &*node.name);
         }
         answer.name_of(self.line()?).map(|name| &**name)
+    }
+
+    /// The function of the selected line, where rows stand for something else.
+    pub(crate) fn function<'a>(&self, answer: &'a Answer) -> Option<&'a str> {
+        match answer.flame() {
+            Some(flame) => flame.nodes.get(self.cursor.node as usize).map(|node| &*node.function),
+            None => answer.function_of(self.line()?),
+        }
     }
 
     /// The command line that shows the same numbers.
@@ -311,6 +347,9 @@ fn split_place(text: &str, room: usize) -> usize {
     let fitting = text.len() - text.trim_start_matches(fits).len();
     fitting.max(text.chars().next().map_or(0, char::len_utf8))
 }
+
+/// The line of the tabs.
+pub(crate) const TABS: u16 = 1;
 
 /// The first line of the rows of a table; above are the heading, the tabs and the titles of columns.
 pub(crate) const BODY: usize = 3;

@@ -1,5 +1,6 @@
 //! Screens and keys.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::sync::Arc;
 
@@ -12,7 +13,8 @@ use crate::ui::answer::{Answer, Line};
 use crate::ui::draw::flame::blocks;
 use crate::ui::draw::{Palette, Theme, draw, text_of};
 use crate::ui::keys::{KEYS, Key};
-use crate::ui::question::{Choice, Question, View};
+use crate::ui::offers::offers;
+use crate::ui::question::{Choice, Grammar, OptionHelp, Question, View};
 use crate::ui::search::Search;
 use crate::ui::state::State;
 use crate::ui::update::{Effect, press};
@@ -333,4 +335,137 @@ fn the_page_lists_the_keys() {
     }
     let rows = page.lines().filter(|line| line.starts_with("| ") && !line.starts_with("| keys |")).count();
     assert_eq!(rows, KEYS.iter().map(|(_, keys)| keys.len()).sum::<usize>());
+}
+
+#[test]
+fn tabs_and_titles_can_be_clicked() {
+    let (mut state, answer) = screen(View::Top);
+    // ` 1 top 2 3 4 …`: only the shown tab has its name on 40 columns.
+    press(&mut state, &answer, Key::Click(7, 1));
+    assert_eq!(state.question.view, View::Tree);
+    press(&mut state, &answer, Key::Click(1, 1));
+    assert_eq!(state.question.view, View::Top);
+    press(&mut state, &answer, Key::Click(39, 1));
+    assert_eq!(state.question.view, View::Top, "there is no tab");
+    let (mut state, answer) = screen(View::Top);
+    for (x, key) in [(20, "total"), (3, "self"), (39, "name")] {
+        press(&mut state, &answer, Key::Click(x, 2));
+        assert_eq!(state.command_line(), format!("prof top --sort {key} cpu"), "{x}");
+    }
+}
+
+#[test]
+fn the_line_under_the_mouse_is_selected_while_its_button_is_held() {
+    let (mut state, answer) = screen(View::Top);
+    for (y, name) in [(4, "read"), (6, "main"), (500, "main"), (0, "parse")] {
+        press(&mut state, &answer, Key::Drag(30, y));
+        assert_eq!(state.selected(&answer), Some(name), "{y}");
+        assert_eq!(state.question.view, View::Top);
+    }
+    let (mut state, answer) = screen(View::Flame);
+    press(&mut state, &answer, Key::Drag(37, 4));
+    assert_eq!((state.selected(&answer), state.cursor.zoom), (Some("read"), 0));
+}
+
+#[test]
+fn tab_leaves_out_what_cannot_be_shown() {
+    let (mut state, answer) = screen(View::Flame);
+    assert_eq!(state.selected(&answer), None, "no function");
+    press(&mut state, &answer, Key::Tab);
+    assert_eq!(state.question.view, View::Hot);
+    // The screen still shows the flame graph if that failed; the next key goes on.
+    assert!(state.back());
+    for view in [View::Timeline, View::Labels] {
+        press(&mut state, &answer, Key::Tab);
+        assert_eq!(state.question.view, view);
+        assert!(state.back());
+    }
+    press(&mut state, &answer, Key::Char('j'));
+    press(&mut state, &answer, Key::Tab);
+    assert_eq!(state.question.view, View::Focus);
+}
+
+#[test]
+fn a_function_is_found_where_it_is_heaviest() {
+    for view in [View::Tree, View::Flame] {
+        let (_, before) = screen(View::Top);
+        let (mut state, _) = screen(View::Top);
+        press(&mut state, &before, Key::Char('j'));
+        assert_eq!(state.selected(&before), Some("read"));
+        let (_, answer) = screen_of("main;a;read 1\nmain;parse 6\nmain;parse;read 2\nmain;read 1", view);
+        state.show(&answer, Some(&before));
+        let parent = match (&*answer.report, state.line()) {
+            (Report::Flame(flame), _) => {
+                let parent = flame.nodes[state.cursor.node as usize].parent;
+                flame.nodes[parent as usize].name.to_string()
+            }
+            (Report::Tree(tree), Some(Line::Tree(row))) => {
+                tree.rows[tree.rows[row as usize].parent.unwrap() as usize].name.to_string()
+            }
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(parent, "parse", "{view:?}");
+    }
+}
+
+#[test]
+fn options_are_completed() {
+    let help = |value: &str, values: &[&str]| OptionHelp {
+        value: value.to_string(),
+        values: values.iter().map(|value| (value.to_string(), String::new())).collect(),
+        is_for_screens: true,
+        ..OptionHelp::default()
+    };
+    let options = [
+        ("--focus", help("RE", &[])),
+        ("--fold", help("", &[])),
+        ("--names", help("HOW", &["short", "full"])),
+        ("--show-stacks", help("RE", &[])),
+        ("--width", OptionHelp { is_for_screens: false, ..help("N", &[]) }),
+    ];
+    let options = options.into_iter().map(|(name, help)| (name.to_string(), help)).collect();
+    let grammar = Grammar(BTreeMap::from([(View::Top, options)]));
+    let (mut state, answer) = screen(View::Top);
+    state.grammar = Arc::new(grammar);
+    let offered = |typed: &str| -> Vec<String> {
+        offers(&state.grammar, View::Top, &answer, typed).into_iter().map(|offer| offer.shown).collect()
+    };
+    assert_eq!(offered(""), ["--focus RE", "--fold", "--names HOW", "--show-stacks RE"], "not --width");
+    assert_eq!(offered("--fo"), ["--focus RE", "--fold"]);
+    assert_eq!(offered("stack"), ["--show-stacks RE"], "a part of its name");
+    assert_eq!(offered("--names "), ["short", "full"]);
+    assert_eq!(offered("--names=f"), ["full"]);
+    assert_eq!(offered("--fold --focus re"), ["read", "Render"], "functions on the screen");
+    assert_eq!(offered("--focus 'no such"), Vec::<String>::new());
+    let mut typed = |keys: &str| {
+        type_text(&mut state, &answer, ":");
+        type_text(&mut state, &answer, keys);
+        press(&mut state, &answer, Key::Tab);
+        let text = state.typing.clone().unwrap().text;
+        press(&mut state, &answer, Key::Esc);
+        text
+    };
+    assert_eq!(typed("--f"), "--fo");
+    assert_eq!(typed("--foc"), "--focus ");
+    assert_eq!(typed("--focus pa"), "--focus parse ");
+    assert_eq!(typed("--names=s"), "--names=short ");
+    assert_eq!(typed("--none"), "--none");
+}
+
+#[test]
+fn what_was_typed_comes_back() {
+    let (mut state, answer) = screen(View::Top);
+    for text in ["--by file", "--by line", "--by file"] {
+        type_text(&mut state, &answer, &format!(":{text}"));
+        press(&mut state, &answer, Key::Enter);
+    }
+    type_text(&mut state, &answer, "/read");
+    press(&mut state, &answer, Key::Enter);
+    type_text(&mut state, &answer, ":");
+    let mut text_after = |key: Key| {
+        press(&mut state, &answer, key);
+        state.typing.as_ref().unwrap().text.clone()
+    };
+    let texts = [Key::Up, Key::Up, Key::Up, Key::Down, Key::Down].map(&mut text_after);
+    assert_eq!(texts, ["--by file", "--by line", "--by line", "--by file", ""]);
 }

@@ -104,6 +104,8 @@ const OF_COMMANDS: &[(&str, &str, &str, &str)] = &[
     ("ui", "--keys", "j", "cpu.pb.gz"),
     ("ui", "--report", "", "--keys j cpu.pb.gz"),
     ("ui", "--screen", "60x20", "--keys j cpu.pb.gz"),
+    ("ui", "--source-path", "code", "--keys 5 sum.callgrind"),
+    ("ui", "--trim-path", "/nowhere/made/", "--source-path code --keys 5 sum.callgrind"),
     ("flame", "--time", "", "threads.jfr"),
     ("flame", "--heatmap", "", "threads.jfr"),
     ("flame", "--icicle", "", "cpu.pb.gz"),
@@ -281,6 +283,9 @@ const UNTRIED_OF_COMMANDS: &[(&str, &str, &str)] = &[
     ("ui", "--verbose", "only has an effect while a server records: servers_record_again"),
 ];
 
+/// Options of `ui` whose trials press keys of their own.
+const OF_KEYS: [&str; 5] = ["--keys", "--report", "--screen", "--source-path", "--trim-path"];
+
 /// The words between the command and those of a trial.
 fn lead(command: &str, trial: Trial) -> &'static str {
     let is_of_cpu = trial.common.contains("pu.pb.gz") && !trial.common.contains("--anonymize");
@@ -297,7 +302,7 @@ fn lead(command: &str, trial: Trial) -> &'static str {
         }
         "flame" => "out.svg",
         // It needs a terminal unless it is told which keys to press.
-        "ui" if !["--keys", "--report", "--screen"].contains(&trial.option) => "--keys j",
+        "ui" if !OF_KEYS.contains(&trial.option) => "--keys j",
         "convert" if !writes => "-o - --output-format pprof",
         _ => "",
     }

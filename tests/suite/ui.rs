@@ -425,6 +425,54 @@ fn units_and_edits_are_those_of_the_command_line() {
     assert!(rescaled.contains("rescaled × 1.334 (total)"), "9.70 ÷ 7.27: {rescaled}");
 }
 
+/// What changed, and why, is part of the report of two sides, on the screen as in the shell.
+#[test]
+#[cfg(unix)]
+fn the_report_of_two_sides_says_what_changed() {
+    let folder = folder();
+    let compared = ["--base", "old.pb.gz", "new.pb.gz"];
+    // The profiles are loaded for another view first, which does not compare their runs.
+    for keys in ["9", "192"] {
+        let keys = format!("{keys}9");
+        let screen = pressed(folder.path(), &compared, &keys, &["--report"]);
+        let screen: Value = serde_json::from_str(&screen).unwrap();
+        assert!(screen["changes"]["verdict"].is_string(), "{keys}: {screen}");
+        assert_eq!(screen, in_shell(folder.path(), "prof report --base old.pb.gz new.pb.gz"), "{keys}");
+    }
+    assert!(pressed(folder.path(), &compared, "9", &[]).contains("\nchanged: "));
+}
+
+/// A finding is selected as a whole, and every key goes to the next one.
+#[test]
+fn findings_are_selected_one_by_one() {
+    let folder = folder();
+    let shown = |keys: &str| {
+        let screen = pressed(folder.path(), &["cpu.pb.gz"], keys, &["--screen", "80x40"]);
+        screen.lines().rev().nth(2).unwrap().to_string()
+    };
+    let [first, second] = ["9", "9j"].map(shown);
+    assert!(first.contains("prof source --fold") && second.contains("@memory"), "{first}\n{second}");
+    assert_eq!([shown("9jk"), shown("9j/collect<enter>n")], [first, second]);
+}
+
+/// Rows of other things than functions lead to the source of their functions.
+#[test]
+fn source_lines_of_files_and_lines_are_shown() {
+    let folder = folder();
+    let last = |keys: &str| command(folder.path(), &["cpu.pb.gz"], keys);
+    let file = r"prof source 'file:^/srv/shop/catalog/catalog\.go$' cpu.pb.gz";
+    assert_eq!(last(":--by file<enter>g5"), file);
+    assert_eq!(
+        last(":--by package<enter>g5"),
+        r"prof source 'package:^example\.com/shop/catalog$' cpu.pb.gz"
+    );
+    let function = "prof source 'example.com/shop/catalog.(*Catalog).Discounted' cpu.pb.gz";
+    assert_eq!([last(":--by line<enter>g5"), last(":--by line<enter>2G5")][0], function);
+    assert!(last(":--by line<enter>g2H5").contains("Discounted"));
+    // From there on, it is a function that is selected.
+    assert!(last(":--by file<enter>g5c").starts_with("prof focus 'example.com/shop/catalog"));
+}
+
 #[test]
 fn lines_of_text_lead_on() {
     let folder = folder();
@@ -438,6 +486,14 @@ fn lines_of_text_lead_on() {
         last("cpu.pb.gz", "9f1"),
         "prof top --focus '^example\\.com/shop/catalog\\.\\(\\*Catalog\\)\\.Discounted$' cpu.pb.gz"
     );
+    // A sequence is called after its last function, and a comparison is no view of this screen.
+    assert_eq!(last("cpu.pb.gz", "6f1"), last("cpu.pb.gz", "2jf1"));
+    assert!(last("cpu.pb.gz", "6/sequences<enter>jj<enter>").starts_with("prof focus "));
+    let compared = ["--base", "old.pb.gz", "new.pb.gz"];
+    let shown = pressed(folder.path(), &compared, "9/changed<enter><enter>", &[]);
+    assert!(shown.contains("prof diff is no view of this screen: y copies"), "{shown}");
+    let copied = pressed(folder.path(), &compared, "9/changed<enter>y", &[]);
+    assert!(copied.contains("copied prof diff old.pb.gz new.pb.gz"), "{copied}");
     let metrics = |keys: &str| pressed(folder.path(), &["--view", "timeline", "java.jfr"], keys, &[]);
     assert!(metrics("m").contains("prof timeline --metric"), "without having been in another view");
 }

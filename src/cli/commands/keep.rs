@@ -6,7 +6,7 @@ use anyhow::Result;
 
 use crate::cli::input::request::they_are;
 use crate::cli::terminal::failure::hinted;
-use crate::load::{Error, Loaded};
+use crate::load::{Error, Loaded, Prepared, Sides};
 use crate::report::Message;
 
 /// Profiles that stay loaded, and the notes on the last report.
@@ -15,9 +15,26 @@ use crate::report::Message;
 /// no second reading.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Keep {
-    loads: Arc<Mutex<Vec<(String, Loaded)>>>,
+    loads: Arc<Mutex<Vec<(String, KeptProfile)>>>,
+    /// What filters left of a profile the last time: another view or order of the same needs no filtering.
+    prepared: Arc<Mutex<Option<(String, Prepared)>>>,
     notes: Arc<Mutex<Vec<Message>>>,
     metrics: Arc<Mutex<Vec<String>>>,
+}
+
+/// What was loaded.
+#[derive(Clone, Debug)]
+pub(crate) struct KeptProfile {
+    /// The profile, with the old side if there is one.
+    pub(crate) loaded: Loaded,
+    /// The runs of both sides, for views that compare them.
+    pub(crate) sides: Option<Sides>,
+}
+
+impl From<Loaded> for KeptProfile {
+    fn from(loaded: Loaded) -> Self {
+        KeptProfile { loaded, sides: None }
+    }
 }
 
 /// How many profiles stay loaded: with and without labels, with and without times, and the baselines of two metrics.
@@ -54,7 +71,8 @@ impl Keep {
         metrics: &[String],
         load: impl FnOnce() -> Result<Loaded>,
     ) -> Result<Loaded> {
-        let loaded = self.get(key, load)?.showing(metrics).map_err(unknown)?;
+        let loaded =
+            self.get(key, || load().map(KeptProfile::from))?.loaded.showing(metrics).map_err(unknown)?;
         self.remember_metrics(&loaded);
         Ok(loaded)
     }
@@ -65,20 +83,31 @@ impl Keep {
             loaded.profile.meta.metrics.iter().map(|metric| metric.name.clone()).collect();
     }
 
-    /// The profile of this key, loaded now or earlier.
-    pub(crate) fn get(&self, key: String, load: impl FnOnce() -> Result<Loaded>) -> Result<Loaded> {
-        let kept =
-            locked(&self.loads).iter().find(|(other, _)| *other == key).map(|(_, loaded)| loaded.clone());
-        if let Some(loaded) = kept {
-            return Ok(loaded);
+    /// The filtered profile of this key, made now or the last time.
+    pub(crate) fn prepared(&self, key: String, make: impl FnOnce() -> Result<Prepared>) -> Result<Prepared> {
+        let last =
+            locked(&self.prepared).as_ref().filter(|(other, _)| *other == key).map(|(_, last)| last.clone());
+        if let Some(last) = last {
+            return Ok(last);
         }
-        let loaded = load()?;
+        let prepared = make()?;
+        *locked(&self.prepared) = Some((key, prepared.clone()));
+        Ok(prepared)
+    }
+
+    /// The profile of this key, loaded now or earlier.
+    pub(crate) fn get(&self, key: String, load: impl FnOnce() -> Result<KeptProfile>) -> Result<KeptProfile> {
+        let kept = locked(&self.loads).iter().find(|(other, _)| *other == key).map(|(_, kept)| kept.clone());
+        if let Some(kept) = kept {
+            return Ok(kept);
+        }
+        let kept = load()?;
         let mut loads = locked(&self.loads);
         if loads.len() >= MOST {
             loads.remove(0);
         }
-        loads.push((key, loaded.clone()));
-        Ok(loaded)
+        loads.push((key, kept.clone()));
+        Ok(kept)
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use anyhow::Result;
 
 use crate::cli::commands::fit::{Attempt, fitted};
-use crate::cli::commands::keep::Keep;
+use crate::cli::commands::keep::{Keep, KeptProfile};
 use crate::cli::commands::requirement::Requirement;
 use crate::cli::input::request::{explain as explain_load, load};
 use crate::cli::options::args::{InputArgs, RowLimit, StackArgs, ViewArgs, note, say, warn};
@@ -77,14 +77,21 @@ impl<'a> Show<'a> {
     ) -> Result<(Report, Option<T>)> {
         let filters = self.filters();
         let mut sides = None;
+        let asked = is_asked.then_some(&mut sides);
         let loaded = match self.keep {
-            Some(keep) => self.kept(keep, &filters)?,
-            None => self.load(&filters, is_asked.then_some(&mut sides))?,
+            Some(keep) => self.kept(keep, &filters, asked)?,
+            None => self.load(&filters, asked)?,
         };
         let compared = sides.and_then(|sides| compare(&self, sides));
         let input = &self.stacks.input;
         let mut clock = Clock::new(input.verbose);
-        let mut prepared = prepare(loaded, &filters, self.by, input)?;
+let mut prepared = match self.keep {
+            Some(keep) => {
+                let key = self.prepared_key(&filters)?;
+                keep.prepared(key, || prepare(loaded, &filters, self.by.clone(), input))?
+            }
+            None => prepare(loaded, &filters, self.by, input)?,
+        };
         if let Some(keep) = self.keep {
             keep.note(prepared.notes.iter().map(Message::note));
         }
@@ -155,15 +162,26 @@ impl<'a> Show<'a> {
         Ok(loaded)
     }
 
-    /// The profile, loaded now or earlier.
-    fn kept(&self, keep: &Keep, filters: &Filters) -> Result<Loaded> {
+    /// The profile, loaded now or earlier. If asked for `sides`, sets them to the runs of both.
+    fn kept(&self, keep: &Keep, filters: &Filters, sides: Option<&mut Option<Sides>>) -> Result<Loaded> {
         let depends_on_metric = self.stacks.base.is_given() || self.stacks.many.combine().chooses();
         let key = self.key(filters, depends_on_metric)?;
-        let load = || self.load(filters, None);
-        let loaded = if depends_on_metric {
-            keep.get(key, load)?
+        let loaded = if let Some(sides) = sides {
+            // The runs take as much memory again, so they are kept only for views that compare them.
+            let load = || {
+                let mut sides = None;
+                Ok(KeptProfile { loaded: self.load(filters, Some(&mut sides))?, sides })
+            };
+            let kept = keep.get(format!("{key} and runs"), load)?;
+            *sides = kept.sides;
+            kept.loaded
         } else {
-            keep.get_showing(key, &self.stacks.input.metrics, load)?
+            let load = || self.load(filters, None);
+            if depends_on_metric {
+                keep.get(key, || load().map(KeptProfile::from))?.loaded
+            } else {
+                keep.get_showing(key, &self.stacks.input.metrics, load)?
+            }
         };
         self.check(&loaded)?;
         Ok(loaded)
@@ -182,6 +200,12 @@ impl<'a> Show<'a> {
         let words = [input.repeated(), stacks.many.repeated(), stacks.base.repeated()];
         let flags = (needs.labels, needs.sizes, needs.times, stacks.filters.all_frames);
         Ok(format!("{:?} {words:?} {by:?} {flags:?}", input.files()?))
+    }
+
+    /// What two views have in common that show the same of a profile.
+    fn prepared_key(&self, filters: &Filters) -> Result<String> {
+        let loaded = self.key(filters, true)?;
+        Ok(format!("{loaded} {filters:?} {:?}", self.by))
     }
 
     /// What has to be loaded.

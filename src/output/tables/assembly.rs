@@ -79,7 +79,7 @@ pub(super) fn tables<'r>(assembly: &'r Assembly, form: Form, style: &'r Style) -
         return Ok(vec![columns(assembly, &values, style).table(form, &[], rows, [])]);
     }
     let groups = [Which::Own.group(), Which::Total.group()];
-    let table = |function: &'r AssemblyFunction| {
+    let table = |_, function: &'r AssemblyFunction| {
         let rows = move || rows(function, form).into_iter();
         let mut table = columns(assembly, &values, style).table(form, &groups, rows, []);
         table.above.push(Note::faint(place(function)));

@@ -28,6 +28,7 @@ fn notes(report: &BudgetReport, style: &Style) -> Vec<Note> {
     let sentence = |budget: &BudgetCheck| Note {
         text: words::budget(&report.header, budget),
         emphasis: if budget.exceeded { Emphasis::Strong } else { Emphasis::None },
+        ..Note::default()
     };
     let mut notes: Vec<Note> = words::folded_of_one_side(report).map(Note::faint).into_iter().collect();
     notes.extend(report.budgets.iter().map(sentence));

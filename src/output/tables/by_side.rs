@@ -247,7 +247,7 @@ fn of_build(diff: &Diff, style: &Style) -> impl Iterator<Item = Note> + use<> {
     });
     let budgets = diff.budgets.iter().map(|budget| {
         let emphasis = if budget.exceeded { Emphasis::Strong } else { Emphasis::Faint };
-        Note { text: words::budget(&diff.header, budget), emphasis }
+        Note { text: words::budget(&diff.header, budget), emphasis, ..Note::default() }
     });
     let moved = causes::moves(diff, explain, name).map(Note::plain);
     let matched = words::matched(diff, style.all_matches, name).map(Note::faint);

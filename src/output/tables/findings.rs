@@ -3,7 +3,7 @@
 use crate::name::{base_name, clean, short_name, split_shown};
 use crate::output::diff::{causes, causes::Shown, words};
 use crate::output::style::{Explain, Style};
-use crate::output::table::{Columns, Form, Kind, Note, Table};
+use crate::output::table::{Columns, Form, Kind, Note, ReportPart, Table};
 use crate::output::width::wrap;
 use crate::output::{Scaled, scale};
 use crate::report::{Ceiling, Diff, DiffVerdict, Finding, Findings, Header, Remark, Sentence};
@@ -32,10 +32,14 @@ pub(super) fn tables<'r>(
     }
     notes.extend(words.changes());
     for (number, finding) in report.findings.iter().enumerate() {
-        notes.extend(words.finding(number + 1, finding));
+        let part = ReportPart::Finding(number);
+        notes.extend(words.finding(number + 1, finding).into_iter().map(|note| note.about(part)));
     }
     notes.extend(words.left_out().into_iter().map(Note::faint));
-    notes.extend(report.remarks.iter().flat_map(|remark| words.remark(remark)));
+    for (number, remark) in report.remarks.iter().enumerate() {
+        let part = ReportPart::Remark(number);
+        notes.extend(words.remark(remark).into_iter().map(|note| note.about(part)));
+    }
     notes.extend(words.closing().into_iter().map(Note::faint));
     Ok(vec![Table::of_notes(notes)])
 }
@@ -142,8 +146,9 @@ impl Words<'_> {
             Some(shown) => shown.headline(diff),
             None => unexplained(diff),
         };
-        let mut notes: Vec<Note> =
-            self.paragraph("changed: ", &self.plain(&headline)).into_iter().map(Note::title).collect();
+        let whole = |note: Note| note.about(ReportPart::Changes);
+        let headline = self.paragraph("changed: ", &self.plain(&headline));
+        let mut notes: Vec<Note> = headline.into_iter().map(Note::title).map(whole).collect();
         let lead = " ".repeat(LEAD);
         let spelled = |name: &str| self.spelled(&Sentence::of(&name.into()));
         for cause in shown.iter().flat_map(|shown| &shown.causes) {
@@ -151,17 +156,21 @@ impl Words<'_> {
             let evidence = causes::evidence(diff, cause, spelled);
             let says = format!("{}  {}, {evidence}", spelled(&cause.function), causes::change(cause));
             let first = format!("  {points:>8}  ");
-            notes
-                .extend(self.paragraph(&self.plain(&first), &self.plain(&says)).into_iter().map(Note::plain));
+            let says = self.paragraph(&self.plain(&first), &self.plain(&says));
             let command = causes::command(diff, cause);
-            notes.extend(command.map(|command| Note::faint(format!("{lead}{}", self.command(&command)))));
+            let command = command.map(|command| Note::faint(format!("{lead}{}", self.command(&command))));
+            let lines = says.into_iter().map(Note::plain).chain(command);
+            match diff.causes.iter().position(|other| std::ptr::eq(other, *cause)) {
+                Some(place) => notes.extend(lines.map(|note| note.about(ReportPart::Cause(place)))),
+                None => notes.extend(lines),
+            }
         }
         let rest = shown.and_then(|shown| shown.rest(diff)).into_iter();
         let moves = causes::moves(diff, Explain::Most, spelled);
         for text in rest.chain(moves) {
             notes.extend(self.paragraph(&lead, &self.plain(&text)).into_iter().map(Note::faint));
         }
-        notes.push(Note::faint(format!("{lead}{}", self.command(&changes.command))));
+        notes.push(whole(Note::faint(format!("{lead}{}", self.command(&changes.command)))));
         notes.push(Note::title("now:"));
         notes
     }

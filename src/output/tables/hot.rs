@@ -7,7 +7,7 @@ use crate::output::Scaled;
 use crate::output::label::{Joined, Label};
 use crate::output::names::DisplayNames;
 use crate::output::style::Style;
-use crate::output::table::{Columns, Emphasis, Form, Kind, Note, Rank, Table};
+use crate::output::table::{Columns, Emphasis, Form, Kind, Note, Rank, ReportPart, Table};
 use crate::output::tables::values::{
     HasValues, Measured, RowSides, ValueColumns, Which, artefact_note, side_only,
 };
@@ -19,6 +19,7 @@ struct HotLine<'r> {
     what: What<'r>,
     /// The sequence, on the line with its numbers.
     sequence: Option<&'r HotSequence>,
+    part: Option<ReportPart>,
     new: Measured,
     old: Measured,
 }
@@ -40,12 +41,12 @@ impl HasValues for HotLine<'_> {
 
 impl<'r> HotLine<'r> {
     fn without_numbers(what: What<'r>) -> Self {
-        HotLine { what, sequence: None, new: Measured::default(), old: Measured::default() }
+        HotLine { what, sequence: None, part: None, new: Measured::default(), old: Measured::default() }
     }
 
     fn chain(names: Vec<&'r Name>, is_continued: bool, new: Pair, old: Option<Pair>) -> Self {
         let what = What::Chain { names, is_continued, side: side_only(new, old) };
-        HotLine { what, sequence: None, new: new.into(), old: old.unwrap_or_default().into() }
+        HotLine { what, sequence: None, part: None, new: new.into(), old: old.unwrap_or_default().into() }
     }
 }
 
@@ -109,7 +110,9 @@ fn path_lines(path: &[PathStep]) -> Vec<HotLine<'_>> {
     let cut = groups.len().saturating_sub(MOST_PATH);
     let head = if cut > 0 { MOST_PATH / 2 } else { groups.len() };
     let mut lines = Vec::new();
+    let mut steps = 0;
     for (index, group) in groups.into_iter().enumerate() {
+        steps += group.len();
         if index == head && cut > 0 {
             lines.push(HotLine::without_numbers(What::Cut(cut)));
         }
@@ -117,7 +120,9 @@ fn path_lines(path: &[PathStep]) -> Vec<HotLine<'_>> {
             && (index < head || index >= head + cut)
         {
             let names = group.iter().map(|step| &step.name).collect();
-            lines.push(HotLine::chain(names, false, last.values.new, last.values.old));
+            // The numbers are those of the last step.
+            let part = Some(ReportPart::Step(steps - 1));
+            lines.push(HotLine { part, ..HotLine::chain(names, false, last.values.new, last.values.old) });
         }
     }
     lines
@@ -160,15 +165,20 @@ fn sequences<'r>(view: &Rc<HotView<'r>>, values: &ValueColumns<'r>, form: Form) 
 /// line with their callers.
 fn sequence_lines(sequences: &[HotSequence], form: Form) -> impl Iterator<Item = HotLine<'_>> {
     let before = std::iter::once(&[][..]).chain(sequences.iter().map(|sequence| &sequence.frames[..]));
-    sequences.iter().zip(before).flat_map(move |(sequence, before)| {
+    sequences.iter().zip(before).enumerate().flat_map(move |(place, (sequence, before))| {
         let is_continued = form != Form::Csv && !before.is_empty() && sequence.frames.starts_with(before);
         let from = if is_continued { before.len() } else { 0 };
         let new = Pair { self_value: sequence.self_value, total: sequence.total };
         let names = sequence.frames[from..].iter().collect();
-        let line =
-            HotLine { sequence: Some(sequence), ..HotLine::chain(names, is_continued, new, sequence.old) };
+        let part = Some(ReportPart::Sequence(place));
+        let line = HotLine {
+            sequence: Some(sequence),
+            part,
+            ..HotLine::chain(names, is_continued, new, sequence.old)
+        };
         let has_callers = form != Form::Csv && !is_continued;
-        let callers = has_callers.then(|| HotLine::without_numbers(What::Callers(sequence)));
+        let callers = || HotLine { part, ..HotLine::without_numbers(What::Callers(sequence)) };
+        let callers = has_callers.then(callers);
         std::iter::once(line).chain(callers)
     })
 }
@@ -201,6 +211,7 @@ impl<'r> HotView<'r> {
         let view = self.clone();
         columns.show(title, Kind::Name, move |line| view.label(line));
         let hot = self.hot;
+        columns.part(|line| line.part);
         columns.emphasis(move |line| match &line.what {
             What::Chain { names, .. } if names.iter().any(|name| hot.header.is_highlighted(name)) => {
                 Emphasis::Marked

@@ -5,7 +5,7 @@ use crate::output::Scaled;
 use crate::output::label::Label;
 use crate::output::names::DisplayNames;
 use crate::output::style::Style;
-use crate::output::table::{Cell, Columns, Emphasis, Form, Kind, Note, Table};
+use crate::output::table::{Cell, Columns, Emphasis, Form, Kind, Note, ReportPart, Table};
 use crate::output::tables::values::{
     HasValues, RowSides, ValueColumns, Which, Wholes, add_shares, artefact_note, more, side_only,
 };
@@ -17,6 +17,8 @@ use crate::unit::{self};
 /// A line of a function.
 struct SourceRow<'r> {
     function: &'r SourceFunction,
+    /// Its place among the functions.
+    place: usize,
     line: &'r SourceLine,
     /// Whether people see no values, because all are zero.
     is_blank: bool,
@@ -37,16 +39,17 @@ pub(super) fn tables<'r>(
     let header = &source.header;
     let values = ValueColumns::new(header, header.shown.max(header.old_sum()), style)?;
     if form == Form::Csv {
-        let rows = move || source.functions.iter().flat_map(move |function| lines(function, form));
+        let functions = move || source.functions.iter().enumerate();
+        let rows = move || functions().flat_map(move |(place, function)| lines(place, function, form));
         return Ok(vec![columns(source, &values, form).table(form, &[], rows, [])]);
     }
     let groups = match header.base {
         Some(_) => [Which::Total.group(), Which::Own.group()],
         None => [Which::Own.group(), Which::Total.group()],
     };
-    let table = |function: &'r SourceFunction| {
+    let table = |place: usize, function: &'r SourceFunction| {
         let mut table =
-            columns(source, &values, form).table(form, &groups, move || lines(function, form), []);
+            columns(source, &values, form).table(form, &groups, move || lines(place, function, form), []);
         table.above = where_from(function);
         (table, summary(function, &values, source, style))
     };
@@ -60,17 +63,17 @@ pub(super) fn per_function<'r, F>(
     values: &ValueColumns<'r>,
     form: Form,
     style: &'r Style,
-    table: impl Fn(&'r F) -> (Table<'r>, String),
+    table: impl Fn(usize, &'r F) -> (Table<'r>, String),
 ) -> Vec<Table<'r>> {
     let header = values.header;
     let names = || functions.iter().map(&name);
     let shown = DisplayNames::of(header, names(), form, style);
     let mut tables: Vec<Table> = Vec::new();
-    for (function, name) in functions.iter().zip(names()) {
-        let (mut table, summary) = table(function);
+    for (place, (function, name)) in functions.iter().zip(names()).enumerate() {
+        let (mut table, summary) = table(place, function);
         let emphasis = if header.is_highlighted(name) { Emphasis::Marked } else { Emphasis::Bold };
         let text = fitted(&shown.marked(header, name, style), &summary, style);
-        table.above.insert(0, Note { text, emphasis });
+        table.above.insert(0, Note { text, emphasis, part: Some(ReportPart::Function(place)) });
         tables.push(table);
     }
     let matches = Grouping { one: "function matches", several: "functions match", ..Grouping::default() };
@@ -83,10 +86,10 @@ pub(super) fn per_function<'r, F>(
     tables
 }
 
-fn lines(function: &SourceFunction, form: Form) -> impl Iterator<Item = SourceRow<'_>> {
+fn lines(place: usize, function: &SourceFunction, form: Form) -> impl Iterator<Item = SourceRow<'_>> {
     function.lines.iter().map(move |line| {
         let has_value = [line.values.new, line.values.old.unwrap_or_default()] != [Pair::default(); 2];
-        SourceRow { function, line, is_blank: form != Form::Csv && !has_value }
+        SourceRow { function, place, line, is_blank: form != Form::Csv && !has_value }
     })
 }
 
@@ -116,6 +119,7 @@ fn columns<'r>(
         Label::code(clean(&text))
     };
     columns.show("SOURCE", Kind::Name, text);
+    columns.part(|row| Some(ReportPart::Function(row.place)));
     columns.emphasis(|row| {
         let (own, whole) = (
             row.line.values.new.self_value.unsigned_abs(),

@@ -14,7 +14,7 @@ use crate::output::width::add_blanks;
 
 /// The lines of a table, with those above and below it.
 pub(super) fn lines<'t>(table: Table<'t>, style: &'t Style) -> Box<dyn Iterator<Item = TextLine> + 't> {
-    let note = |note: Note| TextLine::new(note.text, note.emphasis);
+    let note = |note: Note| TextLine::new(note.text, note.emphasis).about(note.part);
     let Table { above, below, columns, .. } = &table;
     let (above, below) = (above.clone().into_iter().map(note), below.clone().into_iter().map(note));
     if columns.is_empty() {
@@ -209,11 +209,11 @@ impl ColumnLayout<'_> {
                 let mut names = label.lines(space, ellipsis).into_iter();
                 self.add_name(&mut first, &names.next().unwrap_or_default(), text);
                 let line = |name: String| [" ".repeat(self.taken), name].concat();
-                further.extend(names.map(|name| TextLine::row(line(name), row.emphasis)));
+                further.extend(names.map(|name| TextLine::row(line(name), row.emphasis).about(row.part)));
             }
             _ => self.add_name(&mut first, "", text),
         }
-        (TextLine::row(first, row.emphasis), further)
+        (TextLine::row(first, row.emphasis).about(row.part), further)
     }
 
     /// The numbers of a line, aligned to the right.

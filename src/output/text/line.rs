@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use anstyle::{AnsiColor, Style};
 
 use crate::name::{clean, display_width, fit};
-use crate::output::table::Emphasis;
+use crate::output::table::{Emphasis, ReportPart};
 use crate::output::width::{cut, wrap};
 
 /// A line of text.
@@ -15,17 +15,24 @@ pub(super) struct TextLine {
     pub(super) emphasis: Emphasis,
     /// Whether it is a row of a table, which is laid out and never wrapped.
     pub(super) is_row: bool,
+    /// What it shows of the report.
+    pub(super) part: Option<ReportPart>,
 }
 
 impl TextLine {
     /// A line of prose, which is wrapped if the terminal is too narrow for it.
     pub(super) fn new(text: impl Into<String>, emphasis: Emphasis) -> Self {
-        TextLine { text: text.into(), emphasis, is_row: false }
+        TextLine { text: text.into(), emphasis, ..TextLine::default() }
     }
 
     /// A row of a table.
     pub(super) fn row(text: String, emphasis: Emphasis) -> Self {
-        TextLine { text, emphasis, is_row: true }
+        TextLine { is_row: true, ..TextLine::new(text, emphasis) }
+    }
+
+    /// The same, which shows a part of the report.
+    pub(super) fn about(self, part: Option<ReportPart>) -> Self {
+        TextLine { part, ..self }
     }
 
     /// Whether it need not be wrapped in a terminal of `width` columns.
@@ -41,15 +48,16 @@ impl TextLine {
             return vec![self];
         }
         if self.is_row {
-            return vec![TextLine::row(cut(&self.text, width, ellipsis), self.emphasis)];
+            return vec![TextLine { text: cut(&self.text, width, ellipsis), ..self }];
         }
         let text = self.text.trim_start();
         let indent = &self.text[..self.text.len() - text.len()];
         let room = width.saturating_sub(indent.len()).max(1);
-        wrap(text, room)
-            .into_iter()
-            .map(|text| TextLine::new(format!("{indent}{}", fit(&text, room, ellipsis)), self.emphasis))
-            .collect()
+        let line = |text: String| {
+            let text = format!("{indent}{}", fit(&text, room, ellipsis));
+            TextLine::new(text, self.emphasis).about(self.part)
+        };
+        wrap(text, room).into_iter().map(line).collect()
     }
 
     pub(super) fn write(&self, out: &mut dyn Write, color: bool) -> io::Result<()> {

@@ -16,9 +16,9 @@ use crate::name::clean;
 use crate::output::Scaled;
 use crate::output::error::Error;
 use crate::output::style::Style;
-#[cfg(feature = "ui")]
-use crate::output::table::Emphasis;
 use crate::output::table::Form;
+#[cfg(feature = "ui")]
+use crate::output::table::{Emphasis, ReportPart};
 use crate::output::tables::tables;
 use crate::output::text::line::TextLine;
 use crate::report::{Header, Report};
@@ -50,9 +50,21 @@ fn lines<'r>(report: &'r Report, style: &'r Style) -> Scaled<Box<dyn Iterator<It
     Ok(Box::new(heading.into_iter().flatten().chain(tables)))
 }
 
-/// The lines of a report that a screen of this style shows below the first line of the header, each with its emphasis.
+/// A line of a screen.
 #[cfg(feature = "ui")]
-pub(crate) fn text_lines(report: &Report, style: &Style) -> Scaled<Vec<(String, Emphasis)>> {
+#[derive(Clone, Debug)]
+pub(crate) struct ScreenLine {
+    /// The text, as wide as it fits.
+    pub(crate) text: String,
+    /// How it stands out.
+    pub(crate) emphasis: Emphasis,
+    /// What it shows of the report.
+    pub(crate) part: Option<ReportPart>,
+}
+
+/// The lines of a report that a screen of this style shows below the first line of the header.
+#[cfg(feature = "ui")]
+pub(crate) fn text_lines(report: &Report, style: &Style) -> Scaled<Vec<ScreenLine>> {
     Ok(on_screen(lines(report, style)?.skip(1), style))
 }
 
@@ -65,10 +77,14 @@ pub(crate) fn heading_parts(report: &Report, style: &Style) -> Scaled<Vec<String
 }
 
 #[cfg(feature = "ui")]
-fn on_screen(lines: impl Iterator<Item = TextLine>, style: &Style) -> Vec<(String, Emphasis)> {
+fn on_screen(lines: impl Iterator<Item = TextLine>, style: &Style) -> Vec<ScreenLine> {
     let width = style.width.unwrap_or(usize::MAX);
     let lines = lines.flat_map(|line| line.wrapped(width, style.glyphs.ellipsis));
-    lines.map(|line| (clean(line.text.trim_end()).into_owned(), line.emphasis)).collect()
+    let line = |TextLine { text, emphasis, part, .. }: TextLine| {
+        let text = clean(text.trim_end()).into_owned();
+        ScreenLine { text, emphasis, part }
+    };
+    lines.map(line).collect()
 }
 
 /// Writes lines; prose that is too long for the terminal is wrapped.

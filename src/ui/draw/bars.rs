@@ -11,8 +11,9 @@ use crate::ui::answer::Answer;
 use crate::ui::draw::cells::put;
 use crate::ui::draw::help::ascii;
 use crate::ui::draw::theme::Theme;
+use crate::ui::offers::offers;
 use crate::ui::question::View;
-use crate::ui::state::{Purpose, State};
+use crate::ui::state::{Purpose, State, TABS};
 use crate::unit::share;
 
 /// The heading and the tabs.
@@ -25,17 +26,32 @@ pub(super) fn top(state: &State, answer: &Answer, theme: Theme, note: &str, area
     }
     put(cells, 0, 0, &fit(&parts.join(dot), width, theme.ellipsis()), width, Theme::bold());
     let mut x = 0;
-    for (place, view) in View::ALL.into_iter().enumerate() {
-        let is_shown = view == state.question.view;
-        let text = format!(" {} {}", place + 1, view.title());
-        // Where there is no space for the names of tabs, only that of the view is shown.
-        let text = if tabs_fit(width) || is_shown { text } else { format!(" {}", place + 1) };
-        let style = if is_shown { Theme::selected() } else { theme.faint() };
-        put(cells, x as u16, 1, &text, width.saturating_sub(x), style);
+    for (view, text) in tabs(state) {
+        let style = if view == state.question.view { Theme::selected() } else { theme.faint() };
+        put(cells, x as u16, TABS, &text, width.saturating_sub(x), style);
         x += display_width(&text);
     }
     let start = width.saturating_sub(note.len());
-    put(cells, start as u16, 1, note, note.len(), Theme::selected());
+    put(cells, start as u16, TABS, note, note.len(), Theme::selected());
+}
+
+/// The tabs. Where there is no space for their names, only that of the view is shown.
+fn tabs(state: &State) -> impl Iterator<Item = (View, String)> {
+    let (shown, fits) = (state.question.view, tabs_fit(usize::from(state.size.0)));
+    View::ALL.into_iter().enumerate().map(move |(place, view)| {
+        let number = place + 1;
+        let is_named = fits || view == shown;
+        (view, if is_named { format!(" {number} {}", view.title()) } else { format!(" {number}") })
+    })
+}
+
+/// The view whose tab is in a column of the screen.
+pub(in crate::ui) fn tab_at(state: &State, x: usize) -> Option<View> {
+    let mut end = 0;
+    tabs(state).find_map(|(view, text)| {
+        end += display_width(&text);
+        (x < end).then_some(view)
+    })
 }
 
 fn tabs_fit(width: usize) -> bool {
@@ -61,9 +77,9 @@ pub(super) fn bottom(state: &State, answer: &Answer, theme: Theme, area: Rect, c
         (None, None) => (fit(&details(state, answer), width, theme.ellipsis()), Style::new()),
     };
     let rows = state.command_rows() as u16;
-    let lines =
-        if state.typing.is_none() && state.message.is_some() { wrap(&text, width) } else { vec![text] };
-    let lines = &lines[..lines.len().min(MOST_LINES)];
+    let is_message = state.typing.is_none() && state.message.is_some();
+    let lines = if is_message { message_lines(&text, width, state.page(), theme) } else { vec![text] };
+    draw_offers(state, answer, theme, height - rows - 2, cells);
     for (place, line) in lines.iter().enumerate() {
         // A long message covers the last lines of the report.
         let y = height - rows - 1 - (lines.len() - place) as u16;
@@ -91,8 +107,52 @@ fn command_lines(state: &State, count: usize, room: usize, theme: Theme) -> Vec<
     lines
 }
 
-/// How many lines a message takes at most.
+/// The lines of a message, which takes at most a third of the page, or four lines.
+fn message_lines(text: &str, width: usize, page: usize, theme: Theme) -> Vec<String> {
+    let mut lines = wrap(text, width);
+    let most = (page / 3).max(MOST_LINES);
+    if lines.len() > most {
+        lines.truncate(most);
+        let room = width.saturating_sub(1 + display_width(theme.ellipsis()));
+        let last = wrap(&lines[most - 1], room).into_iter().next().unwrap_or_default();
+        lines[most - 1] = format!("{last} {}", theme.ellipsis());
+    }
+    lines
+}
+
+/// How many lines any message may take.
 const MOST_LINES: usize = 4;
+
+/// What an option that is being typed may be, above the line where it is typed.
+fn draw_offers(state: &State, answer: &Answer, theme: Theme, below: u16, cells: &mut Buffer) {
+    let Some(typing) = state.typing.as_ref().filter(|typing| typing.purpose == Purpose::Options) else {
+        return;
+    };
+    let found = offers(&state.grammar, state.question.view, answer, &typing.text);
+    let width = usize::from(state.size.0);
+    let most = (state.page() * 2 / 3).max(1);
+    // One line says how many there are besides.
+    let shown = if found.len() > most { most - 1 } else { found.len() };
+    let column = found[..shown].iter().map(|offer| display_width(&offer.shown)).max().unwrap_or(0);
+    let column = column.min(width / 2);
+    let mut lines: Vec<(String, &str)> = found[..shown]
+        .iter()
+        .map(|offer| (fit(&offer.shown, column, theme.ellipsis()), &*offer.about))
+        .collect();
+    let more = format!("{} {} more", theme.ellipsis(), found.len() - shown);
+    if shown < found.len() {
+        lines.push((more, ""));
+    }
+    let first = below.saturating_sub(lines.len() as u16);
+    for (y, (text, about)) in (first..).zip(&lines) {
+        let area = Rect { x: 0, y, width: state.size.0, height: 1 };
+        cells.set_style(area, Style::reset());
+        put(cells, 0, y, &" ".repeat(width), width, Style::new());
+        put(cells, 0, y, text, width, Theme::bold());
+        let x = column + 2;
+        put(cells, x as u16, y, &ascii_or(about, theme), width.saturating_sub(x), theme.faint());
+    }
+}
 
 fn ascii_or(text: &str, theme: Theme) -> String {
     if theme.unicode { text.to_string() } else { ascii(text) }
@@ -181,20 +241,17 @@ fn keys(state: &State, answer: &Answer, width: usize) -> String {
         return match typing.purpose {
             Purpose::Search => "Enter finds · Esc gives up · then n next, N previous",
             Purpose::Only => "Enter keeps these lines · Esc shows all again",
-            Purpose::Options => {
-                "options as on the command line, such as --by package · Enter asks · Esc gives up"
-            }
+            Purpose::Options => "Tab completes · Enter asks · Esc gives up · ↑ ↓ typed before",
             Purpose::Save => "the name of the file, .html or .svg · Enter writes · Esc gives up",
         }
         .to_string();
     }
     let enter = match state.question.view {
-        View::Tree => Some("Enter open"),
-        View::Flame => Some("Enter zoom"),
-        View::Top | View::Focus => Some("Enter callers"),
-        View::Report => Some("Enter evidence"),
-        View::Labels | View::Timeline => Some("Enter keep"),
-        View::Source | View::Hot => None,
+        View::Tree => "Enter open",
+        View::Flame => "Enter zoom",
+        View::Top | View::Focus | View::Source | View::Hot => "Enter callers",
+        View::Report => "Enter evidence",
+        View::Labels | View::Timeline => "Enter keep",
     };
     let is_function = state.selected(answer).is_some();
     let of_function: &[&str] = if is_function { &["f keep", "x drop"] } else { &[] };
@@ -212,7 +269,7 @@ fn keys(state: &State, answer: &Answer, width: usize) -> String {
         "w watch",
         ": options",
     ];
-    let all = ["? help", "q quit"].into_iter().chain(enter).chain(back.iter().copied());
+    let all = ["? help", "q quit", enter].into_iter().chain(back.iter().copied());
     let all = all.chain(of_function.iter().copied()).chain(["/ search"]);
     let all = all.chain(of_tree.iter().copied()).chain(rest);
     let mut text = String::new();

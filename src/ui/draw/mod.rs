@@ -11,7 +11,9 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
+pub(super) use bars::tab_at;
 pub(crate) use cells::text_of;
+pub(super) use table::sort_key_at;
 pub(crate) use theme::{Palette, Theme};
 
 use crate::ui::answer::Answer;

@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 
 use crate::name::{display_width, fit};
-use crate::output::{Emphasis, scale};
+use crate::output::{Emphasis, ScreenLine, scale};
 use crate::report::{Header, MetricName, Report};
 use crate::ui::answer::{Answer, Line};
 use crate::ui::draw::cells::put;
@@ -38,6 +38,22 @@ enum What {
     MetricOwn(usize),
     /// Its total.
     MetricTotal(usize),
+}
+
+impl What {
+    /// What `--sort` calls it.
+    fn sort_key(self) -> &'static str {
+        match self {
+            What::Own | What::OwnShare | What::MetricOwn(_) => "self",
+            What::Total
+            | What::TotalShare
+            | What::ShownShare
+            | What::FunctionShare
+            | What::MetricTotal(_) => "total",
+            What::OwnOld | What::TotalOld => "old",
+            What::OwnChange | What::TotalChange => "delta",
+        }
+    }
 }
 
 /// Blanks between two columns.
@@ -90,6 +106,23 @@ pub(super) fn draw(state: &State, answer: &Answer, theme: Theme, area: Rect, cel
     }
 }
 
+/// The key of `--sort` for the column whose title is at this place of the screen.
+pub(in crate::ui) fn sort_key_at(state: &State, answer: &Answer, x: u16) -> Option<&'static str> {
+    if !answer.text.is_empty() || answer.flame().is_some() {
+        return None;
+    }
+    let first = state.cursor.top.min(state.lines.len());
+    let lines = &state.lines[first..state.lines.len().min(first + state.page())];
+    let mut end = 0;
+    for column in columns(answer, &Scales::of(answer), lines, state.size.0) {
+        end += column.width + GAP;
+        if usize::from(x) < end {
+            return Some(column.what.sort_key());
+        }
+    }
+    Some("name")
+}
+
 /// Whether `--highlight` marks the function of a line.
 fn is_marked(answer: &Answer, line: Line) -> bool {
     let header = answer.report.header();
@@ -106,10 +139,11 @@ pub(super) fn nothing(answer: &Answer) -> &'static str {
 }
 
 fn draw_text(state: &State, answer: &Answer, theme: Theme, lines: &[Line], area: Rect, cells: &mut Buffer) {
+    let selected = answer.block(&state.lines, state.cursor.selected);
     for (place, line) in lines.iter().enumerate() {
         let Line::Text(row) = line else { continue };
-        let Some((text, emphasis)) = answer.text.get(*row as usize) else { continue };
-        let is_selected = state.cursor.top + place == state.cursor.selected;
+        let Some(ScreenLine { text, emphasis, .. }) = answer.text.get(*row as usize) else { continue };
+        let is_selected = selected.contains(&(state.cursor.top + place));
         let is_found = state.search.as_ref().is_some_and(|search| search.finds(text));
         let style = match emphasis {
             _ if is_selected => Theme::selected(),

@@ -1,6 +1,5 @@
 //! From a question to its answer, by the code of the commands.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fs;
 use std::io;
@@ -9,8 +8,8 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use anyhow::Result;
-use clap::builder::Resettable;
-use clap::{Args, Command, FromArgMatches};
+use clap::builder::{Resettable, StyledStr};
+use clap::{Arg, Args, Command, FromArgMatches};
 use tempfile::{NamedTempFile, TempPath};
 
 use crate::cli::commands::Describe;
@@ -28,9 +27,9 @@ use crate::cli::commands::ui::given::given;
 use crate::cli::options::layout::Output;
 use crate::cli::options::pictures::has_ending;
 use crate::cli::terminal::failure::{describe, hinted, unwritten};
-use crate::output::{Emphasis, Glyphs, Style, heading_parts, text_lines};
+use crate::output::{Glyphs, ScreenLine, Style, heading_parts, text_lines};
 use crate::report::Report;
-use crate::ui::{Answer, Choice, Grammar, Question, Theme, View};
+use crate::ui::{Answer, Choice, Grammar, OptionHelp, Question, Theme, View};
 
 /// Makes answers. Clones share the profiles.
 #[derive(Clone, Debug)]
@@ -148,7 +147,7 @@ impl Engine {
     }
 
     /// The lines of a report that is shown as text; none for others.
-    fn text(&self, answer: &Answer, width: u16) -> Result<Vec<(String, Emphasis)>> {
+    fn text(&self, answer: &Answer, width: u16) -> Result<Vec<ScreenLine>> {
         let is_text = !matches!(
             *answer.report,
             Report::Top(_) | Report::Tree(_) | Report::Focus(_) | Report::Flame(_) | Report::Labels(_)
@@ -309,14 +308,35 @@ fn copied_input() -> Result<TempPath> {
 /// The options of each command.
 fn grammar() -> Grammar {
     let options = |view: View| {
-        let long = definition(view)
+        let all = definition(view)
             .get_arguments()
-            .filter_map(|arg| Some(format!("--{}", arg.get_long()?)))
+            .filter_map(|arg| {
+                let name = format!("--{}", arg.get_long()?);
+                let help = option_help(arg, !OF_OUTPUT.contains(&&*name));
+                Some((name, help))
+            })
             .collect();
-        (view, long)
+        (view, all)
     };
-    let all: BTreeMap<View, BTreeSet<String>> = View::ALL.into_iter().map(options).collect();
-    Grammar(all)
+    Grammar(View::ALL.into_iter().map(options).collect())
+}
+
+/// What the definition of an option says about it.
+fn option_help(arg: &Arg, is_for_screens: bool) -> OptionHelp {
+    let text = |text: Option<&StyledStr>| text.map(ToString::to_string).unwrap_or_default();
+    let takes_value = arg.get_action().takes_values();
+    let value = arg.get_value_names().and_then(|names| names.first()).filter(|_| takes_value);
+    let possible = if takes_value { arg.get_possible_values() } else { Vec::new() };
+    OptionHelp {
+        about: text(arg.get_help()).lines().next().unwrap_or_default().to_string(),
+        value: value.map(ToString::to_string).unwrap_or_default(),
+        values: possible
+            .iter()
+            .filter(|value| !value.is_hide_set())
+            .map(|value| (value.get_name().to_string(), text(value.get_help())))
+            .collect(),
+        is_for_screens,
+    }
 }
 
 /// The definition of a view's command.

@@ -27,6 +27,7 @@ use crate::cli::commands::ui::recorder::Recorder;
 use crate::cli::commands::ui::session::Session;
 use crate::cli::input::paths::names;
 use crate::cli::options::args::{NodeArgs, StackArgs};
+use crate::cli::options::embed::SourcePathArgs;
 use crate::cli::options::highlight::HighlightArgs;
 use crate::cli::options::layout::UnitArgs;
 use crate::cli::options::screen;
@@ -51,6 +52,8 @@ pub(crate) struct UiArgs {
     unit: UnitArgs,
     #[command(flatten)]
     highlight: HighlightArgs,
+    #[command(flatten)]
+    paths: SourcePathArgs,
     /// Start with this view: top, tree, flame, hot, timeline, labels or report
     #[arg(long, value_name = "VIEW", default_value = "top", value_parser = view, help_heading = None)]
     view: View,

@@ -213,12 +213,16 @@ impl Session {
             Effect::SuggestFile => {
                 let text = self.free_name();
                 let from = self.state.cursor.clone();
-                self.state.typing = Some(Typing { purpose: Purpose::Save, text, from });
+                self.state.typing = Some(Typing { purpose: Purpose::Save, text, from, recalled: 0 });
             }
             Effect::Save(path) => self.save(path),
             Effect::Follow(command) => match followed(&command, &self.state.question.inputs) {
                 Some(question) => self.state.ask(question),
-                None => self.state.message = Some(format!("no view of this screen: {command}")),
+                None => {
+                    let name = command.split_whitespace().take(2).collect::<Vec<_>>().join(" ");
+                    self.state.message =
+                        Some(format!("{name} is no view of this screen: y copies the command for a shell"));
+                }
             },
             Effect::Options(text) => match self.engine.options(self.state.question.view, &text) {
                 Ok(choices) => self.state.choose(choices),
@@ -487,7 +491,7 @@ impl Session {
         }
         match self.fitting(self.answer.clone()) {
             Some(answer) => {
-                self.state.show_wrapped(&answer);
+                self.state.show_wrapped(&answer, &self.answer);
                 self.answer = answer;
             }
             None => self.compute(self.engine.clone(), None, true),

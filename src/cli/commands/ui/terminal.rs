@@ -178,6 +178,7 @@ fn key(event: &Event) -> Option<Key> {
         Event::Key(KeyEvent { code, modifiers, .. }) => key_of(*code, *modifiers),
         Event::Mouse(MouseEvent { kind, column, row, .. }) => match kind {
             MouseEventKind::Down(MouseButton::Left) => Some(Key::Click(*column, *row)),
+            MouseEventKind::Drag(MouseButton::Left) => Some(Key::Drag(*column, *row)),
             MouseEventKind::ScrollDown => Some(Key::Wheel(3)),
             MouseEventKind::ScrollUp => Some(Key::Wheel(-3)),
             _ => None,

@@ -1,0 +1,188 @@
+//! What keys do: each is a function from one state to the next.
+
+mod asking;
+mod blocks;
+mod find;
+mod moving;
+mod typing;
+
+use crate::ui::answer::Answer;
+use crate::ui::keys::Key;
+use crate::ui::question::{Choice, View};
+use crate::ui::state::{Purpose, State, TABS};
+use crate::ui::update::asking::{
+    FILTERS, ask, cycle, enter, filter_by_selected, next_kind_of_rows, next_metric, next_order,
+    show_function, show_view, turn,
+};
+use crate::ui::update::blocks::move_in_flame;
+use crate::ui::update::find::find_next;
+use crate::ui::update::moving::{click, click_tab, drag, move_in_lines};
+use crate::ui::update::typing::{in_typing, show_only, start_typing};
+
+/// What the program does besides changing the state.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Effect {
+    /// Copy a text to the clipboard.
+    Copy(String),
+    /// Write the stacks shown to this file.
+    Save(String),
+    /// Suggest a name for the file to write.
+    SuggestFile,
+    /// Ask what this command asks.
+    Follow(String),
+    /// Read these options.
+    Options(String),
+    /// Read the profile again.
+    Reload,
+    /// Read the profile again every few seconds, or no longer.
+    Watch,
+    /// Stop computing.
+    Cancel,
+    /// Suspend.
+    Suspend,
+    /// Quit.
+    Quit,
+}
+
+/// Presses a key.
+pub(crate) fn press(state: &mut State, answer: &Answer, key: Key) -> Option<Effect> {
+    if state.help.is_some() {
+        return in_help(state, key);
+    }
+    if state.typing.is_some() {
+        return in_typing(state, answer, key);
+    }
+    state.message = None;
+    if !matches!(key, Key::Tab | Key::BackTab) {
+        state.tried = None;
+    }
+    if let Key::Click(x, TABS) = key {
+        click_tab(state, answer, x);
+        return None;
+    }
+    if answer.flame().is_some() && move_in_flame(state, answer, key) {
+        return None;
+    }
+    if let Key::Click(x, row) = key {
+        let effect = click(state, answer, x, row);
+        state.settle_block(answer);
+        return effect;
+    }
+    if let Key::Drag(_, row) = key {
+        drag(state, row);
+        state.settle_block(answer);
+        return None;
+    }
+    if move_in_lines(state, answer, key) {
+        state.settle_block(answer);
+        return None;
+    }
+    command(state, answer, key)
+}
+
+fn in_help(state: &mut State, key: Key) -> Option<Effect> {
+    let top = state.help.unwrap_or(0);
+    let page = state.page();
+    state.help = match key {
+        Key::Down | Key::Char('j') => Some(top + 1),
+        Key::Up | Key::Char('k') => Some(top.saturating_sub(1)),
+        Key::PageDown | Key::Char(' ') | Key::Ctrl('f') => Some(top + page),
+        Key::PageUp | Key::Ctrl('b') => Some(top.saturating_sub(page)),
+        Key::Wheel(by) => Some(top.saturating_add_signed(by as isize)),
+        Key::Ctrl('c') => return Some(Effect::Quit),
+        Key::Ctrl('z') => return Some(Effect::Suspend),
+        _ => None,
+    };
+    let last = crate::ui::draw::help::lines(usize::from(state.size.0)).len().saturating_sub(page);
+    state.help = state.help.map(|top| top.min(last));
+    None
+}
+
+/// Keys that ask something else, or have another effect.
+fn command(state: &mut State, answer: &Answer, key: Key) -> Option<Effect> {
+    let mut question = state.question.clone();
+    match key {
+        Key::Char('q') | Key::Ctrl('c') => return Some(Effect::Quit),
+        Key::Ctrl('z') => return Some(Effect::Suspend),
+        Key::Esc => return Some(Effect::Cancel),
+        Key::Char('r') => return Some(Effect::Reload),
+        Key::Char('w') => return Some(Effect::Watch),
+        Key::Char('?') => state.help = Some(0),
+        Key::Enter => return enter(state, answer),
+        Key::Backspace | Key::Char('u') => {
+            let is_back = state.back();
+            state.lay_out(answer);
+            state.message = (!is_back).then(|| "this is where you started".to_string());
+        }
+        Key::Char('/') => start_typing(state, Purpose::Search),
+        Key::Char('&') if answer.flame().is_some() => {
+            state.message = Some("a flame graph has no lines to choose from: / searches".to_string());
+        }
+        Key::Char('&') => {
+            start_typing(state, Purpose::Only);
+            show_only(state, answer, "");
+            state.settle();
+        }
+        Key::Char(':') => start_typing(state, Purpose::Options),
+        Key::Char('s') => return Some(Effect::SuggestFile),
+        Key::Char('n' | 'N') => {
+            if state.search.is_none() {
+                state.message = Some("nothing was searched for yet: press /".to_string());
+            }
+            find_next(state, answer, key == Key::Char('n'));
+            state.settle();
+        }
+        Key::Char('y') => match state.selected(answer) {
+            Some(name) => return Some(Effect::Copy(name.to_string())),
+            None => match state.line().and_then(|line| answer.command_of(line)) {
+                Some(command) => return Some(Effect::Copy(command.to_string())),
+                None => state.message = Some("select a function first".to_string()),
+            },
+        },
+        Key::Char('Y') => return Some(Effect::Copy(state.command_line())),
+        Key::Char('c') => show_function(state, answer, View::Focus),
+        Key::Char(digit @ '1'..='9') => show_view(state, answer, View::ALL[digit as usize - '1' as usize]),
+        Key::Tab => turn(state, answer, 1),
+        Key::BackTab => turn(state, answer, View::ALL.len() - 1),
+        Key::Char('t') => show_view(state, answer, View::Labels),
+        Key::Char('b') => {
+            if matches!(question.view, View::Tree | View::Flame) && question.has("--bottom-up") {
+                question.drop("--bottom-up");
+            } else {
+                question.choose(Choice::flag("--bottom-up"));
+                question.view = if question.view == View::Flame { View::Flame } else { View::Tree };
+            }
+            state.ask(question);
+        }
+        Key::Char(filter @ ('f' | 'x' | 'h')) => filter_by_selected(state, answer, filter),
+        Key::Char('X') => {
+            for filter in FILTERS {
+                question.drop(filter);
+            }
+            if question == state.question {
+                state.message = Some("there are no filters to remove".to_string());
+            }
+            state.ask(question);
+        }
+        Key::Char('m') => next_metric(state, answer),
+        Key::Char('o') => next_order(state),
+        Key::Char('d') => {
+            if question.has("--base") {
+                question.choose(Choice::single(
+                    "--sort",
+                    cycle(question.value("--sort"), &["delta", "new", "old"]),
+                ));
+                ask(state, question, "--sort");
+            } else {
+                state.message = Some("nothing to compare with: :--base OLD names a baseline".to_string());
+            }
+        }
+        Key::Char('p') => next_kind_of_rows(state),
+        Key::Left | Key::Right | Key::Char('H') => {
+            state.message = Some("this key is for trees and flame graphs: 2 and 3 show them".to_string());
+        }
+        Key::Char(c) => state.message = Some(format!("{c} does nothing; ? lists the keys")),
+        _ => {}
+    }
+    None
+}

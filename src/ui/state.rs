@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::name::display_width;
 use crate::output::wrap;
+use crate::report::Report;
 use crate::ui::answer::{Answer, Line};
 use crate::ui::carry::Carry;
 use crate::ui::cursor::Cursor;
@@ -117,7 +118,11 @@ impl State {
     /// Selects a function in a new answer, if it is there.
     fn find_place(&mut self, answer: &Answer, selected: Option<&str>) {
         let is_subject = |line: &Line| *line == Line::Subject;
-        let is_selected = |line: &Line| answer.name_of(*line).is_some_and(|name| Some(&**name) == selected);
+        // A timeline begins with its rows; its phases are only called after functions.
+        let has_functions = !matches!(*answer.report, Report::Timeline(_));
+        let is_selected = |line: &Line| {
+            has_functions && answer.name_of(*line).is_some_and(|name| Some(&**name) == selected)
+        };
         // A function has many rows in a tree: the heaviest one is what matters.
         let weight = |line: Line| answer.numbers(line).total.unwrap_or(0).unsigned_abs();
         let lines = || self.lines.iter().enumerate();

@@ -62,7 +62,7 @@ fn a_click_selects_and_a_second_one_shows_the_callers() {
     assert_eq!(names(&state, &answer), ["parse", "read", "Render", "main"]);
     press(&mut state, &answer, Key::Click(20, 4));
     assert_eq!(state.selected(&answer), Some("read"));
-    for nothing in [0, 1, 2, 7, 8, 11, 500] {
+    for nothing in [0, 7, 8, 11, 500] {
         press(&mut state, &answer, Key::Click(20, nothing));
         assert_eq!((state.selected(&answer), state.question.view), (Some("read"), View::Top), "{nothing}");
     }

@@ -3,8 +3,8 @@
 use crate::ui::answer::{Answer, Line};
 use crate::ui::question::{Choice, Question, View};
 use crate::ui::state::State;
-use crate::ui::update::Effect;
 use crate::ui::update::blocks::zoom;
+use crate::ui::update::effect::Effect;
 
 /// What Enter does with the selected line.
 pub(super) fn enter(state: &mut State, answer: &Answer) -> Option<Effect> {

@@ -2,6 +2,7 @@
 
 mod asking;
 mod blocks;
+mod effect;
 mod find;
 mod moving;
 mod typing;
@@ -15,34 +16,10 @@ use crate::ui::update::asking::{
     show_function, show_view, turn,
 };
 use crate::ui::update::blocks::move_in_flame;
+pub(crate) use crate::ui::update::effect::Effect;
 use crate::ui::update::find::find_next;
 use crate::ui::update::moving::{click, click_tab, drag, move_in_lines};
 use crate::ui::update::typing::{in_typing, show_only, start_typing};
-
-/// What the program does besides changing the state.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Effect {
-    /// Copy a text to the clipboard.
-    Copy(String),
-    /// Write the stacks shown to this file.
-    Save(String),
-    /// Suggest a name for the file to write.
-    SuggestFile,
-    /// Ask what this command asks.
-    Follow(String),
-    /// Read these options.
-    Options(String),
-    /// Read the profile again.
-    Reload,
-    /// Read the profile again every few seconds, or no longer.
-    Watch,
-    /// Stop computing.
-    Cancel,
-    /// Suspend.
-    Suspend,
-    /// Quit.
-    Quit,
-}
 
 /// Presses a key.
 pub(crate) fn press(state: &mut State, answer: &Answer, key: Key) -> Option<Effect> {

@@ -7,8 +7,8 @@ use crate::ui::answer::{Answer, Line};
 use crate::ui::draw::{sort_key_at, tab_at};
 use crate::ui::keys::Key;
 use crate::ui::state::{BODY, State};
-use crate::ui::update::Effect;
 use crate::ui::update::asking::{enter, show_view, sort_by};
+use crate::ui::update::effect::Effect;
 use crate::ui::update::find::select;
 
 /// Moves through lines. Returns whether the key does that.

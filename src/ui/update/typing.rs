@@ -5,7 +5,7 @@ use crate::ui::keys::Key;
 use crate::ui::offers::{complete, offers};
 use crate::ui::search::Search;
 use crate::ui::state::{Purpose, State, Typing};
-use crate::ui::update::Effect;
+use crate::ui::update::effect::Effect;
 use crate::ui::update::find::{find_best, matches};
 
 pub(super) fn in_typing(state: &mut State, answer: &Answer, key: Key) -> Option<Effect> {

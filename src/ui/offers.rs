@@ -63,7 +63,9 @@ pub(crate) fn complete(typed: &mut String, offers: &[Offer]) {
     });
     let word = &typed[first.start..];
     if rest.is_empty() {
-        typed.replace_range(first.start.., &format!("{} ", first.text));
+        // `label:` goes on with a key.
+        let end = if first.text.ends_with(':') { "" } else { " " };
+        typed.replace_range(first.start.., &format!("{}{end}", first.text));
     } else if common.len() > word.len() {
         typed.replace_range(first.start.., common);
     }

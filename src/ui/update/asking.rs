@@ -86,9 +86,7 @@ pub(super) fn show_function(state: &mut State, answer: &Answer, view: View) {
         return;
     };
     let mut question = Question { view, subject: Some(subject), ..state.question.clone() };
-    // What is selected there is a function, whatever rows stand for elsewhere.
-    let is_of_functions = matches!(state.question.view, View::Source | View::Report | View::Timeline);
-    if view == View::Focus && is_of_functions && state.selected(answer).is_some() {
+    if view == View::Focus && names_functions(state.question.view) && state.selected(answer).is_some() {
         question.drop("--by");
     }
     if question == state.question {
@@ -105,13 +103,22 @@ fn subject(state: &State, answer: &Answer, view: View) -> Option<String> {
         return Some(selected);
     }
     // Source lines belong to functions, whatever rows stand for.
-    match state.question.value("--by").unwrap_or("function") {
-        kind @ ("file" | "package" | "mapping") if state.question.view != View::Source => {
-            Some(format!("{kind}:{}", whole(&selected)))
-        }
+    match selected_kind(state) {
+        kind @ ("file" | "package" | "mapping") => Some(format!("{kind}:{}", whole(&selected))),
         "line" | "address" => state.function(answer).map(str::to_string).or(Some(selected)),
         _ => Some(selected),
     }
+}
+
+/// Whether what is selected in a view is a function, whatever rows stand for elsewhere.
+fn names_functions(view: View) -> bool {
+    matches!(view, View::Source | View::Report | View::Timeline)
+}
+
+/// What the selected name is that of: a function, a file, a package.
+fn selected_kind(state: &State) -> &str {
+    let kind = state.question.value("--by").filter(|_| !names_functions(state.question.view));
+    kind.unwrap_or("function")
 }
 
 /// The pattern that matches only this name.
@@ -126,12 +133,13 @@ fn exactly(state: &mut State, answer: &Answer) -> Option<String> {
         return None;
     };
     let escaped = whole(name);
-    match state.question.value("--by").unwrap_or("function") {
+    match selected_kind(state) {
         "function" | "name" => Some(escaped),
         kind @ ("file" | "package" | "mapping") => Some(format!("{kind}:{escaped}")),
         "line" | "address" if state.function(answer).is_some() => state.function(answer).map(whole),
         kind => {
-            state.message = Some(format!("rows are by {kind}; press p until they are functions"));
+            let message = format!("rows are by {kind}; press p until they are functions");
+            state.message = Some(message);
             None
         }
     }

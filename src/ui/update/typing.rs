@@ -109,7 +109,7 @@ pub(super) fn start_typing(state: &mut State, purpose: Purpose) {
 
 /// Replaces what is being typed with what was typed before for the same purpose.
 fn recall(state: &mut State, is_older: bool) {
-    let Some(typing) = &mut state.typing else { return };
+    let Some(typing) = state.typing.as_mut().filter(|typing| is_older || typing.recalled > 0) else { return };
     let typed: Vec<&String> =
         state.typed.iter().filter(|(purpose, _)| *purpose == typing.purpose).map(|(_, text)| text).collect();
     typing.recalled =

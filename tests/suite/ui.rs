@@ -198,7 +198,7 @@ fn screens() {
         ("cpu", "f3", &[]),
         ("cpu", "?", &[]),
         ("cpu", "/json", &[]),
-        ("cpu", "9jj<enter>", &[]),
+        ("cpu", "9<enter>", &[]),
         ("cpu", "8j<enter>", &[]),
         ("cpu", "7", &[]),
         ("cpu", "s", &[]),

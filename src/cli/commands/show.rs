@@ -85,7 +85,7 @@ impl<'a> Show<'a> {
         let compared = sides.and_then(|sides| compare(&self, sides));
         let input = &self.stacks.input;
         let mut clock = Clock::new(input.verbose);
-let mut prepared = match self.keep {
+        let mut prepared = match self.keep {
             Some(keep) => {
                 let key = self.prepared_key(&filters)?;
                 keep.prepared(key, || prepare(loaded, &filters, self.by.clone(), input))?

@@ -462,10 +462,7 @@ fn source_lines_of_files_and_lines_are_shown() {
     let last = |keys: &str| command(folder.path(), &["cpu.pb.gz"], keys);
     let file = r"prof source 'file:^/srv/shop/catalog/catalog\.go$' cpu.pb.gz";
     assert_eq!(last(":--by file<enter>g5"), file);
-    assert_eq!(
-        last(":--by package<enter>g5"),
-        r"prof source 'package:^example\.com/shop/catalog$' cpu.pb.gz"
-    );
+    assert_eq!(last(":--by package<enter>g5"), "prof source 'package:^runtime$' cpu.pb.gz");
     let function = "prof source 'example.com/shop/catalog.(*Catalog).Discounted' cpu.pb.gz";
     assert_eq!(last(":--by line<enter>g5"), function);
     assert!(last(":--by line<enter>g2H5").contains("Discounted"));

@@ -195,8 +195,9 @@ fn fold(whole: &Profile, leaves: &Marks, old: usize, new: usize) -> (Profile, Ve
 fn may_have_text_labels(profile: &Profile) -> bool {
     let sets = &profile.label_sets;
     let is_text = |label: &Label| matches!(label.value, LabelValue::Text(_));
-    let is_read = sets.len() > 1 && !profile.meta.skipped_texts;
-    profile.meta.labelled_rows > 0 && (!is_read || sets.ids().any(|set| sets.labels(set).iter().any(is_text)))
+    let were_skipped = profile.meta.skipped_kinds.unwrap_or(sets.len() <= 1);
+    profile.meta.labelled_rows > 0
+        && (were_skipped || sets.ids().any(|set| sets.labels(set).iter().any(is_text)))
 }
 
 /// What a report says about a side. Its values are counted once both sides are combined.

@@ -28,6 +28,7 @@ struct Key {
     modified: SystemTime,
     format: Option<&'static str>,
     labels: bool,
+    kinds_only: bool,
     sizes: bool,
     times: bool,
 }
@@ -94,6 +95,7 @@ impl Key {
             modified: about.modified().ok()?,
             format,
             labels: needs.labels,
+            kinds_only: needs.kinds_only,
             sizes: needs.sizes,
             times: needs.times,
         })

@@ -281,7 +281,7 @@ impl Kind {
 pub(super) enum Rank {
     /// `SAMPLES`
     Samples,
-    /// `OLD/RUN` and `NEW/RUN` next to shares, `OLD%` and `NEW%` next to values
+    /// `OLD%` and `NEW%` next to values
     OtherForm,
     /// `q`
     Probability,

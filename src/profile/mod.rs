@@ -41,6 +41,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 pub use budget::{Budget, Reservation};
+pub(crate) use builder::LabelKinds;
 pub use builder::{ProfileBuilder, SharedTables};
 pub use calls::{CallLines, CallTable};
 pub(crate) use column::ids;
@@ -49,7 +50,7 @@ pub(crate) use cycles::Cycles;
 pub(crate) use index::HashIndex;
 pub(crate) use lengths::{LONGEST, Lengths, WAITING, WAITS, WALL};
 pub use notation::{from_notation, to_notation};
-pub use options::{LoadOptions, OnlySamples};
+pub use options::{LoadOptions, MOST_KINDS, OnlySamples};
 pub(crate) use rows::RowTable;
 pub use samples::{ContextSwitch, Label, LabelSets, LabelValue, SampleTimes, Samples};
 pub(crate) use stacks::StackTable;
@@ -170,8 +171,9 @@ pub struct Meta {
     pub rows: u64,
     /// How many of them carry labels.
     pub labelled_rows: u64,
-    /// Whether labels with text were left out although labels with numbers were kept.
-    pub skipped_texts: bool,
+    /// If labels with text were left out: whether some of them may tell kinds of work, because their key has few values. `None` if
+    /// none were, or if the reader did not look at them.
+    pub skipped_kinds: Option<bool>,
     /// Whether samples have times in the input, even if these were not loaded.
     pub has_times: bool,
     /// When the samples were taken, as loaded, if times were.

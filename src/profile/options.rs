@@ -4,12 +4,18 @@ use std::sync::Arc;
 
 use crate::profile::budget::Budget;
 
+/// A label with more values than this does not tell kinds of work.
+pub const MOST_KINDS: usize = 64;
+
 /// What to load. Readers skip what no view needs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LoadOptions {
     /// Keep labels. Without them, rows that differ only in labels are merged, so that a million samples with
     /// different labels take no more memory than their distinct stacks.
     pub labels: bool,
+    /// Of the labels, keep only those that may tell kinds of work: texts whose key has at most [`MOST_KINDS`] values, and the
+    /// sizes of allocations if these are kept. A million samples with an id each then take no more memory than without it.
+    pub kinds_only: bool,
     /// Keep the sizes of allocations in sampled heaps, one row per size, whether or not labels are kept.
     pub sizes: bool,
     /// Keep the time of every sample, if the format has it.
@@ -40,6 +46,7 @@ impl LoadOptions {
     /// Everything that the format has. Labels include sizes.
     pub const ALL: LoadOptions = LoadOptions {
         labels: true,
+        kinds_only: false,
         sizes: false,
         times: true,
         switches: true,
@@ -50,6 +57,7 @@ impl LoadOptions {
     /// Stacks and values only.
     pub const LEAST: LoadOptions = LoadOptions {
         labels: false,
+        kinds_only: false,
         sizes: false,
         times: false,
         switches: false,
@@ -62,11 +70,17 @@ impl LoadOptions {
     pub fn or(self, other: LoadOptions) -> LoadOptions {
         LoadOptions {
             labels: self.labels || other.labels,
+            kinds_only: self.labels_if_any_are_kinds() && other.labels_if_any_are_kinds(),
             sizes: self.sizes || other.sizes,
             times: self.times || other.times,
             switches: self.switches || other.switches,
             budget: self.budget.or(other.budget),
             only: self.only.filter(|only| other.only.as_ref() == Some(only)),
         }
+    }
+
+    /// Whether it asks for no label that tells no kind of work.
+    fn labels_if_any_are_kinds(&self) -> bool {
+        self.kinds_only || !self.labels
     }
 }

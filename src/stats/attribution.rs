@@ -24,7 +24,8 @@ const CANDIDATES: usize = 20;
 /// [`Verdict::Moved`], and sets their cause.
 ///
 /// A total inherits its change if what remains of it, without the stacks through the rows that explain
-/// it, could be chance (p > 5 %). A new function has moved if, at 95 % confidence, the nearest caller of
+/// it, could be chance (p > 1 %: there are a dozen of totals above most functions, each of them with its noise), or is too
+/// small to matter. A new function has moved if, at 95 % confidence, the nearest caller of
 /// nearly all its samples grew by less than half as many points: then the samples were already below
 /// that caller before. So has any function whose gain the own code of its caller or of a neighbour lost.
 pub fn attribute(comparison: &mut Comparison, stacks: &impl StackSource) {
@@ -39,6 +40,9 @@ pub fn attribute(comparison: &mut Comparison, stacks: &impl StackSource) {
         .collect();
     let size = |row: &Hypothesis| (row.old + row.new) * row.unit;
     totals.sort_by(|&a, &b| size(&comparison.hypotheses[a]).total_cmp(&size(&comparison.hypotheses[b])));
+    if !totals.is_empty() {
+        stacks.expect(&changed(comparison));
+    }
     for &index in &totals {
         inherit(index, comparison, &model, stacks);
     }
@@ -57,6 +61,16 @@ pub fn attribute(comparison: &mut Comparison, stacks: &impl StackSource) {
     excuse_moved(orphans, comparison, &model, stacks, &mut trades, Callers::OfAny);
     move_with_total(comparison);
     comparison.model = Some(model);
+}
+
+/// The functions of the rows that changed.
+fn changed(comparison: &Comparison) -> Vec<usize> {
+    let alpha = comparison.options.alpha;
+    let rows = comparison.hypotheses.iter().filter(|row| direction(row, alpha).is_some());
+    let mut functions: Vec<usize> = rows.map(|row| row.function).collect();
+    functions.sort_unstable();
+    functions.dedup();
+    functions
 }
 
 /// Sets the verdict and the cause of a total that only passes a change on.
@@ -164,10 +178,13 @@ fn inherited_from(
     let through: Vec<usize> = callees.iter().map(|&i| rows[i].function).collect();
     let rest =
         stacks.counts(row.function, row.measure, ExcludedStacks { through: &through, ending: own.is_some() });
-    let tested = model.test(&column(rest, row.unit), row.measure);
+    let rest = column(rest, row.unit);
+    let tested = model.test(&rest, row.measure);
     let p = if direction_of_change == ChangeDirection::Up { tested.increase.0 } else { tested.decrease.0 };
+    let (before, after) = model.comparable_shares(&rest);
+    let is_small = (after - before).abs() < comparison.options.min_points;
     let largest = |a: &usize, b: &usize| rows[*a].points.abs().total_cmp(&rows[*b].points.abs());
-    if p > CHANCE { own.into_iter().chain(callees).max_by(largest) } else { None }
+    if p > SURE || is_small { own.into_iter().chain(callees).max_by(largest) } else { None }
 }
 
 /// Whether `other` is the self count of the function whose total is `row`.

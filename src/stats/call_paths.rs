@@ -38,6 +38,9 @@ pub struct Caller {
 /// The stacks that the counts were made from. Functions have the same numbers, and counts the same unit,
 /// as in the [`SampleCounts`](super::SampleCounts) that were compared.
 pub trait StackSource {
+    /// Says which functions will be asked for most, with each other.
+    fn expect(&self, _functions: &[usize]) {}
+
     /// The count of `function` in every profile, old ones first, without the stacks that `cut` leaves
     /// out.
     fn counts(&self, function: usize, measure: CountKind, cut: ExcludedStacks<'_>) -> Vec<f64>;

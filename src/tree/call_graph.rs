@@ -2,7 +2,7 @@
 
 use hashbrown::HashMap;
 
-use crate::profile::{Column, FrameId};
+use crate::profile::{Column, FrameId, Id};
 use crate::tree::{KeyId, Subject};
 
 /// An edge of the call graph.
@@ -36,7 +36,7 @@ pub fn call_edges(subject: &Subject<'_>, kept: &Column<KeyId, bool>) -> Vec<Call
         return calls.call_edges(kept);
     }
     let mut edges: Vec<CallEdge> = Vec::new();
-    let mut known: HashMap<(KeyId, KeyId), usize> = HashMap::new();
+    let mut known = KnownEdges::new();
     // For each edge, the last stack that was counted for it. There are at most 2³² stacks; numbering starts at 1.
     let mut counted_for: Vec<u32> = Vec::new();
     // Stacks that follow each other often begin with the same frames, whose edges need not be looked up again.
@@ -52,7 +52,7 @@ pub fn call_edges(subject: &Subject<'_>, kept: &Column<KeyId, bool>) -> Vec<Call
                 continue;
             }
             let edge = caller.filter(|&caller| caller != key).map(|caller| {
-                let edge = *known.entry((caller, key)).or_insert_with(|| {
+                let edge = known.number((caller, key), || {
                     let values = vec![0; subject.series.len()];
                     edges.push(CallEdge { caller, callee: key, values, bridged: true });
                     counted_for.push(0);
@@ -74,6 +74,38 @@ pub fn call_edges(subject: &Subject<'_>, kept: &Column<KeyId, bool>) -> Vec<Call
     }
     edges
 }
+
+/// The numbers of edges. The same few follow each other a million times, so those used last are found without hashing.
+struct KnownEdges {
+    all: HashMap<(KeyId, KeyId), usize>,
+    last: Vec<Option<((KeyId, KeyId), usize)>>,
+}
+
+impl KnownEdges {
+    /// A power of two.
+    const LAST: usize = 1 << 13;
+
+    fn new() -> Self {
+        KnownEdges { all: HashMap::new(), last: vec![None; Self::LAST] }
+    }
+
+    /// The number of an edge, which `add` adds if it is new.
+    fn number(&mut self, edge: (KeyId, KeyId), add: impl FnOnce() -> usize) -> usize {
+        let mixed = edge.0.index().wrapping_mul(SPREAD) ^ edge.1.index();
+        let last = &mut self.last[mixed % Self::LAST];
+        match last {
+            Some((known, number)) if *known == edge => *number,
+            _ => {
+                let number = *self.all.entry(edge).or_insert_with(add);
+                *last = Some((edge, number));
+                number
+            }
+        }
+    }
+}
+
+/// A prime, so that the edges of neighbouring callers differ.
+const SPREAD: usize = 0x9E37_79B1;
 
 /// A frame of a stack.
 #[derive(Clone, Copy, Default)]

@@ -468,6 +468,21 @@ fn two_causes_share_out_the_growth() {
     assert!((explains[0] - 2.0 / 3.0).abs() < 0.02 && (explains[1] - 1.0 / 3.0).abs() < 0.02, "{explains:?}");
 }
 
+/// What is left of `work` without `hash` has a p-value of 3 %: of a dozen callers of `hash`, one may well have that by chance.
+#[test]
+fn a_caller_that_may_have_grown_otherwise_by_chance_inherits_the_change() {
+    let folder = tempdir().unwrap();
+    for (name, work) in [("old.folded", [1000, 3000]), ("new.folded", [2000, 3300])] {
+        let text = program(&format!("main;work;hash {}\nmain;work;pack {}\n", work[0], work[1]));
+        fs::write(folder.path().join(name), text).unwrap();
+    }
+    let arguments = ["diff", "-q", "--noise", "steady", "-f", "json", "old.folded", "new.folded"];
+    let report = prof(folder.path(), &arguments).output().unwrap().stdout;
+    let report: Value = serde_json::from_slice(&report).unwrap();
+    let row = report["rows"].as_array().unwrap().iter().find(|row| row["name"] == "work").unwrap();
+    assert_eq!((row["test"].as_str(), row["verdict"].as_str()), (Some("total"), Some("inherits")), "{row}");
+}
+
 #[test]
 fn nothing_is_explained_where_nothing_changed() {
     let same = program("main;run;hash 1000\n");

@@ -82,21 +82,21 @@ fn a_comment_starts_with_the_regressions() {
     | new | pr/    | 3 profiles together: 26,373 samples |
 
     - 1 function regressed, 0 improved · 10 values tested · alpha 1%, thresholds 1.05× and 1.0pt
-    - OLD and NEW are shares of each side's own total; COST and Δ compare the sides after the old one is multiplied by 1.001, so that unchanged code costs the same on both sides; Δ is in points of the old total
+    - OLD and NEW are values per run as recorded, OLD% and NEW% shares of each side's own total; COST and Δ compare the sides after the old one is multiplied by 1.001, so that unchanged code costs the same on both sides; Δ is in points of the old total
     - REGRESSED: costs more than noise explains · inherits: its own code costs the same; a function that it calls changed, or is called more often · \~: not significant · (self): own code only, other rows include callees
 
-    |               |  COST |    95% CI |    OLD |    NEW |       Δ |          q | FUNCTION                |
-    |---------------|------:|----------:|-------:|-------:|--------:|-----------:|-------------------------|
-    | **REGRESSED** | ×1.50 | 1.44–1.57 |  25.8% |  34.3% | +13.0pt | &lt;0.0001 | `parse` (self)          |
-    | inherits      | ×1.13 | 1.09–1.17 | 100.0% | 100.0% | +12.9pt | &lt;0.0001 | `main`                  |
-    | \~            | ×0.99 | 0.92–1.05 |  10.5% |   9.2% |  −0.2pt |          1 | `hash` (self)           |
-    | \~            | ×1.02 | 0.95–1.10 |   7.8% |   7.1% |  +0.1pt |          1 | `read` (self)           |
-    | \~            | ×0.98 | 0.90–1.07 |   5.3% |   4.6% |  −0.1pt |          1 | `log` (self)            |
-    | \~            | ×1.03 | 0.91–1.17 |   2.7% |   2.4% |  +0.1pt |          1 | `idle` (self)           |
-    | \~            | ×1.00 | 0.95–1.05 |  19.3% |  17.1% |   0.0pt |          1 | `plan` (self)           |
-    | \~            | ×1.00 | 0.93–1.07 |   9.2% |   8.1% |   0.0pt |          1 | `write` (self)          |
-    | \~            | ×1.00 | 0.90–1.11 |   4.0% |   3.5% |   0.0pt |          1 | `flush` (self)          |
-    | \~            | ×1.00 | 0.95–1.06 |  15.5% |  13.7% |   0.0pt |          1 | sort&lt;a\|b&gt; (self) |
+    |               |  COST |    95% CI |   OLD% |   NEW% |   OLD |   NEW |       Δ |          q | FUNCTION                |
+    |---------------|------:|----------:|-------:|-------:|------:|------:|--------:|-----------:|-------------------------|
+    | **REGRESSED** | ×1.50 | 1.44–1.57 |  25.8% |  34.3% | 2,003 | 3,013 | +13.0pt | &lt;0.0001 | `parse` (self)          |
+    | inherits      | ×1.13 | 1.09–1.17 | 100.0% | 100.0% | 7,777 | 8,791 | +12.9pt | &lt;0.0001 | `main`                  |
+    | \~            | ×0.99 | 0.92–1.05 |  10.5% |   9.2% |   820 |   809 |  −0.2pt |          1 | `hash` (self)           |
+    | \~            | ×1.02 | 0.95–1.10 |   7.8% |   7.1% |   609 |   621 |  +0.1pt |          1 | `read` (self)           |
+    | \~            | ×0.98 | 0.90–1.07 |   5.3% |   4.6% |   409 |   401 |  −0.1pt |          1 | `log` (self)            |
+    | \~            | ×1.03 | 0.91–1.17 |   2.7% |   2.4% |   206 |   213 |  +0.1pt |          1 | `idle` (self)           |
+    | \~            | ×1.00 | 0.95–1.05 |  19.3% |  17.1% | 1,499 | 1,501 |   0.0pt |          1 | `plan` (self)           |
+    | \~            | ×1.00 | 0.93–1.07 |   9.2% |   8.1% |   714 |   715 |   0.0pt |          1 | `write` (self)          |
+    | \~            | ×1.00 | 0.90–1.11 |   4.0% |   3.5% |   310 |   310 |   0.0pt |          1 | `flush` (self)          |
+    | \~            | ×1.00 | 0.95–1.06 |  15.5% |  13.7% | 1,207 | 1,208 |   0.0pt |          1 | sort&lt;a\|b&gt; (self) |
 
     </details>
     "#);
@@ -119,14 +119,14 @@ fn a_comment_without_a_verdict_says_what_is_needed_for_one() {
     | new |        | 1 profile, 53 samples |
 
     - 0 functions regressed, 0 improved · 3 values tested · alpha 1%, thresholds 1.05× and 1.0pt
-    - OLD and NEW are shares of each side's own total; COST and Δ compare the sides after the old one is multiplied by 1.039, so that unchanged code costs the same on both sides; Δ is in points of the old total
+    - OLD and NEW are values per run as recorded, OLD% and NEW% shares of each side's own total; COST and Δ compare the sides after the old one is multiplied by 1.039, so that unchanged code costs the same on both sides; Δ is in points of the old total
     - \~: not significant · (self): own code only, other rows include callees
 
-    |    |  COST |    95% CI |    OLD |    NEW |       Δ |    q | FUNCTION   |
-    |----|------:|----------:|-------:|-------:|--------:|-----:|------------|
-    | \~ | ×1.50 | 0.69–3.26 |  41.2% |  62.3% | +21.1pt | 0.47 | `b` (self) |
-    | \~ | ×0.65 | 0.29–1.45 |  58.8% |  37.7% | −21.1pt | 0.44 | `a` (self) |
-    | \~ | ×1.00 | 0.56–1.79 | 100.0% | 100.0% |   0.0pt |    1 | `main`     |
+    |    |  COST |    95% CI |   OLD% |   NEW% | OLD | NEW |       Δ |    q | FUNCTION   |
+    |----|------:|----------:|-------:|-------:|----:|----:|--------:|-----:|------------|
+    | \~ | ×1.50 | 0.69–3.26 |  41.2% |  62.3% |  21 |  33 | +21.1pt | 0.47 | `b` (self) |
+    | \~ | ×0.65 | 0.29–1.45 |  58.8% |  37.7% |  30 |  20 | −21.1pt | 0.44 | `a` (self) |
+    | \~ | ×1.00 | 0.56–1.79 | 100.0% | 100.0% |  51 |  53 |   0.0pt |    1 | `main`     |
 
     </details>
     "#);

@@ -132,7 +132,7 @@ fn rows_are_sorted_as_asked() {
 }
 
 #[test]
-fn values_per_run_are_next_to_shares_if_there_is_space() {
+fn values_have_their_unit_at_any_width_and_shares_if_there_is_space() {
     let with = |width: &str| diff(&program(false), &program(true), &["--noise", "steady", "--width", width]);
     let row = |text: &str| text.lines().find(|line| line.ends_with("f3 (self)")).unwrap().to_string();
     let wide = with("120");
@@ -140,10 +140,17 @@ fn values_per_run_are_next_to_shares_if_there_is_space() {
     for number in ["8.1%", "15.0%", "930", "1,860"] {
         assert!(row(&wide).split_whitespace().any(|word| word == number), "{number}: {wide}");
     }
-    assert!(wide.contains("OLD/RUN"));
+    assert!(wide.contains("OLD%"));
+    for width in (60..140).step_by(4) {
+        let text = with(&width.to_string());
+        assert_eq!(text.contains("OLD%"), text.contains("NEW%"), "{text}");
+    }
     for width in ["60", "80"] {
         let narrow = with(width);
-        assert!(!narrow.contains("OLD/RUN") && row(&narrow).contains("8.1%"), "{narrow}");
+        assert!(!row(&narrow).contains('%'), "{narrow}");
+        for number in ["930", "1,860"] {
+            assert!(row(&narrow).split_whitespace().any(|word| word == number), "{number}: {narrow}");
+        }
         assert!(narrow.lines().all(|line| line.chars().count() <= width.parse().unwrap()), "{narrow}");
     }
 }

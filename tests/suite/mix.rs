@@ -107,6 +107,19 @@ fn more_requests_of_one_kind_only() {
 }
 
 #[test]
+fn more_requests_of_one_kind_that_shares_no_code_with_others() {
+    let without_auth = |run: Run, wobble: i64| -> String {
+        let text = server(run, Some("route"), wobble);
+        text.lines().filter(|line| !line.contains("auth")).map(|line| format!("{line}\n")).collect()
+    };
+    let runs =
+        |run: Run, first: i64| (first..first + 3).map(|wobble| without_auth(run, wobble)).collect::<Vec<_>>();
+    let diff = compare_labelled(&runs(USUAL, 0), &runs(Run { list: 180, ..USUAL }, 3), &usual());
+    assert_eq!(found(&diff), (Vec::new(), kinds(&[("list", "1.8"), ("show", "same")])));
+    assert_eq!(diff.outcome(), DiffOutcome::Passed);
+}
+
+#[test]
 fn a_function_that_became_dearer_while_the_mix_changed() {
     let diff = compared(Run { list: 170, auth_of_list: 170, show: 50, sort: 220 }, Some("route"));
     let (changed, mix) = found(&diff);

@@ -212,15 +212,14 @@ impl DiffCommand {
             let sides = sides(&old, new).map_err(|error| self.no_sides(error, &both))?;
             self.compared(sides, &old, false)
         };
-        let mut needs = self.needs(&[old, new].concat());
+        let needs = self.needs(&[old, new].concat());
         let compared = compare(&needs)?;
         let has_labels = compared.has_text_labels && !needs.labels;
         let diff = self.report(compared, &testing)?;
         if !has_labels || !may_be_mix(&diff) {
             return Ok(diff);
         }
-        needs.labels = true;
-        self.report(compare(&needs)?, &testing)
+        self.report(compare(&with_kinds(needs))?, &testing)
     }
 
     /// Explains why there are no two sides. With budgets, the one profile that was named may be the new side.
@@ -237,10 +236,10 @@ impl DiffCommand {
 
     /// What is read of each input at first.
     fn needs(&self, inputs: &[String]) -> LoadOptions {
-        let mut needs = needs(&self.filters.filters(), &self.node.by());
+        let needs = needs(&self.filters.filters(), &self.node.by());
         // A pipe cannot be read a second time.
-        needs.labels |= inputs.iter().any(|input| input == "-");
-        needs
+        let is_pipe = inputs.iter().any(|input| input == "-");
+        if is_pipe { with_kinds(needs) } else { needs }
     }
 
     /// The request to read one side.
@@ -439,6 +438,11 @@ fn exit_code(outcome: DiffOutcome) -> u8 {
         DiffOutcome::Failed => FAILED,
         DiffOutcome::Undecided => UNDECIDED,
     }
+}
+
+/// The same with labels that may tell kinds of work.
+fn with_kinds(needs: LoadOptions) -> LoadOptions {
+    if needs.labels { needs } else { LoadOptions { labels: true, kinds_only: true, ..needs } }
 }
 
 /// Whether labels may show that only the mix of work changed.

@@ -15,7 +15,7 @@ use crate::format::pprof::tables::Tables;
 use crate::format::wire::{Field, Value, Wire, WireError, push_varint};
 use crate::format::{LoadError, ParseError, Source};
 use crate::profile::{
-    Id, LabelValue, LoadOptions, Meta, Period, Profile, ProfileBuilder, Reservation, StringId,
+    Id, LabelKinds, LabelValue, LoadOptions, Meta, Period, Profile, ProfileBuilder, Reservation, StringId,
 };
 
 /// Reads a profile.
@@ -58,7 +58,8 @@ struct PprofReader {
     batch: Batch,
     may_use_threads: bool,
     wants: Wanted,
-    skipped_texts: bool,
+    /// Those of the labels with text that are not kept.
+    skipped: Option<LabelKinds>,
     tables: Tables,
     metrics: Vec<ValueType>,
     /// The number of values per sample, set by the first one.
@@ -109,7 +110,7 @@ impl PprofReader {
             collecting: Some(Collecting::OnReader(Box::new(collector))),
             may_use_threads,
             wants,
-            skipped_texts: false,
+            skipped: None,
             tables: Tables::default(),
             metrics: Vec::new(),
             width: None,
@@ -216,7 +217,8 @@ impl PprofReader {
                         if self.wants == Wanted::All || label.str == 0 {
                             self.batch.labels.push(provisional_label(label)?);
                         } else {
-                            self.skipped_texts = true;
+                            let kinds = self.skipped.get_or_insert_default();
+                            kinds.is_kind(string_id(label.key)?, string_id(label.str)?);
                         }
                     }
                 }
@@ -246,7 +248,7 @@ impl PprofReader {
         self.tables.end_strings(&mut builder);
         self.name_metrics(&mut builder)?;
         self.describe(&mut builder.meta)?;
-        builder.meta.skipped_texts = self.skipped_texts;
+        builder.meta.skipped_kinds = self.skipped.as_ref().map(LabelKinds::any);
         let mut tables = self.tables;
         // Frames are dropped from each profile by its own rules.
         if builder.meta.drop_frames.is_empty() {
@@ -330,16 +332,18 @@ impl PprofReader {
 
 /// A label whose strings are still indexes into the string table.
 fn provisional_label(label: LabelMessage) -> Result<crate::profile::Label, WireError> {
-    let string = |index: i64| {
-        let index = u32::try_from(index).map_err(|_| WireError::Malformed)?;
-        Ok(StringId::new(index as usize))
-    };
     // A label with neither text nor number is the number 0, because protobuf omits zeros.
     let value = match label.str {
-        0 => LabelValue::Number(label.num, string(label.num_unit)?),
-        text => LabelValue::Text(string(text)?),
+        0 => LabelValue::Number(label.num, string_id(label.num_unit)?),
+        text => LabelValue::Text(string_id(text)?),
     };
-    Ok(crate::profile::Label { key: string(label.key)?, value })
+    Ok(crate::profile::Label { key: string_id(label.key)?, value })
+}
+
+/// The id of a string that is still an index into the string table.
+fn string_id(index: i64) -> Result<StringId, WireError> {
+    let index = u32::try_from(index).map_err(|_| WireError::Malformed)?;
+    Ok(StringId::new(index as usize))
 }
 
 fn message<M: Message + Default>(bytes: &[u8], at: u64) -> Result<M, ParseError> {

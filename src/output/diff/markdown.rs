@@ -139,7 +139,7 @@ fn notes(diff: &Diff, style: &Style) -> Vec<String> {
     let mut notes = vec![words::summary(diff)];
     notes.extend(words::folded(diff));
     notes.extend(words::filters(diff));
-    notes.push(words::scales(diff));
+    notes.push(words::scales(diff, !words::is_per_run(diff)));
     notes.extend(words::learned(diff));
     notes.extend(words::matched(diff, style.all_matches, |name| clean(name).into_owned()));
     notes.extend(words::legend(&diff.rows.iter()));

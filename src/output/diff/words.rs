@@ -70,11 +70,6 @@ impl<'d> PerRun<'d> {
         PerRun::new(diff, None).unwrap_or(PerRun { diff, scale })
     }
 
-    /// The comparison that the values are of.
-    pub(in crate::output) fn diff(&self) -> &'d Diff {
-        self.diff
-    }
-
     /// A sum over all runs of a side.
     pub(in crate::output) fn sum(&self, sum: i64, side: &DiffSide) -> String {
         self.scale.format(mean_of_runs(side, sum))
@@ -287,17 +282,24 @@ pub(in crate::output) fn inputs(side: &DiffSide) -> String {
 }
 
 /// What the numbers of the columns mean. Only this note says which of them are rescaled.
-pub(in crate::output) fn scales(diff: &Diff) -> String {
-    if is_per_run(diff) && diff.mix.is_some() {
-        return "OLD and NEW are values per run as recorded; COST and Δ compare equal amounts of each kind of work"
-            .to_string();
+pub(in crate::output) fn scales(diff: &Diff, has_shares: bool) -> String {
+    let shares = "shares of each side's own total";
+    if is_per_run(diff) && diff.mix.is_none() {
+        let shares = if has_shares { format!("; OLD% and NEW% are {shares}") } else { String::new() };
+        return format!(
+            "OLD and NEW are values per run as recorded, not rescaled (--normalize core compares per unit of unchanged \
+             code); Δ is their difference{shares}"
+        );
     }
-    if is_per_run(diff) {
-        return "OLD and NEW are values per run as recorded, not rescaled (--normalize core compares per unit of \
-                unchanged code); Δ is their difference"
-            .to_string();
+    let shares = if has_shares { format!(", OLD% and NEW% {shares}") } else { String::new() };
+    format!("OLD and NEW are values per run as recorded{shares}; {}", comparison_of_values(diff))
+}
+
+/// What COST and Δ are.
+fn comparison_of_values(diff: &Diff) -> String {
+    if diff.mix.is_some() {
+        return "COST and Δ compare equal amounts of each kind of work".to_string();
     }
-    let shares = "OLD and NEW are shares of each side's own total";
     let (method, ratio) = diff
         .header
         .normalize
@@ -306,14 +308,16 @@ pub(in crate::output) fn scales(diff: &Diff) -> String {
     // The ratio is that of sums; people see values per run.
     let ratio = ratio * diff.old.profiles.max(1) as f64 / diff.new.profiles.max(1) as f64;
     let so_that = match method {
-        _ if diff.noise.is_none() => return format!("{shares}; Δ is their difference"),
+        _ if diff.noise.is_none() => {
+            return "Δ is the difference of the shares of each side's own total".to_string();
+        }
         "core" => "unchanged code costs the same on both sides",
         "per" => "both sides did the same amount of work",
-        _ => return format!("{shares}; COST is their ratio, Δ their difference"),
+        _ => {
+            return "COST is the ratio of the shares of each side's own total, Δ their difference"
+                .to_string();
+        }
     };
-    if diff.mix.is_some() {
-        return format!("{shares}; COST and Δ compare equal amounts of each kind of work");
-    }
     let of = if diff.header.filters.is_empty() { "the old total" } else { "the filtered old total" };
     let reason = diff.header.normalize.as_ref().and_then(|normalize| normalize.reason.as_deref());
     let compared = if let Some(why) = reason {
@@ -323,7 +327,7 @@ pub(in crate::output) fn scales(diff: &Diff) -> String {
     } else {
         format!("compare the sides after the old one is multiplied by {ratio:.3}, so that {so_that}")
     };
-    format!("{shares}; COST and Δ {compared}; Δ is in points of {of}")
+    format!("COST and Δ {compared}; Δ is in points of {of}")
 }
 
 /// Where the noise is known from, if not from the profiles.

@@ -14,7 +14,7 @@ use crate::report::{
     BySide, BySideRow, Diff, DiffCause, DiffOutcome, DiffRow, DiffSide, DiffVerdict, RowTest, RowVerdict,
     TotalGrowth,
 };
-use crate::unit::{mean, percentage, saturated, share, significance};
+use crate::unit::{mean, percentage, saturated, significance};
 
 /// The tables; for programs, a single one with a row per function and build.
 pub(super) fn tables<'r>(all: &'r BySide, form: Form, style: &'r Style) -> Scaled<Vec<Table<'r>>> {
@@ -166,28 +166,20 @@ fn verdict(diff: &Diff) -> String {
 fn functions<'r>(all: &'r BySide, form: Form, style: &'r Style) -> Scaled<Table<'r>> {
     let labels = Labels::of(all);
     let names = DisplayNames::new(all.rows.iter().map(|row| &row.name), style);
-    let is_per_run = all.builds.first().is_some_and(words::is_per_run);
-    let value = move |per_run: &PerRun, row: &DiffRow, is_old: bool| match (is_old, is_per_run) {
-        (true, true) => per_run.old(row),
-        (true, false) => words::old_share(per_run.diff(), row),
-        (false, true) => per_run.new_side(row),
-        (false, false) => words::new_share(per_run.diff(), row),
-    };
     let per_run = all.builds.iter().map(|diff| PerRun::new(diff, style.unit.as_ref()));
     let per_run: Vec<PerRun> = per_run.collect::<Result<_, _>>()?;
     let of_builds = per_run.clone();
     let mut columns = Columns::new();
     let old = move |row: &&BySideRow| {
         let mut cells = row.builds.iter().zip(&of_builds);
-        cells.find_map(|(cell, per_run)| Some(value(per_run, cell.as_ref()?, true)))
+        cells.find_map(|(cell, per_run)| Some(per_run.old(cell.as_ref()?)))
     };
     columns.show(labels.old, Kind::Word, old).rank(Rank::Old);
     for (number, (label, per_run)) in labels.builds.into_iter().zip(per_run).enumerate() {
         let cost = format!("COST {label}");
         let new = move |row: &&BySideRow| match &row.builds[number] {
-            Some(cell) => value(&per_run, cell, false),
-            None if is_per_run => "0".to_string(),
-            None => share(0, per_run.diff().new.total),
+            Some(cell) => per_run.new_side(cell),
+            None => "0".to_string(),
         };
         columns.show(label, Kind::Word, new).rank(Rank::OtherForm);
         columns.show(cost, Kind::Word, move |row| row.builds[number].as_ref().map(cost_cell));
@@ -260,15 +252,13 @@ fn of_build(diff: &Diff, style: &Style) -> impl Iterator<Item = Note> + use<> {
 /// What the numbers of the columns mean.
 fn scales(diff: &Diff, old: &str) -> String {
     let method = diff.header.normalize.as_ref().map_or("total", |normalize| normalize.method);
-    let (values, basis) = match method {
-        "none" => ("values per run", ""),
-        "core" => {
-            ("shares of each build's own total", ", after rescaling so that unchanged code costs the same")
-        }
-        _ => ("shares of each build's own total", ", as a share of the total"),
+    let basis = match method {
+        "none" => "",
+        "core" => ", after rescaling so that unchanged code costs the same",
+        _ => ", as a share of the total",
     };
     format!(
-        "numbers are {values}; COST is what the function costs compared with {old}{basis}; no COST: too little data to \
+        "numbers are values per run as recorded; COST is what the function costs compared with {old}{basis}; no COST: too little data to \
          test the function in this build"
     )
 }

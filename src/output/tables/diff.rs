@@ -22,23 +22,14 @@ pub(in crate::output) fn table<'r>(
     columns.show("", Kind::Key, word);
     columns.show("COST", Kind::Word, |row| words::cost(row));
     columns.show("95% CI", Kind::Word, |row| words::interval(row)).rank(Rank::Interval);
-    // What is compared is always shown; the other form of it only where the width allows.
-    let is_per_run = words::is_per_run(diff);
-    let (shares, values) = if is_per_run {
-        (["OLD%", "NEW%"], ["OLD", "NEW"])
-    } else {
-        (["OLD", "NEW"], ["OLD/RUN", "NEW/RUN"])
-    };
-    let rank = |is_compared: bool| if is_compared { Rank::Essential } else { Rank::OtherForm };
-    if form == Form::Text || !is_per_run {
-        columns.show(shares[0], Kind::Word, |row| words::old_share(diff, row)).rank(rank(!is_per_run));
-        columns.show(shares[1], Kind::Word, |row| words::new_share(diff, row)).rank(rank(!is_per_run));
+    // What was recorded is always shown, in its unit; shares of it only where the width allows.
+    if form == Form::Text || !words::is_per_run(diff) {
+        columns.show("OLD%", Kind::Word, |row| words::old_share(diff, row)).rank(Rank::OtherForm);
+        columns.show("NEW%", Kind::Word, |row| words::new_share(diff, row)).rank(Rank::OtherForm);
     }
-    if form == Form::Text || is_per_run {
-        let [old, new] = [per_run.clone(), per_run.clone()];
-        columns.show(values[0], Kind::Word, move |row| old.old(row)).rank(rank(is_per_run));
-        columns.show(values[1], Kind::Word, move |row| new.new_side(row)).rank(rank(is_per_run));
-    }
+    let [old, new] = [per_run.clone(), per_run.clone()];
+    columns.show("OLD", Kind::Word, move |row| old.old(row));
+    columns.show("NEW", Kind::Word, move |row| new.new_side(row));
     columns.show("Δ", Kind::Word, move |row| per_run.change(row.points)).rank(Rank::Points);
     columns.show("q", Kind::Word, |row| words::q(row)).rank(Rank::Probability);
     if form == Form::Text && rows.iter().any(|row| row.samples.is_some()) {

@@ -22,10 +22,13 @@ pub(super) fn lines(diff: &Diff, style: &Style) -> Scaled<Vec<TextLine>> {
         let text = broken(&style.glyphs.plain(&text), style.layout_width());
         lines.extend(text.into_iter().map(|line| TextLine::new(line, Emphasis::Faint)));
     }
+    let mut has_shares = false;
     if diff.rows.is_empty() {
         lines.push(TextLine::new("no samples on either side", Emphasis::Faint));
     } else {
-        lines.extend(table(diff, style)?);
+        let rows = table(diff, style)?;
+        has_shares = rows.first().is_some_and(|titles| titles.text.contains("OLD%"));
+        lines.extend(rows);
     }
     lines.extend(causes(diff, style));
     let names =
@@ -36,7 +39,7 @@ pub(super) fn lines(diff: &Diff, style: &Style) -> Scaled<Vec<TextLine>> {
     notes.extend(words::legend(&diff.rows.iter()).map(faint));
     notes.extend(words::matched(diff, style.all_matches, name).map(faint));
     notes.extend(words::on_one_side(diff).map(faint));
-    notes.push(faint(words::scales(diff)));
+    notes.push(faint(words::scales(diff, has_shares)));
     notes.extend(words::learned(diff).map(faint));
     notes.extend(words::doubts(diff).map(|text| (text, Emphasis::Strong)));
     for budget in &diff.budgets {
@@ -250,7 +253,9 @@ fn fitting(table: &Table, wanted: usize, style: &Style) -> Fitting {
         else {
             break;
         };
-        shown.retain(|&index| index != first);
+        // The share of one side says little without that of the other.
+        let is_pair = rank(&first) == Rank::OtherForm;
+        shown.retain(|index| *index != first && !(is_pair && rank(index) == Rank::OtherForm));
     }
     let cells = |cells: &[String]| shown.iter().map(|&index| cells[index].clone()).collect();
     Fitting {

@@ -1,6 +1,7 @@
 //! Building profiles: readers and transforms fill a [`ProfileBuilder`], which produces a [`Profile`].
 
 mod calls;
+mod kinds;
 mod shared;
 mod symbols;
 
@@ -8,6 +9,7 @@ use std::sync::Arc;
 
 use hashbrown::HashMap;
 
+pub(crate) use kinds::LabelKinds;
 use shared::BuilderTables;
 pub use shared::SharedTables;
 
@@ -36,6 +38,9 @@ pub struct ProfileBuilder {
     options: LoadOptions,
     tables: BuilderTables,
     labels: LabelTable,
+    /// Which labels are kept, if only those that may tell kinds of work are.
+    kinds: LabelKinds,
+    kept_labels: Vec<Label>,
     rows: RowTable,
     /// The stacks that are to be divided, with their parts and the weights of these.
     parts: HashMap<StackId, Vec<(StackId, u64)>>,
@@ -59,6 +64,8 @@ impl ProfileBuilder {
             meta: Meta { format, profiles: 1, ..Meta::default() },
             tables: BuilderTables::default(),
             labels: LabelTable::default(),
+            kinds: LabelKinds::default(),
+            kept_labels: Vec::new(),
             rows: RowTable::new(0, options.times),
             parts: HashMap::new(),
             totals: Vec::new(),
@@ -191,6 +198,13 @@ impl ProfileBuilder {
     pub fn label_set(&mut self, labels: &mut [Label]) -> LabelSetId {
         if self.is_full(size_of_val(labels)) {
             return LabelSetId::default();
+        }
+        let mut labels = labels;
+        if self.options.kinds_only {
+            let (kinds, sizes) = (&mut self.kinds, self.options.sizes);
+            self.kept_labels.clear();
+            self.kept_labels.extend(labels.iter().filter(|label| kinds.keeps(label, sizes)));
+            labels = &mut self.kept_labels;
         }
         self.labels.intern(labels).unwrap_or_else(|| {
             self.too_large = Some(TooLarge::Ids);

@@ -75,6 +75,9 @@ fn origins(pool: &Pool<'_>) -> HashSet<String> {
     (0..pool.len()).map(|entry| origin(pool, entry)).collect()
 }
 
+/// What compilers call functions without a name, once numbers are dropped.
+const CLOSURES: [&str; 5] = ["func", "closure", "lambda", "anonfun", "gowrap"];
+
 /// Splits a normalised name into its package and the rest, which includes the type of a method:
 /// `depot.text.Json.value` is `Json.value` in `depot.text`, and `main.(*server).report` is `server.report` in `main`.
 fn split_package(name: &str) -> Option<(String, String)> {
@@ -85,7 +88,8 @@ fn split_package(name: &str) -> Option<(String, String)> {
     let is_type = |word: &str| {
         word.starts_with(char::is_uppercase) || (has_pointers && name.contains(&format!("(*{word})")))
     };
-    let last = words.len().checked_sub(1)?;
+    // A closure has no name of its own, but that of the function that it is in.
+    let last = words.iter().rposition(|word| !CLOSURES.contains(word))?;
     let types = words[..last].iter().rev().take_while(|word| is_type(word)).count();
     let (package, local) = words.split_at(last - types);
     (!package.is_empty()).then(|| (package.join("."), local.join(".")))

@@ -100,6 +100,16 @@ fn functions_move_to_other_files_and_packages() {
 }
 
 #[test]
+fn a_closure_is_not_in_another_function() {
+    let old = "main;work 9000\nmain;runtime.gcMarkDone.func1 10";
+    let new = "main;work 9000\nmain;runtime.gcStart.func2 10";
+    assert_eq!(found(old, new), [""; 0]);
+    let old = "main;work 9000\nmain;shop.serve;shop.serve.func1 10";
+    let new = "main;work 9000\nmain;app/shop.serve;app/shop.serve.func2 10";
+    assert!(found(old, new).contains(&"shop.serve.func1 = app/shop.serve.func2 (relocated)".to_string()));
+}
+
+#[test]
 fn additions_of_compilers_are_ignored() {
     let old = "main;vec::push::h0123456789abcdef 30\nmain;parse.constprop.0 20\nmain;sort<int> 50";
     let new = "main;vec::push::hfedcba9876543210 30\nmain;parse 20\nmain;sort<long> 50";

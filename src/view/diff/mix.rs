@@ -5,7 +5,7 @@
 
 use hashbrown::{HashMap, HashSet};
 
-use crate::profile::{Column, Id, LabelSetId, LabelValue, Profile, StackId, StringId};
+use crate::profile::{Column, Id, LabelSetId, LabelValue, MOST_KINDS, Profile, StackId, StringId};
 use crate::report::{CauseKind, DiffCause, MixChange, MixKind, Name, TotalGrowth};
 use crate::stats::compare::Comparison;
 use crate::stats::dispersion::RunCounts;
@@ -15,8 +15,6 @@ use crate::tree::{By, Flat, KeyId, SeenKeys, Subject, flat};
 use crate::view::diff::options::DiffSides;
 use crate::view::diff::sample_size::SampleSize;
 
-/// A label with more values than this does not tell kinds of work.
-const MOST_KINDS: usize = 64;
 /// A label tells kinds of work if this part of both sides has it, from 0 to 1.
 const LEAST_LABELLED: f64 = 0.5;
 /// A caller hands out work if it is in this part of both sides, from 0 to 1 …
@@ -33,6 +31,10 @@ const LEAST_EFFECT: f64 = 0.01;
 const ERRORS: f64 = 4.0;
 /// A function belongs to one kind of work if this part of its total does, from 0 to 1.
 const NEARLY_ALL: f64 = 0.95;
+/// A function has most of a kind of work if it has at least this part of it, from 0 to 1.
+const MOST_OF_KIND: f64 = 0.5;
+/// If the standard error of a growth, on a logarithmic scale, is larger than this, the growth says nothing.
+const TOO_UNCERTAIN: f64 = 0.3;
 /// Labels that tell threads rather than requests. The code of one thread is often called from one place, so more work of
 /// a thread may well be code that is called more often.
 const THREADS: &[&str] = &["thread", "tid", "process", "pid", "thread_id", "thread_name"];
@@ -218,7 +220,7 @@ impl<'p> Finder<'_, 'p> {
         let key = profile.symbols.strings.get(label).to_ascii_lowercase();
         let is_thread = THREADS.contains(&&*key);
         let found = self.found(of_row, kinds)?;
-        let is_evident = is_trade(&found) || (!is_thread && self.is_shared_code_alike(&found));
+        let is_evident = is_trade(&found) || (!is_thread && self.are_parts_alike(&found));
         is_evident.then_some(Found { label: Some(label), ..found })
     }
 
@@ -342,52 +344,75 @@ impl<'p> Finder<'_, 'p> {
         (found.effect() >= LEAST_EFFECT).then_some(found)
     }
 
-    /// Whether code that several kinds share also grew like the kind that it works for: then there were more requests,
-    /// rather than calls of code of one kind.
-    fn is_shared_code_alike(&self, found: &Found) -> bool {
+    /// Whether the parts of each changed kind grew alike. A function that has most of a kind may be called more often by code
+    /// that does what it did; but then what the kind does besides it, such as the code that all kinds share, did not grow.
+    fn are_parts_alike(&self, found: &Found) -> bool {
         let totals = self.totals(found);
-        let stack_of = &self.profile().samples.stack;
         found.changes().all(|(index, _)| {
-            let own = totals.own_function(index as u32);
-            let is_shared = |row: &usize| {
-                found.of_row[*row] as usize == index
-                    && !self.subject.stack_keys(stack_of[*row]).any(|key| Some(key) == own)
+            let Some(ratio) = found.kinds[index].ratio else { return false };
+            let rests = self.rests(found, &totals, index as u32);
+            let is_alike = |(key, values): &(KeyId, Vec<i64>)| {
+                let column = self.column(*key, values);
+                let (old, new) = column.counts.split_at(self.old_runs());
+                let (old, new): (f64, f64) = (old.iter().sum(), new.iter().sum());
+                let runs = (self.old_runs() as f64, self.sides.new.profiles as f64);
+                let log_ratio = ((new + 0.5) / runs.1).ln() - ((old + 0.5) / runs.0).ln();
+                let error = (1.0 / (old + 0.5) + 1.0 / (new + 0.5)).sqrt();
+                // A few samples say nothing.
+                error > TOO_UNCERTAIN
+                    || (log_ratio - ratio.log_ratio).abs() <= LEAST_CHANGE + 2.0 * error
+                        && (log_ratio - found.reference).abs() >= 2.0 * error
             };
-            let mut values = vec![0_i64; self.runs()];
-            for row in (0..stack_of.len()).filter(is_shared) {
-                values
-                    .iter_mut()
-                    .zip(self.values(row))
-                    .for_each(|(sum, value)| *sum = sum.saturating_add(value));
-            }
-            let key = own.unwrap_or(KeyId::new(0));
-            let column = self.column(key, &values);
-            let (old, new) = column.counts.split_at(self.old_runs());
-            let (old, new): (f64, f64) = (old.iter().sum(), new.iter().sum());
-            let runs = (self.old_runs() as f64, self.sides.new.profiles as f64);
-            let log_ratio = ((new + 0.5) / runs.1).ln() - ((old + 0.5) / runs.0).ln();
-            let error = (1.0 / (old + 0.5) + 1.0 / (new + 0.5)).sqrt();
-            found.kinds[index].ratio.is_some_and(|ratio| {
-                (log_ratio - ratio.log_ratio).abs() <= LEAST_CHANGE + 2.0 * error
-                    && (log_ratio - found.reference).abs() >= 2.0 * error
-            })
+            rests.iter().all(is_alike)
         })
     }
 
-    /// The totals of functions, by kind of work.
-    fn totals(&self, found: &Found) -> Totals {
-        let mut totals = Totals { by_kind: HashMap::new(), all: HashMap::new() };
+    /// What runs spent in a kind of work outside of each function that has most of it, and outside of the outermost one that
+    /// works for this kind only.
+    fn rests(&self, found: &Found, totals: &Totals, kind: u32) -> Vec<(KeyId, Vec<i64>)> {
+        let Some(of_kind) = totals.by_kind.get(&kind) else { return Vec::new() };
+        let whole: i64 =
+            found.kinds[kind as usize].sums.iter().fold(0, |sum, part| sum.saturating_add(*part));
+        let is_most = |key: &KeyId| of_kind[*key] >= MOST_OF_KIND * whole as f64;
+        let own = totals.own_function(kind).filter(|key| !is_most(key));
+        let most = self.subject.keys.ids().filter(is_most).chain(own);
+        let mut rests: Vec<(KeyId, Vec<i64>)> = most.map(|key| (key, vec![0; self.runs()])).collect();
         let mut seen = SeenKeys::new(self.subject.keys.len());
-        for (row, &kind) in found.of_row.iter().enumerate() {
-            let value: f64 = self.values(row).map(|value| value as f64).sum();
-            let stack = self.profile().samples.stack[row];
+        for (row, _) in found.of_row.iter().enumerate().filter(|(_, of)| **of == kind) {
             seen.next();
-            for key in self.subject.stack_keys(stack).filter(|&key| seen.first(key)) {
-                *totals.by_kind.entry((kind, key)).or_default() += value;
-                *totals.all.entry(key).or_default() += value;
+            for key in self.subject.stack_keys(self.profile().samples.stack[row]) {
+                seen.first(key);
+            }
+            for (key, values) in &mut rests {
+                if seen.first(*key) {
+                    let parts = values.iter_mut().zip(self.values(row));
+                    parts.for_each(|(sum, value)| *sum = sum.saturating_add(value));
+                }
             }
         }
-        totals
+        rests
+    }
+
+    /// The totals of functions, altogether and of each kind of work that changed.
+    fn totals(&self, found: &Found) -> Totals {
+        let keys = self.subject.keys.len();
+        let by_kind = found.changes().map(|(kind, _)| (kind as u32, Column::filled(0.0, keys)));
+        let (mut by_kind, mut all): (HashMap<u32, Column<KeyId, f64>>, _) =
+            (by_kind.collect(), Column::filled(0.0, keys));
+        let mut seen = SeenKeys::new(keys);
+        for (row, kind) in found.of_row.iter().enumerate() {
+            let value: f64 = self.values(row).map(|value| value as f64).sum();
+            let stack = self.profile().samples.stack[row];
+            let mut of_kind = by_kind.get_mut(kind);
+            seen.next();
+            for key in self.subject.stack_keys(stack).filter(|&key| seen.first(key)) {
+                all[key] += value;
+                if let Some(of_kind) = &mut of_kind {
+                    of_kind[key] += value;
+                }
+            }
+        }
+        Totals { by_kind, all }
     }
 
     /// What changed, and the sides without it.
@@ -501,14 +526,14 @@ fn is_trade(found: &Found) -> bool {
 
 /// The totals of functions, by kind of work and altogether.
 struct Totals {
-    by_kind: HashMap<(u32, KeyId), f64>,
-    all: HashMap<KeyId, f64>,
+    by_kind: HashMap<u32, Column<KeyId, f64>>,
+    all: Column<KeyId, f64>,
 }
 
 impl Totals {
     /// The outermost function nearly all of whose total belongs to a kind of work.
     fn own_function(&self, kind: u32) -> Option<KeyId> {
-        self.largest(kind, |key, total| total >= NEARLY_ALL * self.all[&key])
+        self.largest(kind, |key, total| total >= NEARLY_ALL * self.all[key])
     }
 
     /// The outermost function of a kind of work.
@@ -517,11 +542,9 @@ impl Totals {
     }
 
     fn largest(&self, kind: u32, is_wanted: impl Fn(KeyId, f64) -> bool) -> Option<KeyId> {
-        let of_kind =
-            self.by_kind.iter().filter(|((of, key), total)| *of == kind && is_wanted(*key, **total));
-        of_kind
-            .max_by(|((_, a), of_a), ((_, b), of_b)| of_a.total_cmp(of_b).then(b.cmp(a)))
-            .map(|((_, key), _)| *key)
+        let of_kind = self.by_kind.get(&kind)?;
+        let wanted = of_kind.ids().filter(|&key| of_kind[key] > 0.0 && is_wanted(key, of_kind[key]));
+        wanted.max_by(|&a, &b| of_kind[a].total_cmp(&of_kind[b]).then(b.cmp(&a)))
     }
 }
 

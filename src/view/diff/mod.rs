@@ -12,6 +12,7 @@ mod mix;
 mod noise;
 mod options;
 mod outliers;
+mod reduced;
 mod rows;
 mod sample_size;
 mod significance;
@@ -229,16 +230,18 @@ fn test_sides<'p>(
     let all = counts(counted, sides);
     let core = core_of_functions(subject, sides, options)?;
     let options = &DiffOptions { test: TestOptions { core, ..options.test.clone() }, ..options.clone() };
-    let (comparison, untestable) = test(subject, &all, sides, options)?;
+    let (comparison, untestable) = test((subject, counted), &all, sides, options)?;
     let found = comparison
         .as_ref()
         .and_then(|comparison| mix::find(subject, counted, sides, comparison, &all.sample_unit, &options.by));
     let samples = comparison.as_ref().and_then(|comparison| Some(comparison.model.as_ref()?.samples()));
     let Some(mix) = found else { return Ok(Tested { comparison, samples, untestable, mix: None }) };
     let recorded = TestOptions { normalize: mix.recorded, ..options.test.clone() };
-    let recorded = test(subject, &all, sides, &DiffOptions { test: recorded, ..options.clone() })?.0;
+    let recorded =
+        test((subject, counted), &all, sides, &DiffOptions { test: recorded, ..options.clone() })?.0;
     let sides = DiffSides { size: mix.size, ..sides.clone() };
-    let (mut equal, untestable) = test(&mix.subject, &counts(&mix.counted, &sides), &sides, options)?;
+    let equal = (&mix.subject, &mix.counted);
+    let (mut equal, untestable) = test(equal, &counts(&mix.counted, &sides), &sides, options)?;
     if let (Some(equal), Some(recorded)) = (&mut equal, &recorded) {
         mix::excuse(equal, recorded);
     }
@@ -258,7 +261,8 @@ fn core_of_functions(
     let columns: Vec<usize> = (0..subject.profile.meta.metrics.len()).collect();
     let functions = Subject::new(subject.profile, &By::Function, &columns);
     let options = DiffOptions { history: None, functions: None, ..options.clone() };
-    let found = test(&functions, &counts(&flat(&functions), sides), sides, &options)?.0;
+    let counted = flat(&functions);
+    let found = test((&functions, &counted), &counts(&counted, sides), sides, &options)?.0;
     let model = found.as_ref().and_then(|found| found.model.as_ref());
     // Where functions do not tell either, the rows may.
     let known = model.filter(|model| model.scale == Scale::Known);

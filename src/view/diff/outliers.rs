@@ -192,7 +192,7 @@ impl Search<'_> {
         let strict = TestOptions { alpha: usual.alpha / self.tests as f64, ..usual };
         let options = DiffOptions { test: strict, ..DiffOptions::default() };
         self.swap(column);
-        let result = test(&self.subject, &counts(&self.counted, &sides), &sides, &options);
+        let result = test((&self.subject, &self.counted), &counts(&self.counted, &sides), &sides, &options);
         self.swap(column);
         let (comparison, untestable) = result?;
         self.untestable = untestable.or(self.untestable.take());

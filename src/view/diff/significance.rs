@@ -33,7 +33,7 @@ pub(super) fn counts(counted: &Flat, sides: &DiffSides) -> SampleCounts {
 
 /// Runs the tests, or returns the reason why there are none.
 pub(super) fn test(
-    subject: &Subject<'_>,
+    (subject, counted): (&Subject<'_>, &Flat),
     counts: &SampleCounts,
     sides: &DiffSides,
     options: &DiffOptions,
@@ -54,7 +54,10 @@ pub(super) fn test(
             if subject.calls.is_some() {
                 attribute(&mut comparison, &CountedGraph::new(subject, old, count, size));
             } else {
-                attribute(&mut comparison, &CountedStacks::new(subject, old, count, size));
+                // A caller has much of a function that is tested.
+                let least_share = options.test.min_tested / 4.0;
+                let stacks = CountedStacks::new((subject, counted), (old, count), size, least_share);
+                attribute(&mut comparison, &stacks);
             }
             Ok((Some(comparison), None))
         }

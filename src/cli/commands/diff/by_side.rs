@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 
-use crate::cli::commands::diff::{Cut, DiffCommand, Testing, exit_code, may_be_mix};
+use crate::cli::commands::diff::{Cut, DiffCommand, Testing, exit_code, may_be_mix, with_kinds};
 use crate::cli::commands::outcome::Outcome;
 use crate::cli::commands::show::write;
 use crate::cli::input::request::explain;
@@ -20,11 +20,10 @@ pub(super) fn run(command: &DiffCommand, mut output: Output) -> Result<Outcome> 
     let given = &command.input.profiles;
     check(command, given, output.format)?;
     output.check(&command.files(given))?;
-    let mut needs = command.needs(given);
+    let needs = command.needs(given);
     let (mut diffs, has_labels) = compare(command, given, &needs)?;
     if has_labels && !needs.labels && diffs.iter().any(may_be_mix) {
-        needs.labels = true;
-        diffs = compare(command, given, &needs)?.0;
+        diffs = compare(command, given, &with_kinds(needs))?.0;
     }
     for (diff, name) in diffs.iter_mut().zip(&given[1..]) {
         let notes: Vec<String> =

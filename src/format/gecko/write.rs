@@ -109,6 +109,10 @@ fn changes(profile: &Profile, metric: usize, columns: &SampleMetrics) -> Vec<Str
     if profile.samples.values[columns.weight].iter().any(|value| value.unsigned_abs() > EXACT) {
         changes.push(format!("gecko: values above 2^{} are rounded", f64::MANTISSA_DIGITS));
     }
+    let symbols = &profile.symbols;
+    if symbols.functions.ids().any(|function| symbols.function_name(function).starts_with("0x")) {
+        changes.push("gecko: functions that are called like an address are read as addresses".into());
+    }
     changes
 }
 

@@ -6,7 +6,7 @@
 const START: &str = include_str!("start.js");
 
 /// The modules: name and source, each after those that it imports.
-const MODULES: [(&str, &str); 27] = [
+const MODULES: [(&str, &str); 30] = [
     ("start", START),
     ("dom", include_str!("dom.js")),
     ("format", include_str!("format.js")),
@@ -14,6 +14,7 @@ const MODULES: [(&str, &str); 27] = [
     ("labels", include_str!("labels.js")),
     ("paths", include_str!("paths.js")),
     ("data", include_str!("data.js")),
+    ("heaviest", include_str!("heaviest.js")),
     ("times", include_str!("times.js")),
     ("count", include_str!("count.js")),
     ("grow", include_str!("grow.js")),
@@ -29,6 +30,8 @@ const MODULES: [(&str, &str); 27] = [
     ("calltree", include_str!("calltree.js")),
     ("hot", include_str!("hot.js")),
     ("source", include_str!("source.js")),
+    ("blocks", include_str!("blocks.js")),
+    ("pixels", include_str!("pixels.js")),
     ("timeline", include_str!("timeline.js")),
     ("filterbar", include_str!("filterbar.js")),
     ("opening", include_str!("opening.js")),
@@ -42,7 +45,7 @@ pub(super) fn start() -> String {
 }
 
 /// The modules that only a page with times needs.
-const OF_TIMES: [&str; 2] = ["times", "timeline"];
+const OF_TIMES: [&str; 5] = ["heaviest", "times", "blocks", "pixels", "timeline"];
 
 /// All other modules as one script.
 pub(super) fn script(has_times: bool) -> String {

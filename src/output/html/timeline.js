@@ -1,8 +1,11 @@
 // The tab Timeline: how busy each thread was, the calls of one thread in the order of time, and a range of time that all
-// tabs count. Everything is drawn per column of pixels, so that it takes the same time for a million samples.
+// tabs count. Everything is drawn per column of pixels, so that it takes the same time for a million samples, and what a
+// range lies on is kept while it is dragged.
 
+import { callBlocks } from "./blocks.js";
 import { button, element, fill, make } from "./dom.js";
 import { FAINTEST_LABEL, fitLabel, font, letterSpacing } from "./label.js";
+import { Pixels } from "./pixels.js";
 import { writeTime } from "./times.js";
 
 const AXIS = 22;
@@ -11,10 +14,6 @@ const GAP = 10;
 const CALL_ROW = 18;
 /** Threads beyond these are drawn only after a click. */
 const LANES_SHOWN = 12;
-/** Deeper calls are not drawn. */
-const DEEPEST_CALL = 300;
-/** Fewer calls that all stacks begin with are drawn. */
-const SHORTEST_START = 3;
 const EDGE_REACH = 7;
 const TOUCH_REACH = 18;
 /** A range narrower than this many pixels was meant as a click. */
@@ -37,6 +36,8 @@ export class TimelineView {
     this.canvas = element("timeline-canvas");
     this.scroller = element("timeline-graph");
     this.context = this.canvas.getContext("2d");
+    /** What is drawn apart from the axis and the range, which move over it. */
+    this.still = document.createElement("canvas").getContext("2d");
     /** What is dragged: the end of the range that stays, or null. */
     this.drag = null;
     this.pointers = new Map();
@@ -75,8 +76,7 @@ export class TimelineView {
   }
 
   showControls() {
-    const { times, view, range } = this;
-    const isWhole = view[0] === 0 && view[1] === times.steps;
+    const { range, isWhole } = this;
     const act = (text, title, deed, isOff = false) => {
       const made = button(text, deed, { title, disabled: isOff });
       made.dataset.key = text;
@@ -92,6 +92,11 @@ export class TimelineView {
       act("\u2212", "Zoom out", () => this.zoom(2), isWhole),
       ...(rest > 0 ? [act(this.showsAll ? `${LANES_SHOWN} heaviest threads` : `\u2026 ${rest} more thread${rest === 1 ? "" : "s"}`, "Rows of threads", () => this.toggleLanes())] : []),
     );
+  }
+
+  /** Whether all of the recording is seen. */
+  get isWhole() {
+    return this.view[0] === 0 && this.view[1] === this.times.steps;
   }
 
   /** The range in words. */
@@ -144,17 +149,41 @@ export class TimelineView {
       [canvas.width, canvas.height] = [Math.round(wide * dense), Math.round(high * dense)];
       [canvas.style.width, canvas.style.height] = [`${wide}px`, `${high}px`];
     }
-    context.setTransform(dense, 0, 0, dense, 0, 0);
-    context.clearRect(0, 0, wide, high);
-    context.textBaseline = "middle";
     this.width = wide;
+    const { model, theme } = this;
     const top = -scroller.scrollTop;
-    this.drawLanes(top);
-    this.drawCalls(top);
+    const shown = [this.activity, this.view, this.lane, this.lanes.length, top, canvas.width, canvas.height, dense, model.found, model.state.pin, theme.isDark];
+    model.once("timeline", shown, () => this.drawStill(top, wide, high, dense));
+    context.setTransform(1, 0, 0, 1, 0, 0);
+    context.clearRect(0, 0, canvas.width, canvas.height);
+    context.drawImage(this.still.canvas, 0, 0);
+    context.setTransform(dense, 0, 0, dense, 0, 0);
+    context.textBaseline = "middle";
     this.drawAxis();
     this.drawRange(high);
     const rows = this.deepest ? (this.deepest + 1) * CALL_ROW : CALL_ROW;
-    element("timeline-height").style.height = `${this.callsTop + rows}px`;
+    const height = `${this.callsTop + rows}px`;
+    const { style } = element("timeline-height");
+    if (style.height !== height) style.height = height;
+  }
+
+  /** Draws all that does not change while a range is dragged: areas and blocks as pixels, then the texts on them. */
+  drawStill(top, wide, high, dense) {
+    const { still } = this;
+    if (!this.pixels?.has(wide, high, dense)) {
+      this.pixels = new Pixels(wide, high, dense);
+      [still.canvas.width, still.canvas.height] = [this.canvas.width, this.canvas.height];
+    }
+    this.pixels.clear();
+    this.findCalls();
+    this.fillLanes(top);
+    this.fillCalls(top);
+    still.setTransform(1, 0, 0, 1, 0, 0);
+    still.putImageData(this.pixels.image, 0, 0);
+    still.setTransform(dense, 0, 0, dense, 0, 0);
+    still.textBaseline = "middle";
+    this.writeLanes(top);
+    this.writeCalls(top);
   }
 
   x(step) {
@@ -196,8 +225,8 @@ export class TimelineView {
     return Math.max(pixel, times.stepsPerBin, isSpan ? usual : 3 * usual);
   }
 
-  drawLanes(top) {
-    const { context, theme, times, lanes, model } = this;
+  fillLanes(top) {
+    const { theme, times, lanes, model, pixels } = this;
     const [from, to] = this.view;
     const per = this.columnSteps;
     const first = Math.floor(from / per);
@@ -207,32 +236,34 @@ export class TimelineView {
     // Where values are times, a full row is one busy CPU; otherwise the largest column.
     const most = columns.reduce((most, column) => column.reduce((a, b) => Math.max(a, b), most), 0);
     const full = Math.max(most, nanoseconds ? (per * times.step) / nanoseconds : 0) || 1;
+    const [area, chosen, line] = [pixels.color(theme.rank(0)), pixels.color(theme.fixed.root, 0.5), pixels.color(theme.fixed.root)];
     lanes.forEach((row, at) => {
       const y = top + AXIS + at * LANE;
       if (y + LANE < 0) return;
-      if (row === this.lane) {
-        context.fillStyle = theme.fixed.root;
-        context.globalAlpha = 0.5;
-        context.fillRect(0, y, this.width, LANE - 1);
-        context.globalAlpha = 1;
-      }
-      context.fillStyle = theme.rank(0);
+      if (row === this.lane) pixels.fill(0, y, this.width, y + LANE - 1, chosen);
       for (let column = 0; column < count; column++) {
         const value = columns[at][column];
         if (value <= 0) continue;
-        const [left, right] = [this.x((first + column) * per), this.x((first + column + 1) * per)];
         const tall = Math.max(1, ((LANE - 4) * value) / full);
-        context.fillRect(left, y + LANE - 2 - tall, Math.max(right - left, 0.5), tall);
+        pixels.fill(this.x((first + column) * per), y + LANE - 2 - tall, this.x((first + column + 1) * per), y + LANE - 2, area);
       }
-      context.fillStyle = theme.fixed.root;
-      context.fillRect(0, y + LANE - 1, this.width, 1);
-      this.drawText(`${times.rows[row].name} ${model.format.share(this.between(row, 0, times.steps), Number(model.metric.total))}`, 6, y + 10, this.width - 12);
+      pixels.fill(0, y + LANE - 1, this.width, y + LANE, line);
+    });
+  }
+
+  writeLanes(top) {
+    const { times, model } = this;
+    this.lanes.forEach((row, at) => {
+      const y = top + AXIS + at * LANE;
+      if (y + LANE < 0) return;
+      const share = model.format.share(this.between(row, 0, times.steps), Number(model.metric.total));
+      this.writeText(`${times.rows[row].name} ${share}`, 6, y + 10, this.width - 12);
     });
   }
 
   /** A text that is readable on an area. */
-  drawText(text, x, y, room) {
-    const { context, theme } = this;
+  writeText(text, x, y, room) {
+    const { still: context, theme } = this;
     context.font = font(11, false);
     let shown = text;
     while (shown.length > 4 && context.measureText(shown).width > room) shown = `${shown.slice(0, -4)}\u2026`;
@@ -247,44 +278,72 @@ export class TimelineView {
   }
 
   /** The calls of one thread in the order of time: in each column those of its heaviest stack. */
-  drawCalls(top) {
-    const { context, theme, times, model, picture } = this;
+  findCalls() {
+    const { times, model } = this;
     const row = times.rows[this.lane];
-    const heading = top + this.callsTop - CALL_ROW;
-    context.font = font(11, false);
-    context.fillStyle = theme.fixed.faint;
     const [from, to] = this.view;
     const count = Math.max(1, Math.floor(this.width));
-    // While a range is dragged, the calls stay as they are.
     model.once("calls", [row, this.activity, from, to, count], () => {
       const leaves = times.columns(row, model.state.metric, model.untimed.leaf, from, (to - from) / count, count);
-      this.seen = callBlocks(leaves, model.untimed.nodes);
+      const { calls, common } = callBlocks(leaves, model.untimed.nodes);
+      this.calls = calls;
+      this.common = common;
+      this.deepest = calls.reduce((deepest, call) => Math.max(deepest, call.depth), 0);
     });
-    const { calls, common } = this.seen;
-    this.calls = calls;
-    const above = common.map((id) => picture.label(id).texts.at(-1));
+  }
+
+  /** The upper edge of the calls of a depth, and whether it is in sight. */
+  rowOf(depth, top) {
+    const y = top + this.callsTop + depth * CALL_ROW;
+    return { y, isSeen: y + CALL_ROW >= AXIS && y <= this.scroller.clientHeight };
+  }
+
+  fillCalls(top) {
+    const { theme, model, pixels } = this;
+    model.once("colors of calls", [model.found, theme.isDark, pixels], () => (this.colors = new Map()));
+    const rows = Array.from({ length: this.deepest + 1 }, (_, depth) => this.rowOf(depth, top));
+    for (const { name, depth, start, end } of this.calls) {
+      const { y, isSeen } = rows[depth];
+      if (!isSeen) continue;
+      if (!this.colors.has(name)) this.colors.set(name, this.colorOf(name));
+      pixels.fillTop(start, y, end - (end - start > 3 ? 1 : 0), y + CALL_ROW - 1, this.colors.get(name));
+    }
+    for (const { y, isSeen } of rows) if (isSeen) pixels.extend(y, y + CALL_ROW - 1);
+  }
+
+  colorOf(name) {
+    const { theme, model, pixels } = this;
+    if (model.found?.[name]) return pixels.color(theme.fixed.hit);
+    return pixels.color(theme.group(model.data.facts.group[name]), model.found ? theme.fixed.dim : 1);
+  }
+
+  writeCalls(top) {
+    const { still: context, theme, times, model, picture } = this;
+    const row = times.rows[this.lane];
+    const heading = top + this.callsTop - CALL_ROW / 2;
+    const above = this.common.map((id) => picture.label(id).texts.at(-1));
     const below = above.length > 2 ? `${above[0]} \u2192 ${above.length - 2} more \u2192 ${above.at(-1)}` : above.join(" \u2192 ");
     const whose = times.rows.length > 1 ? `Calls of ${row.name}` : "Calls";
-    context.fillText(`${whose} in the order of time${below && `, below ${below}`}`, 6, heading + CALL_ROW / 2);
-    this.deepest = this.calls.reduce((deepest, call) => Math.max(deepest, call.depth), 0);
+    context.font = font(11, false);
+    context.fillStyle = theme.fixed.faint;
+    context.fillText(`${whose} in the order of time${below && `, below ${below}`}`, 6, heading);
+    const { ink, hitInk, dim } = theme.fixed;
     for (const call of this.calls) {
-      const y = heading + CALL_ROW + call.depth * CALL_ROW;
-      if (y + CALL_ROW < AXIS || y > this.scroller.clientHeight) continue;
       const width = call.end - call.start;
-      const isOff = model.found && !model.found[call.name];
-      context.globalAlpha = isOff ? theme.fixed.dim : 1;
-      context.fillStyle = model.found?.[call.name] ? theme.fixed.hit : theme.group(model.data.facts.group[call.name]);
-      context.fillRect(call.start, y, Math.max(width - (width > 3 ? 1 : 0), 0.5), CALL_ROW - 1);
-      if (call.name === model.state.pin && width > 2) {
-        context.strokeStyle = theme.fixed.ink;
+      if (width < 3) continue;
+      const { y, isSeen } = this.rowOf(call.depth, top);
+      if (!isSeen) continue;
+      const isHit = model.found?.[call.name];
+      if (call.name === model.state.pin) {
+        context.strokeStyle = ink;
         context.lineWidth = 1.5;
         context.strokeRect(call.start + 1, y + 1, width - 2.5, CALL_ROW - 3);
       }
       if (width < 20) continue;
       const label = fitLabel(picture.label(call.name), width, this.act.ruler);
       if (!label) continue;
-      context.globalAlpha = Math.max(context.globalAlpha, FAINTEST_LABEL);
-      context.fillStyle = model.found?.[call.name] ? theme.fixed.hitInk : theme.fixed.ink;
+      context.globalAlpha = Math.max(model.found && !isHit ? dim : 1, FAINTEST_LABEL);
+      context.fillStyle = isHit ? hitInk : ink;
       context.font = font(label.size, false);
       context.letterSpacing = letterSpacing(label.size);
       context.fillText(label.text, call.start + label.left, y + CALL_ROW / 2);
@@ -316,8 +375,9 @@ export class TimelineView {
     const { steps } = this.times;
     const width = Math.max(1, Math.min(steps, to - from));
     const start = Math.max(0, Math.min(steps - width, from));
+    const wasWhole = this.isWhole;
     this.view = [start, start + width];
-    this.showControls();
+    if (this.isWhole !== wasWhole) this.showControls();
     this.later();
   }
 
@@ -506,44 +566,4 @@ export class TimelineView {
     event.preventDefault();
     event.stopPropagation();
   }
-}
-
-/**
- * The calls that columns of leaves show: neighbouring columns with the same names from the root on share blocks. What all
- * stacks begin with is not drawn; it is returned in `common`, if it is long enough to be worth it.
- */
-export function callBlocks(leaves, { frames, parent }) {
-  const known = new Map([[-1, []], [0, []]]);
-  const pathOf = (leaf) => {
-    const names = [];
-    for (let node = leaf; node > 0; node = parent[node]) names.push(frames[node]);
-    return names.reverse().slice(0, DEEPEST_CALL);
-  };
-  for (const leaf of leaves) if (!known.has(leaf)) known.set(leaf, pathOf(leaf));
-  const common = commonStart([...known.values()].filter((names) => names.length));
-  const calls = [];
-  const open = [];
-  const close = (depth, end) => {
-    while (open.length > depth) calls.push({ ...open.pop(), end });
-  };
-  for (let column = 0; column < leaves.length; column++) {
-    const leaf = leaves[column];
-    if (column > 0 && leaf === leaves[column - 1]) continue;
-    const names = known.get(leaf).slice(common.length);
-    let depth = 0;
-    while (depth < names.length && depth < open.length && open[depth].name === names[depth]) depth++;
-    close(depth, column);
-    for (; depth < names.length; depth++) open.push({ name: names[depth], depth, start: column });
-  }
-  close(0, leaves.length);
-  return { calls, common };
-}
-
-/** The names with which all lists begin, without the last one of the shortest; none if they are few. */
-function commonStart(lists) {
-  const [first = []] = lists;
-  const shortest = lists.reduce((least, names) => Math.min(least, names.length), first.length);
-  let length = 0;
-  while (length < shortest - 1 && lists.every((names) => names[length] === first[length])) length++;
-  return length < SHORTEST_START ? [] : first.slice(0, length);
 }

@@ -1,6 +1,7 @@
 // When samples were taken: ranges of time, the values of their stacks, and the activity of each thread.
 
 import { Varints, readColumn } from "./data.js";
+import { Heaviest } from "./heaviest.js";
 import { inflate } from "./start.js";
 import { visible } from "./format.js";
 
@@ -68,6 +69,8 @@ export class Times {
     this.stacks = stacks;
     /** @type {Map<any, any>} */
     this.known = new Map();
+    /** The row whose samples were sorted last. */
+    this.kept = null;
   }
 
   /** The moment at which a step begins, in nanoseconds from the start of the recording. */
@@ -211,28 +214,49 @@ export class Times {
    */
   columns(row, metric, leaf, from, per, count) {
     const found = new Int32Array(count).fill(-1);
-    const most = new Float64Array(count);
-    const usual = 3 * this.period(row);
+    const heaviest = this.heaviest(row, metric, leaf);
     const longest = this.longest(row, metric);
-    const isSpan = longest > 0;
-    const end = this.find(row, from + count * per);
-    for (let sample = this.find(row, from - Math.max(longest, usual)); sample < end; sample++) {
-      const node = leaf[this.stack[sample]];
-      const value = Math.abs(Number(this.values[metric][sample]));
-      if (node < 0 || value === 0) continue;
-      const start = this.begin(sample);
-      const next = sample + 1 < row.hi ? this.time[sample + 1] - start : usual;
-      const lasts = isSpan ? this.length(metric, sample) : Math.min(next, usual);
-      const first = Math.max(0, Math.floor((start - from) / per));
-      const last = Math.min(count - 1, Math.max(first, Math.ceil((start + lasts - from) / per) - 1));
-      if (start + lasts < from) continue;
-      for (let column = first; column <= last; column++) {
-        if (value <= most[column]) continue;
-        most[column] = value;
-        found[column] = node;
+    const usual = 3 * this.period(row);
+    let next = this.find(row, from);
+    for (let column = 0; column < count; column++) {
+      const begin = from + column * per;
+      const here = next;
+      next = this.find({ lo: here, hi: row.hi }, begin + per);
+      // What began earlier may last until here: of samples, only the previous one.
+      const first = longest > 0 ? this.find(row, begin - longest) : Math.max(row.lo, here - 1);
+      let sample = heaviest.find(here - row.lo, next - row.lo);
+      if (first < here) {
+        const earlier = longest > 0 ? heaviest.find(first - row.lo, here - row.lo, begin) : this.lastsUntil(row, first, begin, usual, heaviest);
+        if (earlier >= 0 && (sample < 0 || heaviest.weights[earlier] >= heaviest.weights[sample])) sample = earlier;
       }
+      if (sample >= 0) found[column] = leaf[this.stack[row.lo + sample]];
     }
     return found;
+  }
+
+  /** The number of a sample in its row if it counts and lasts until a step, and -1 otherwise. */
+  lastsUntil(row, sample, until, usual, { weights }) {
+    const start = this.begin(sample);
+    const next = sample + 1 < row.hi ? this.time[sample + 1] - start : usual;
+    return weights[sample - row.lo] > 0 && start + Math.min(next, usual) > until ? sample - row.lo : -1;
+  }
+
+  /** The samples of a row by weight; stacks that are filtered out weigh nothing. Kept for the row that is drawn. */
+  heaviest(row, metric, leaf) {
+    const { kept } = this;
+    if (kept && kept.row === row && kept.metric === metric && kept.leaf === leaf) return kept.heaviest;
+    const { lo, hi } = row;
+    const column = this.values[metric];
+    const weights = new Float64Array(hi - lo);
+    for (let sample = lo; sample < hi; sample++) if (leaf[this.stack[sample]] >= 0) weights[sample - lo] = Math.abs(Number(column[sample]));
+    let ends = null;
+    if (this.longest(row, metric) > 0) {
+      ends = new Float64Array(hi - lo);
+      for (let sample = lo; sample < hi; sample++) ends[sample - lo] = this.begin(sample) + this.length(metric, sample);
+    }
+    const heaviest = new Heaviest(weights, ends);
+    this.kept = { row, metric, leaf, heaviest };
+    return heaviest;
   }
 
   /** The longest span of a row, in steps; 0 if its values are no times, or all the same, which is how samples are weighted. */

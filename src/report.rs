@@ -68,6 +68,7 @@ pub use page::{
 };
 pub use server::{ServerInfo, ServerProfile};
 pub use source::{AnnotatedSource, Origin, OtherFile, SourceFunction, SourceLine};
+pub(crate) use timeline::busy_bins;
 pub use timeline::{TimeAxis, Timeline, TimelineFunction, TimelinePhase, TimelineRow, TimelineSeries};
 pub use top::{Top, TopRow};
 pub use traces::{Trace, Traces};

@@ -196,8 +196,9 @@ impl<'a> SimpleperfReader<'a> {
         builder.meta.duration_ns = i64::try_from(last.saturating_sub(first)).ok().filter(|&ns| ns > 0);
         let (lost, broken) = (self.report.lost, self.broken);
         if lost > 0 {
-            builder
-                .warn(format!("{lost} {} lost while recording", plural(lost, "sample was", "samples were")));
+            builder.meta.faults.lost = lost;
+            let samples = plural(lost, "sample was", "samples were");
+            builder.meta.warn_of_fault(format!("{lost} {samples} lost while recording"));
         }
         if broken > 0 {
             let samples = plural(broken, "malformed sample was", "malformed samples were");

@@ -68,6 +68,7 @@ pub static RULES: &[LintRule] = &[
     LintRule { name: "lost", worst: Severity::Error, find: recording::lost },
     LintRule { name: "throttled", worst: Severity::Warning, find: recording::throttled },
     LintRule { name: "intervals", worst: Severity::Warning, find: rate::intervals },
+    LintRule { name: "clock", worst: Severity::Warning, find: rate::clock },
     LintRule { name: "in-step", worst: Severity::Warning, find: rate::in_step },
     LintRule { name: "before-collection", worst: Severity::Warning, find: samples::before_collection },
     LintRule { name: "impossible", worst: Severity::Warning, find: recording::impossible },

@@ -7,18 +7,28 @@ use regex::Regex;
 
 use crate::lint::{Finding, NEVER, Recorded, by_share};
 use crate::name::base_name;
-use crate::profile::{Column, FrameId, FunctionId};
+use crate::profile::{Column, FrameId, FunctionId, LabelValue};
 use crate::transform::{self, foldable, unresolved};
 
 pub(super) fn unnamed(recorded: &Recorded<'_>) -> Option<Finding> {
     let unnamed = unresolved(std::iter::once((recorded.profile, recorded.metric)));
     // Where callers have names, they can be judged by their totals.
-    let has_no_name = recorded.profile.symbols.unnamed_frames();
+    let profile = recorded.profile;
+    let has_no_name = profile.symbols.unnamed_frames();
     let is_dark = |stack| {
-        let frames = recorded.profile.stacks.frames(stack);
+        let frames = profile.stacks.frames(stack);
         !frames.is_empty() && frames.iter().all(|&frame| has_no_name[frame])
     };
-    let is_error = recorded.profile.calls.is_some() || recorded.percent(recorded.sum(is_dark)) >= 50.0;
+    // Which code of the kernel an idle processor was in says nothing about the program.
+    let idle_task = |labels| match profile.label(labels, "thread") {
+        Some(LabelValue::Text(name)) => profile.symbols.strings.get(name).starts_with("swapper"),
+        _ => false,
+    };
+    let samples = &profile.samples;
+    let rows = samples.stack.iter().zip(&samples.labels).zip(&samples.values[recorded.metric]);
+    let dark = rows.filter(|((stack, labels), _)| is_dark(**stack) && !idle_task(**labels));
+    let dark = dark.fold(0_i64, |sum, (_, value)| sum.saturating_add(value.saturating_abs()));
+    let is_error = profile.calls.is_some() || recorded.percent(dark) >= 50.0;
     by_share(recorded, unnamed.self_value, [1.0, 10.0, if is_error { 50.0 } else { NEVER }], |share| {
         let binaries: Vec<&str> = unnamed
             .binaries

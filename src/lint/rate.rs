@@ -3,11 +3,14 @@
 use hashbrown::HashMap;
 
 use crate::kind;
+use crate::lint::recording::SMALL;
 use crate::lint::{Finding, Recorded};
 use crate::pattern::is_own;
-use crate::profile::{FunctionId, LabelValue, StackId};
+use crate::profile::{
+    FunctionId, LONGEST as LONGEST_RECORDING, LabelSetId, LabelValue, Profile, StackId, WAITS,
+};
 use crate::report::Severity;
-use crate::unit::duration;
+use crate::unit::{duration, group_thousands, plural};
 
 /// The time between samples changed, because several recordings ran at once or were added up.
 pub(super) fn intervals(recorded: &Recorded<'_>) -> Option<Finding> {
@@ -25,6 +28,64 @@ pub(super) fn intervals(recorded: &Recorded<'_>) -> Option<Finding> {
         remedy: "compare times (--metric cpu) rather than numbers of samples".to_string(),
         share: None,
     })
+}
+
+/// Formats that list the samples of a thread in the order in which they were taken.
+const IN_ORDER: &[&str] = &["gecko", "perf-script", "safari", "sentry"];
+
+/// A clock that went back while the program was recorded, or several clocks in one recording.
+pub(super) fn clock(recorded: &Recorded<'_>) -> Option<Finding> {
+    let profile = recorded.profile;
+    let times = profile.meta.sample_times;
+    if times.is_some_and(|times| times.last.saturating_sub(times.first) >= LONGEST_RECORDING) {
+        return Some(Finding {
+            level: Severity::Warning,
+            says: "samples were taken more than a year apart, so their times are of several clocks: \
+                   the order of such samples is unknown"
+                .to_string(),
+            remedy: "record each with the same clock (perf record -k mono), or look at one file at a time"
+                .to_string(),
+            share: None,
+        });
+    }
+    let back = profile.meta.faults.backwards.max(times_back(recorded));
+    let samples =
+        plural(back, "sample has a time earlier than the one", "samples have times earlier than the ones");
+    (back > 0).then(|| Finding {
+        // As for damaged records, a few of many samples change little.
+        level: if (back as f64) < SMALL * profile.meta.rows as f64 {
+            Severity::Note
+        } else {
+            Severity::Warning
+        },
+        says: format!(
+            "{} {samples} before: the clock went back, and durations and times are wrong there",
+            group_thousands(back.into())
+        ),
+        remedy: "record with a clock that only moves forward (perf record -k mono)".to_string(),
+        share: None,
+    })
+}
+
+/// How many samples are earlier than the one before them on their thread, where that means something.
+fn times_back(recorded: &Recorded<'_>) -> u64 {
+    let Profile { meta, samples, .. } = recorded.profile;
+    let in_order = IN_ORDER.contains(&meta.format) && !meta.holds_spans && samples.time.is_some();
+    // A wait is known when it ends, and has the time at which it began.
+    if !in_order || WAITS.contains(&&*meta.metrics[recorded.metric].name) {
+        return 0;
+    }
+    let mut latest: HashMap<LabelSetId, i64> = HashMap::new();
+    let mut back = 0;
+    for row in 0..samples.len() {
+        let Some(time) = samples.time_of(row) else { continue };
+        if samples.values[recorded.metric][row] == 0 {
+            continue;
+        }
+        let before = latest.insert(samples.labels[row], time);
+        back += u64::from(before.is_some_and(|before| time < before));
+    }
+    back
 }
 
 /// With fewer samples of a thread, a pattern may be chance.
@@ -111,6 +172,39 @@ fn period_of(functions: &[FunctionId]) -> Option<usize> {
 mod tests {
     use crate::lint::tests::drawn;
     use crate::profile::from_notation;
+
+    #[test]
+    fn clocks_that_are_set_back_or_differ() {
+        let many = |times: &dyn Fn(i64) -> i64| {
+            let line = |number: i64| format!("main;work 1 {{tid=1}} @{}", times(number));
+            let mut profile = from_notation(&(0..500).map(line).collect::<Vec<_>>().join("\n"));
+            profile.meta.format = "perf-script";
+            profile
+        };
+        let back = "before: the clock went back, and durations and times are wrong there";
+        assert_eq!(drawn(&many(&|number| number / 3)), [""; 0]);
+        let once = many(&|number| if number < 400 { number * 1_000 } else { number * 1_000 - 50_000 });
+        assert_eq!(drawn(&once), [format!("note clock: 1 sample has a time earlier than the one {back}")]);
+        let often = many(&|number| if number % 10 == 9 { number * 1_000 - 5_000 } else { number * 1_000 });
+        assert_eq!(
+            drawn(&often),
+            [format!("warning clock: 50 samples have times earlier than the ones {back}")]
+        );
+        // perf writes what each processor recorded, one after the other.
+        let mut perf = often;
+        perf.meta.format = "perf-data";
+        assert_eq!(drawn(&perf), [""; 0]);
+        // What the reader counted, and its own words about it.
+        perf.meta.faults.backwards = 7;
+        perf.meta.warn_of_fault("7 samples have timestamps earlier".to_string());
+        assert_eq!(
+            drawn(&perf),
+            [format!("warning clock: 7 samples have times earlier than the ones {back}")]
+        );
+        let clocks = many(&|number| if number < 300 { number } else { 1_700_000_000_000_000_000 + number });
+        let [found] = &drawn(&clocks)[..] else { panic!("one finding") };
+        assert!(found.starts_with("warning clock: samples were taken more than a year apart"), "{found}");
+    }
 
     #[test]
     fn a_program_in_step_with_the_sampling() {

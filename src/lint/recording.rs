@@ -79,7 +79,8 @@ pub(super) fn impossible(recorded: &Recorded<'_>) -> Option<Finding> {
 /// What the reader of the file found: samples that were lost, and records that are damaged.
 pub(super) fn reader(recorded: &Recorded<'_>) -> Option<Finding> {
     let meta = &recorded.profile.meta;
-    let mut warnings: Vec<&String> = meta.warnings.iter().filter(|text| !has_rule(text)).collect();
+    let mut warnings: Vec<&String> =
+        meta.warnings.iter().filter(|text| !meta.faults.said.contains(text)).collect();
     // One damaged record of a million changes nothing, so the largest problem comes first.
     let of_all = |text: &str| counted(text).map_or(1.0, |count| count as f64 / meta.rows.max(1) as f64);
     warnings.sort_by(|a, b| of_all(b).total_cmp(&of_all(a)));
@@ -96,20 +97,12 @@ pub(super) fn reader(recorded: &Recorded<'_>) -> Option<Finding> {
 }
 
 /// A problem of a smaller part of the samples, from 0 to 1, is no more than a note.
-const SMALL: f64 = 0.01;
+pub(super) const SMALL: f64 = 0.01;
 
 /// The number with which a warning begins, such as `1,204 samples have no stack`.
 fn counted(warning: &str) -> Option<u64> {
     let number = warning.split(' ').next()?.replace(',', "");
     number.parse().ok()
-}
-
-/// Whether a rule of its own is about this: names, or lost samples.
-fn has_rule(warning: &str) -> bool {
-    warning.starts_with("functions without names have ")
-        || warning.starts_with("code without names: ")
-        || warning.starts_with("the kernel throttled sampling")
-        || warning.ends_with("lost by the recorder")
 }
 
 #[cfg(test)]
@@ -150,7 +143,7 @@ mod tests {
     fn lost_samples_and_pauses() {
         let mut profile = from_notation("main;work 500");
         profile.meta.faults.lost = 2;
-        profile.meta.warnings = vec!["2 samples were lost by the recorder".to_string()];
+        profile.meta.warn_of_fault("2 samples were lost by the recorder".to_string());
         let says = |level: &str, lost: &str, all: &str, share: &str| {
             format!(
                 "{level} lost: the recorder lost {lost} of {all} samples ({share}%), mostly where the program was busiest"
@@ -161,7 +154,7 @@ mod tests {
         assert_eq!(found(&profile), [says("warning", "50", "550", "9.1")]);
         profile.meta.faults.lost = 1500;
         assert_eq!(found(&profile), [says("error", "1,500", "2,000", "75.0")]);
-        profile.meta.faults = crate::profile::Faults { throttled: 3, ..Default::default() };
+        (profile.meta.faults.lost, profile.meta.faults.throttled) = (0, 3);
         assert_eq!(
             found(&profile),
             [

@@ -99,7 +99,9 @@ fn comparable(requests: &[&Request], mut read: Vec<ReadSide>) -> Result<Vec<Side
         // Text that is the same for all sides is said once.
         let name = if are_alike || requests.len() > 2 { "" } else { ["old side: ", "new side: "][number] };
         let text = side.unresolved.take().map(|text| format!("{name}{text}"));
-        side.profiles[0].1.meta.warnings.extend(text);
+        if let Some(text) = text {
+            side.profiles[0].1.meta.warn_of_fault(text);
+        }
     }
     let [wanted] = &wanted[..] else { return Err(Error::SeveralMetrics) };
     read.into_iter().zip(requests).map(|(side, request)| side.side(&request.names(), wanted)).collect()
@@ -109,7 +111,9 @@ fn comparable(requests: &[&Request], mut read: Vec<ReadSide>) -> Result<Vec<Side
 pub fn one_side(request: &Request) -> Result<Side, Error> {
     let mut read = read_side(request)?;
     let unresolved = read.unresolved.take();
-    read.profiles[0].1.meta.warnings.extend(unresolved);
+    if let Some(text) = unresolved {
+        read.profiles[0].1.meta.warn_of_fault(text);
+    }
     let metas: Vec<&Meta> = read.profiles.iter().map(|(_, profile)| &profile.meta).collect();
     let wanted = metrics_wanted(&request.metrics, &metas)?;
     let named: Vec<(&str, &Meta)> =

@@ -90,7 +90,9 @@ impl Request {
             refuse_too_large(&profile, metric)?;
         }
         let unresolved = self.symbols.warning([(&profile, metrics[0])].into_iter());
-        profile.meta.warnings.extend(unresolved);
+        if let Some(text) = unresolved {
+            profile.meta.warn_of_fault(text);
+        }
         profile.meta.warnings.extend(note);
         let all: Vec<usize> = (0..profile.meta.metrics.len()).collect();
         note_idle(&mut profile, &all);

@@ -112,6 +112,8 @@ pub struct Glyphs {
     pub(super) bar: &'static str,
     /// From low to high.
     pub(super) levels: &'static str,
+    /// In the place of a level: nothing happened.
+    pub(super) idle: char,
 }
 
 impl Glyphs {
@@ -131,6 +133,7 @@ impl Glyphs {
         last: "└ ",
         bar: "│ ",
         levels: "▁▂▃▄▅▆▇█",
+        idle: '·',
     };
     /// For terminals without UTF-8.
     pub const ASCII: Glyphs = Glyphs {
@@ -148,6 +151,7 @@ impl Glyphs {
         last: "`- ",
         bar: "|  ",
         levels: ".:-=+*#@",
+        idle: '_',
     };
 
     /// A signed number with a minus sign that is as wide as the plus.

@@ -209,6 +209,10 @@ pub struct Faults {
     pub intervals: Vec<i64>,
     /// Whether it sees threads only in some places, such as those with debug information for the virtual machine.
     pub skips_code: bool,
+    /// How many samples were taken earlier than the one before them, by the clock of the recorder.
+    pub backwards: u64,
+    /// The warnings about faults that rules find by themselves, in this structure or in the samples.
+    pub said: Vec<String>,
 }
 
 impl Faults {
@@ -221,6 +225,8 @@ impl Faults {
         self.intervals.sort_unstable();
         self.intervals.dedup();
         self.skips_code |= other.skips_code;
+        self.backwards = self.backwards.saturating_add(other.backwards);
+        self.said.extend(other.said.iter().cloned());
         self
     }
 }
@@ -235,6 +241,12 @@ pub struct EmbeddedSource {
 }
 
 impl Meta {
+    /// Adds a warning about a fault that a rule of `prof lint` finds by itself, so that it is not counted twice.
+    pub fn warn_of_fault(&mut self, warning: String) {
+        self.faults.said.push(warning.clone());
+        self.warnings.push(warning);
+    }
+
     /// The amount of a metric, in its unit, between two samples, if it is what the recorder counted.
     pub fn period_of(&self, metric: usize) -> Option<i64> {
         let Metric { name, unit, .. } = &self.metrics[metric];

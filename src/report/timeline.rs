@@ -15,7 +15,7 @@ pub struct Timeline {
     pub start_ns: Option<i64>,
     /// The bins of all rows.
     pub axis: TimeAxis,
-    /// The largest value of a bin, one per metric: what a full block stands for.
+    /// The largest value of a bin without what is idle in it, one per metric: what a full block stands for.
     pub largest: Vec<i64>,
     /// What a row stands for: `thread`, `process`, `package` or `label:KEY`.
     pub rows_by: String,
@@ -68,10 +68,13 @@ pub struct TimelineRow {
     pub first_ns: i64,
     /// When its last sample was taken, or ended.
     pub last_ns: i64,
-    /// The function with the largest self.
+    /// The function with the largest self; an idle one only if the row has no other.
     pub heaviest: Option<TimelineFunction>,
     /// Its value in each bin of the axis.
     pub bins: Vec<i64>,
+    /// The part of it that is idle; empty if none is.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub idle: Vec<i64>,
     /// The same for further metrics, in the order of those in the header; a map in JSON.
     #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "by_metric")]
     pub further: Vec<TimelineSeries>,
@@ -88,6 +91,15 @@ pub struct TimelineSeries {
     pub total: i64,
     /// Its value in each bin of the axis.
     pub bins: Vec<i64>,
+    /// The part of it that is idle; empty if none is.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub idle: Vec<i64>,
+}
+
+/// The value of each bin without what is idle in it.
+pub(crate) fn busy_bins<'b>(bins: &'b [i64], idle: &'b [i64]) -> impl Iterator<Item = i64> + 'b {
+    let idle = idle.iter().copied().chain(std::iter::repeat(0));
+    bins.iter().zip(idle).map(|(bin, idle)| bin.saturating_sub(idle))
 }
 
 fn by_metric<S: Serializer>(series: &[TimelineSeries], serializer: S) -> Result<S::Ok, S::Error> {

@@ -210,7 +210,8 @@ fn warn_of_problems(builder: &mut ProfileBuilder, metrics: &JfrMetrics) {
     }
     if metrics.lost > 0 {
         let samples = plural(metrics.lost as u64, "sample of CPU time was", "samples of CPU time were");
-        builder.warn(format!("{} {samples} lost by the recorder", group_thousands(metrics.lost.into())));
+        let lost = group_thousands(metrics.lost.into());
+        builder.meta.warn_of_fault(format!("{lost} {samples} lost by the recorder"));
     }
     if metrics.without_stack > 0 {
         let samples = plural(metrics.without_stack, "sample has", "samples have");

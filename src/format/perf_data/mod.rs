@@ -7,6 +7,7 @@
 mod build_ids;
 mod header;
 mod maps;
+mod order;
 mod raw_record;
 mod record;
 mod simpleperf;
@@ -22,7 +23,8 @@ use crate::format::off_cpu::{OffCpu, SchedulerEvent, Wait};
 use crate::format::perf_data::build_ids::BuildIds;
 use crate::format::perf_data::header::{FileHeader, MAGIC, MAGIC_BIG_ENDIAN, NAME};
 use crate::format::perf_data::maps::{Map, Space, Spaces};
-use crate::format::perf_data::record::{PerfSample, Record};
+use crate::format::perf_data::order::InOrder;
+use crate::format::perf_data::record::{KERNEL, PerfSample, Record};
 use crate::format::perf_data::simpleperf::StoredFile;
 use crate::format::perf_data::unwind::Unwinder;
 use crate::format::text::{hexadecimal, lossy};
@@ -37,9 +39,6 @@ use crate::unit::{group_thousands, plural, saturated};
 /// The entry in the list of readable formats.
 pub(super) static PERF_DATA: Format = Format { name: NAME, title: "perf.data", sniff, read };
 
-/// perf's name for kernel code.
-const KERNEL: &str = "[kernel.kallsyms]";
-
 fn sniff(head: &[u8]) -> Confidence {
     let is_it = head.starts_with(MAGIC) || head.starts_with(MAGIC_BIG_ENDIAN);
     if is_it { Confidence::Certain } else { Confidence::No }
@@ -50,27 +49,15 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
     let header = FileHeader::read(&bytes)?;
     let unpacked = record::unpack(&header, &options.budget)?;
     let unpacked = Fields::new(&unpacked, bytes.starts_with(MAGIC_BIG_ENDIAN));
-    let (records, left) = record::sorted(&header, unpacked);
-    let kernel = records.iter().find_map(kernel_start);
-    let mut reader = PerfDataReader::new(&header, kernel, source, options);
-    for record in &records {
+    let records = InOrder::new(&header, unpacked);
+    let mut reader = PerfDataReader::new(&header, records.kernel_start(), source, options);
+    let left = records.left;
+    records.for_each(|record| {
         if reader.record(record).is_none() {
             reader.broken += 1;
         }
-    }
+    });
     Ok(reader.finish(left)?)
-}
-
-/// Where the kernel was loaded: the address of its symbol `_text` or `_stext`.
-fn kernel_start(record: &Record<'_>) -> Option<u64> {
-    if record.kind != record::MMAP {
-        return None;
-    }
-    let mut body = record.body;
-    body.take(24)?; // process, thread, start and length
-    let address = body.u64()?;
-    let symbol = body.text().strip_prefix(KERNEL.as_bytes())?;
-    [b"_text".as_slice(), b"_stext"].contains(&symbol).then_some(address)
 }
 
 /// A process and one of its threads.
@@ -586,13 +573,15 @@ impl<'a> PerfDataReader<'a> {
         builder.meta.faults.lost = lost;
         if lost > 0 {
             let samples = plural(lost, "sample was", "samples were");
-            builder.warn(format!("{} {samples} lost by the recorder", group_thousands(lost.into())));
+            let warning = format!("{} {samples} lost by the recorder", group_thousands(lost.into()));
+            builder.meta.warn_of_fault(warning);
         }
         let throttled = builder.meta.faults.throttled;
         if throttled > 0 {
             let times = plural(throttled, "time", "times");
-            builder
-                .warn(format!("the kernel throttled sampling {} {times}", group_thousands(throttled.into())));
+            let warning =
+                format!("the kernel throttled sampling {} {times}", group_thousands(throttled.into()));
+            builder.meta.warn_of_fault(warning);
         }
         self.off_cpu.warning().into_iter().for_each(|warning| builder.warn(warning));
         let has = |field: u64| self.header.events.iter().any(|event| event.fields & field != 0);

@@ -25,6 +25,9 @@ const USER: u32 = 64;
 const COMPRESSED: u32 = 81;
 const COMPRESSED2: u32 = 83;
 
+/// perf's name for kernel code.
+pub(super) const KERNEL: &str = "[kernel.kallsyms]";
+
 /// Fields of samples, in the bits of [`PerfEvent::fields`].
 const IP: u64 = 1;
 const TID: u64 = 1 << 1;
@@ -78,22 +81,12 @@ pub(super) struct PerfSample<'a> {
     pub(super) dump: Option<Dump<'a>>,
 }
 
-/// All kernel records in time order, and the number of bytes of an incomplete record at the end.
-pub(super) fn sorted<'a>(header: &FileHeader<'a>, unpacked: Fields<'a>) -> (Vec<Record<'a>>, usize) {
-    let mut sorted = Vec::new();
-    let mut left = 0;
-    for mut records in [header.records, unpacked] {
-        while let Some(raw) = split(&mut records) {
-            if raw.kind < USER {
-                let (time, event) = time_and_event(header, &raw);
-                sorted.push(Record { kind: raw.kind, misc: raw.misc, body: raw.body, time, event });
-            }
-        }
-        left += records.len();
-    }
-    // Each CPU has its own buffer, so the file is not in time order.
-    sorted.sort_by_key(|record| record.time);
-    (sorted, left)
+/// A record of the kernel; `None` if `perf` itself wrote it.
+pub(super) fn kernel_record<'a>(header: &FileHeader<'_>, raw: &RawRecord<'a>) -> Option<Record<'a>> {
+    (raw.kind < USER).then(|| {
+        let (time, event) = time_and_event(header, raw);
+        Record { kind: raw.kind, misc: raw.misc, body: raw.body, time, event }
+    })
 }
 
 /// Decompresses compressed records, which contain pieces of one zstd stream.
@@ -125,12 +118,23 @@ pub(super) fn unpack(header: &FileHeader<'_>, budget: &Budget) -> Result<Vec<u8>
     })
 }
 
+/// Where the kernel was loaded: the address of its symbol `_text` or `_stext`.
+pub(super) fn kernel_start(record: &Record<'_>) -> Option<u64> {
+    if record.kind != MMAP {
+        return None;
+    }
+    let mut body = record.body;
+    body.take(24)?; // process, thread, start and length
+    let address = body.u64()?;
+    let symbol = body.text().strip_prefix(KERNEL.as_bytes())?;
+    [b"_text".as_slice(), b"_stext"].contains(&symbol).then_some(address)
+}
+
 /// The time and event of a record.
 fn time_and_event(header: &FileHeader<'_>, raw: &RawRecord<'_>) -> (u64, usize) {
     if raw.kind == SAMPLE {
         let event = event_of(header, raw.body);
-        let time = sample(&header.events[event], raw.body).and_then(|sample| sample.time);
-        return (time.unwrap_or(0), event);
+        return (time_of_sample(&header.events[event], raw.body).unwrap_or(0), event);
     }
     let event = &header.events[0];
     if !event.has_id_in_all {
@@ -140,6 +144,13 @@ fn time_and_event(header: &FileHeader<'_>, raw: &RawRecord<'_>) -> (u64, usize) 
     let behind = longs_after_time(event);
     let at = (event.fields & TIME != 0).then(|| raw.body.len().checked_sub(8 * (behind + 1))).flatten();
     (at.and_then(|at| raw.body.part(at as u64, 8).u64()).unwrap_or(0), 0)
+}
+
+/// The time of a sample, which only fields of 64 bits come before.
+fn time_of_sample(event: &PerfEvent, mut body: Fields<'_>) -> Option<u64> {
+    let before = [IDENTIFIER, IP, TID].iter().filter(|&&field| event.fields & field != 0).count() as u64;
+    body.skip_longs(before).filter(|()| event.fields & TIME != 0)?;
+    body.u64()
 }
 
 /// The number of fields of 64 bits after the time, at the end of records.

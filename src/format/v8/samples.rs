@@ -80,7 +80,8 @@ impl SampleWriter {
         let backwards = self.backwards;
         self.write_pending(builder, end.unwrap_or(last).max(last));
         if backwards > 0 {
-            builder.warn(format!(
+            builder.meta.faults.backwards += backwards;
+            builder.meta.warn_of_fault(format!(
                 "{backwards} {} ignored",
                 plural(
                     backwards,

@@ -8,7 +8,7 @@ use crate::output::style::{Glyphs, Style};
 use crate::output::table::{Cell, Columns, Emphasis, Form, Group, Kind, Note, Rank, ReportPart, Table};
 use crate::output::tables::values::{Wholes, add_shares};
 use crate::report::{
-    Header, MetricName, Name, TimeAxis, Timeline, TimelineFunction, TimelinePhase, TimelineRow,
+    Header, MetricName, Name, TimeAxis, Timeline, TimelineFunction, TimelinePhase, TimelineRow, busy_bins,
 };
 use crate::unit::{IncompatibleUnits, Scale, group_thousands, moment, plural, timestamp_seconds};
 
@@ -45,6 +45,9 @@ fn rows_for_programs(timeline: &Timeline) -> Table<'_> {
     columns.add("heaviest.name", Kind::Text, |row| heaviest(row, |found| found.name.to_string()));
     columns.add("heaviest.self", Kind::Number, |row| heaviest(row, |found| found.self_value));
     columns.add("bins", Kind::Text, |row| list(&row.bins));
+    if timeline.rows.iter().any(|row| !row.idle.is_empty()) {
+        columns.add("idle", Kind::Text, |row| list(&row.idle));
+    }
     for number in 0..timeline.largest.len().saturating_sub(1) {
         let metric = timeline.header.metrics.get(number + 1).map_or("", |metric| &metric.metric.name);
         columns.add(format!("further.{metric}.total"), Kind::Number, move |row| row.further[number].total);
@@ -84,11 +87,12 @@ impl<'r> TimelineLine<'r> {
         }
     }
 
-    fn bins(self, metric: usize) -> &'r [i64] {
+    /// The values of all bins, and the part of them that is idle.
+    fn bins(self, metric: usize) -> (&'r [i64], &'r [i64]) {
         match (self.row(), metric) {
-            (Some(row), 0) => &row.bins,
-            (Some(row), _) => &row.further[metric - 1].bins,
-            (None, _) => &[],
+            (Some(row), 0) => (&row.bins, &row.idle),
+            (Some(row), _) => (&row.further[metric - 1].bins, &row.further[metric - 1].idle),
+            (None, _) => (&[], &[]),
         }
     }
 }
@@ -114,8 +118,8 @@ fn activity<'r>(
     add_shares(&mut columns, wholes, Group::Always, value);
     let largest = timeline.largest[metric];
     let strip = move |line: &TimelineLine| {
-        let bins = line.bins(metric);
-        (!bins.is_empty()).then(|| strip(bins, largest, style.glyphs))
+        let (bins, idle) = line.bins(metric);
+        (!bins.is_empty()).then(|| strip(bins, idle, largest, style.glyphs))
     };
     columns.show(scale_of_time(&timeline.axis), Kind::Word, strip);
     let row_noun = noun(&timeline.rows_by);
@@ -155,7 +159,9 @@ fn activity<'r>(
     if !header.metrics.is_empty() {
         table.above.push(Note::title(clean(&name.name).into_owned()));
     }
-    table.below.push(Note::faint(legend(timeline, name, largest, style)?));
+    let lines = timeline.rows.iter().chain(&timeline.more).map(|row| TimelineLine::Row(0, row));
+    let has_idle = lines.map(|line| line.bins(metric).1).any(|idle| !idle.is_empty());
+    table.below.push(Note::faint(legend(timeline, name, largest, has_idle, style)?));
     if form == Form::Text {
         table.below.push(Note::default());
     }
@@ -167,14 +173,17 @@ fn legend(
     timeline: &Timeline,
     metric: &MetricName,
     largest: i64,
+    has_idle: bool,
     style: &Style,
 ) -> Result<String, IncompatibleUnits> {
     let full = style.glyphs.levels.chars().last().unwrap_or(' ');
-    let largest = scale(metric, largest, style.unit.as_ref())?.format(largest);
+    let idle = if has_idle { format!(", {} is idle", style.glyphs.idle) } else { String::new() };
+    let value = scale(metric, largest, style.unit.as_ref())?.format(largest);
     let start =
         timeline.start_ns.map(|start| format!("; 0s is {}", timestamp_seconds(start))).unwrap_or_default();
     let (width, metric) = (moment(timeline.axis.bin_ns), clean(&metric.name).into_owned());
-    Ok(format!("a character is {width}, a blank is nothing, {full} is {largest} of {metric}{start}"))
+    let full = if largest == 0 { String::new() } else { format!(", {full} is {value} of {metric}") };
+    Ok(format!("a character is {width}, a blank is nothing{idle}{full}{start}"))
 }
 
 /// The noun for one row, and for several.
@@ -194,16 +203,17 @@ fn scale_of_time(axis: &TimeAxis) -> String {
     format!("{start}{}{end}", " ".repeat(blanks))
 }
 
-/// A character per bin: a blank for nothing, the highest one for the largest value of all rows.
-fn strip(bins: &[i64], largest: i64, glyphs: &Glyphs) -> String {
+/// A character per bin: a blank for nothing, the highest one for the largest value of all rows. What is idle has no height.
+fn strip(bins: &[i64], idle: &[i64], largest: i64, glyphs: &Glyphs) -> String {
     let levels: Vec<char> = glyphs.levels.chars().collect();
     let largest = u128::from(largest.unsigned_abs()).max(1);
-    let block = |&value: &i64| match u128::from(value.unsigned_abs()) {
+    let block = |(busy, &all): (i64, &i64)| match u128::from(busy.unsigned_abs()) {
+        0 if all != 0 => glyphs.idle,
         0 => ' ',
         // Rounded up, so that the least activity is visible. The sum of cut rows may be larger than any row.
         size => levels[((size * levels.len() as u128).div_ceil(largest) as usize).clamp(1, levels.len()) - 1],
     };
-    bins.iter().map(block).collect()
+    busy_bins(bins, idle).zip(bins).map(block).collect()
 }
 
 /// One line per phase, then the commands that look closer.

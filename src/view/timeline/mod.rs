@@ -23,9 +23,9 @@ use hashbrown::HashMap;
 
 use crate::profile::{Budget, Profile, TooLarge};
 use crate::report::{
-    Header, Message, Name, TimeAxis, Timeline, TimelineFunction, TimelineRow, TimelineSeries,
+    Header, Message, Name, TimeAxis, Timeline, TimelineFunction, TimelineRow, TimelineSeries, busy_bins,
 };
-use crate::transform::{TimeError, TimePoint};
+use crate::transform::{IdleStacks, TimeError, TimePoint, idle_stacks};
 use crate::tree::{By, KeyId, Subject};
 use crate::unit::{group_thousands, plural};
 use crate::view::Scope;
@@ -97,10 +97,14 @@ pub fn timeline(profile: &Profile, options: &TimelineOptions) -> Result<Timeline
     order.sort_by_key(|&row| (Reverse(counted.rows[row].totals[0].unsigned_abs()), &keys.names[row]));
     let kept = order.len().min(options.limit.unwrap_or(usize::MAX));
     let has_more = order.len() > kept;
-    let cells = (kept + usize::from(has_more)) as u64 * (axis.bins * scope.metrics.len()) as u64;
+    let idle: Vec<Option<IdleStacks<'_>>> =
+        scope.metrics.iter().map(|&metric| idle_stacks(profile, metric)).collect();
+    // Each metric that may be idle has the bins twice.
+    let columns = scope.metrics.len() + idle.iter().flatten().count();
+    let cells = (kept + usize::from(has_more)) as u64 * (axis.bins * columns) as u64;
     options.budget.reservation().set(cells.saturating_mul(size_of::<i64>() as u64))?;
     let mut lines = Lines::new(&counted, &keys.names, &order, kept, &axis, scope.metrics.len());
-    lines.fill(&subject, &scope.metrics, &moments, &keys);
+    lines.fill(&subject, &scope.metrics, &idle, &moments, &keys);
     let (rows, more) = lines.finish(&header, &subject, has_more);
     for row in &order[kept..] {
         header.elide(counted.rows[*row].totals.iter().copied());
@@ -126,11 +130,14 @@ fn note_of_untimed(samples: u64, leaves_clocks_out: bool) -> Option<Message> {
     (samples > 0).then(|| Message::warning(format!("{count} {noun} {why}; the timeline does not show them")))
 }
 
-/// The largest absolute value of a bin.
+/// The largest absolute value of a bin, without what is idle.
 fn largest(rows: &[TimelineRow], metric: usize) -> i64 {
     let bins = |row: &'_ TimelineRow| -> i64 {
-        let bins = metric.checked_sub(1).map_or(&row.bins, |further| &row.further[further].bins);
-        bins.iter().map(|value| value.saturating_abs()).max().unwrap_or(0)
+        let (bins, idle) = metric.checked_sub(1).map_or((&row.bins, &row.idle), |further| {
+            let series = &row.further[further];
+            (&series.bins, &series.idle)
+        });
+        busy_bins(bins, idle).map(i64::saturating_abs).max().unwrap_or(0)
     };
     rows.iter().map(bins).max().unwrap_or(0)
 }
@@ -187,8 +194,8 @@ struct Lines<'t> {
     rows: Vec<TimelineRow>,
     /// For each row of the profile, the line that counts it.
     line_of: Vec<usize>,
-    /// The self of the functions of each line.
-    functions: HashMap<(usize, KeyId), i64>,
+    /// The self of the functions of each line, apart for idle stacks.
+    functions: HashMap<(usize, KeyId, bool), i64>,
 }
 
 impl<'t> Lines<'t> {
@@ -217,7 +224,8 @@ impl<'t> Lines<'t> {
     }
 
     fn empty(name: Name, axis: &TimeAxis, metrics: usize) -> TimelineRow {
-        let series = || TimelineSeries { metric: String::new(), total: 0, bins: vec![0; axis.bins] };
+        let series =
+            || TimelineSeries { metric: String::new(), total: 0, bins: vec![0; axis.bins], idle: Vec::new() };
         TimelineRow {
             name,
             bins: vec![0; axis.bins],
@@ -226,8 +234,18 @@ impl<'t> Lines<'t> {
         }
     }
 
-    fn fill(&mut self, subject: &Subject<'_>, metrics: &[usize], moments: &Moments<'_>, keys: &RowKeys) {
+    fn fill(
+        &mut self,
+        subject: &Subject<'_>,
+        metrics: &[usize],
+        idle: &[Option<IdleStacks<'_>>],
+        moments: &Moments<'_>,
+        keys: &RowKeys,
+    ) {
         let samples = &subject.profile.samples;
+        let is_idle = |number: usize, sample: usize| {
+            idle[number].as_ref().is_some_and(|idle| idle.contain(samples.stack[sample]))
+        };
         for sample in 0..samples.len() {
             let Some(moment) = moments.of(sample) else { continue };
             let line = self.line_of[keys.row(samples, sample)];
@@ -237,22 +255,27 @@ impl<'t> Lines<'t> {
                 if value == 0 {
                     continue;
                 }
-                let (total, bins) = match number.checked_sub(1) {
-                    None => (&mut row.total, &mut row.bins),
+                let (total, bins, idle_bins) = match number.checked_sub(1) {
+                    None => (&mut row.total, &mut row.bins, &mut row.idle),
                     Some(further) => {
                         let series = &mut row.further[further];
-                        (&mut series.total, &mut series.bins)
+                        (&mut series.total, &mut series.bins, &mut series.idle)
                     }
                 };
                 *total += value;
-                let end = moments.end(sample, metric, moment);
-                spread(Moment { start: moment, end, value }, self.axis, |bin, part| bins[bin] += part);
+                let spent = Moment { start: moment, end: moments.end(sample, metric, moment), value };
+                spread(spent, self.axis, |bin, part| bins[bin] += part);
+                if is_idle(number, sample) {
+                    idle_bins.resize(self.axis.bins, 0);
+                    spread(spent, self.axis, |bin, part| idle_bins[bin] += part);
+                }
             }
             let value = samples.values[metrics[0]][sample];
             if let Some(&leaf) = subject.profile.stacks.frames(samples.stack[sample]).last()
                 && value != 0
             {
-                *self.functions.entry((line, subject.keys.of_frame(leaf))).or_default() += value;
+                let function = (line, subject.keys.of_frame(leaf), is_idle(0, sample));
+                *self.functions.entry(function).or_default() += value;
             }
         }
     }
@@ -264,16 +287,17 @@ impl<'t> Lines<'t> {
         subject: &Subject<'_>,
         has_more: bool,
     ) -> (Vec<TimelineRow>, Option<TimelineRow>) {
-        let mut heaviest: Vec<Option<(i64, KeyId)>> = vec![None; self.rows.len()];
-        for (&(line, key), &value) in &self.functions {
+        let mut heaviest: Vec<Option<(bool, i64, KeyId)>> = vec![None; self.rows.len()];
+        for (&(line, key, is_idle), &value) in &self.functions {
             let name = |key: KeyId| Reverse(subject.keys.name(key));
-            let weight = |(value, key): (i64, KeyId)| (value.unsigned_abs(), name(key));
-            if heaviest[line].is_none_or(|known| weight((value, key)) > weight(known)) {
-                heaviest[line] = Some((value, key));
+            let weight = |(works, value, key): (bool, i64, KeyId)| (works, value.unsigned_abs(), name(key));
+            let found = (!is_idle, value, key);
+            if heaviest[line].is_none_or(|known| weight(found) > weight(known)) {
+                heaviest[line] = Some(found);
             }
         }
         for (row, heaviest) in self.rows.iter_mut().zip(heaviest) {
-            row.heaviest = heaviest.map(|(self_value, key)| TimelineFunction {
+            row.heaviest = heaviest.map(|(_, self_value, key)| TimelineFunction {
                 name: subject.keys.name(key).clone(),
                 self_value,
                 total: None,

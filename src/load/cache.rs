@@ -54,7 +54,8 @@ impl Cache {
         load: impl FnOnce(LoadOptions) -> Result<Profile, E>,
     ) -> Result<Profile, E> {
         // Sizes come with the statistics of heaps, for which rows must be as they would be without a cache.
-        let needs = LoadOptions { labels: needs.labels || !needs.sizes, ..needs.clone() };
+        let labels = needs.labels || !needs.sizes;
+        let needs = LoadOptions { labels, kinds_only: needs.labels && needs.kinds_only, ..needs.clone() };
         let Some(key) = Key::of(path, &needs, format) else { return load(needs) };
         if let Some(profile) = self.take(&key) {
             return Ok(profile);
@@ -131,7 +132,8 @@ mod tests {
         let cache = Cache::new(1 << 20);
         let labels = LoadOptions { labels: true, ..LoadOptions::LEAST };
         let times = LoadOptions { times: true, ..LoadOptions::LEAST };
-        assert_eq!(loads(&cache, &path, &[LoadOptions::LEAST, labels, LoadOptions::LEAST]), 1);
+        let least = LoadOptions::LEAST.or(LoadOptions::LEAST);
+        assert_eq!(loads(&cache, &path, &[LoadOptions::LEAST, labels, least]), 1);
         assert_eq!(loads(&cache, &path, &[times.clone(), LoadOptions::LEAST, times]), 1);
         fs::write(&path, "main;work 4\n").unwrap();
         fs::File::open(&path).unwrap().set_modified(SystemTime::UNIX_EPOCH).unwrap();

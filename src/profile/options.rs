@@ -68,9 +68,10 @@ impl LoadOptions {
     /// Everything that either of the two requests.
     #[must_use]
     pub fn or(self, other: LoadOptions) -> LoadOptions {
+        let labels = self.labels || other.labels;
         LoadOptions {
-            labels: self.labels || other.labels,
-            kinds_only: self.labels_if_any_are_kinds() && other.labels_if_any_are_kinds(),
+            labels,
+            kinds_only: labels && self.labels_if_any_are_kinds() && other.labels_if_any_are_kinds(),
             sizes: self.sizes || other.sizes,
             times: self.times || other.times,
             switches: self.switches || other.switches,

@@ -159,7 +159,7 @@ pub const TIMED_FORMATS: &[TimedFormat] = &[
     threaded("gecko", "Firefox Profiler"),
     // Most hold spans only.
     timed("chrome-trace", "Chrome traces"),
-    timed("perfetto", "Perfetto"),
+    threaded("perfetto", "Perfetto"),
     timed("cpuprofile", "V8 CPU profiles"),
     timed("v8-log", "V8 logs"),
     timed("v8-log-json", "processed V8 logs"),

@@ -24,6 +24,7 @@ const OPEN_ENDED: &[&str] = &[
     "xperf",
     // Packets follow each other, and nothing says which is the last.
     "memtrace",
+    "perfetto",
     // A file may have several traces.
     "xdebug",
     "v8-log",

@@ -37,6 +37,12 @@ const FREE_FORM: &[&str] = &[
     "copied_space",
     "copies",
     "units",
+    // Counters of Perfetto, which the recorder names.
+    "wall-time samples",
+    "cycles samples",
+    "allocated samples",
+    "page-faults",
+    "allocated",
     // A file without value types.
     "",
 ];

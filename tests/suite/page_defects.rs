@@ -274,7 +274,7 @@ fn a_search_moves_nothing_and_ignores_case_unless_it_has_capitals() {
 #[test]
 #[needs(Browser)]
 fn the_chosen_theme_is_kept_and_narrow_blocks_are_counted_without_a_sum() {
-    let picture: String = (0..6000).map(|at| format!("main;f{at} 1\n")).collect();
+    let picture = (0..6000).map(|at| format!("main;f{at} 1")).collect::<Vec<_>>().join("\n");
     let check = "
         const before = page.theme.isDark;
         page.switchTheme();

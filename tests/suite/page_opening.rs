@@ -116,7 +116,7 @@ fn each_clause_is_what_top_and_focus_say() {
         };
         let percent = |text: &str| {
             let number = text.trim_start_matches("; ").split('%').next().unwrap();
-            number.parse::<f64>().ok()
+            number.parse::<i64>().ok()
         };
         for at in 0..parts.len() {
             said += text(at);
@@ -124,7 +124,11 @@ fn each_clause_is_what_top_and_focus_say() {
             let through = |pattern: &str| report(&["top", "-f", "json", "--show-stacks", pattern, path]);
             if let Some(name) = name(at + 1) {
                 let key = if text(at + 2).starts_with(" itself") { "self" } else { "total" };
-                assert_eq!(stated, (100.0 * row(&top, name, key) / whole).round(), "{file}: {parts:?}");
+                assert_eq!(
+                    stated,
+                    (100.0 * row(&top, name, key) / whole).round() as i64,
+                    "{file}: {parts:?}"
+                );
                 let Some(caller) = parts.get(at + 3).and_then(|part| part["name"].as_str()) else { continue };
                 let least = match text(at + 2) {
                     words if words.contains("only") => 0.995,
@@ -145,7 +149,7 @@ fn each_clause_is_what_top_and_focus_say() {
             } else if let Some((_, set)) = kinds.iter().find(|(kind, _)| text(at).contains(kind)) {
                 let of_kind = through(set);
                 let shown = of_kind["shown"].as_f64().unwrap();
-                assert_eq!(stated, (100.0 * shown / whole).round(), "{file}: {parts:?}");
+                assert_eq!(stated, (100.0 * shown / whole).round() as i64, "{file}: {parts:?}");
                 if let Some(above) = name(at + 1) {
                     assert!(row(&of_kind, above, "total") / shown >= 1.0 / 3.0, "{file}: {parts:?}");
                 }

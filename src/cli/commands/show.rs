@@ -78,23 +78,27 @@ impl<'a> Show<'a> {
         let filters = self.filters();
         let mut sides = None;
         let asked = is_asked.then_some(&mut sides);
-        let loaded = match self.keep {
-            Some(keep) => self.kept(keep, &filters, asked)?,
+        let kept = match self.keep {
+            Some(keep) => Some((keep, self.key(&filters)?)),
+            None => None,
+        };
+        let loaded = match &kept {
+            Some((keep, key)) => self.kept(keep, key, &filters, asked)?,
             None => self.load(&filters, asked)?,
         };
         let compared = sides.and_then(|sides| compare(&self, sides));
         let input = &self.stacks.input;
         let mut clock = Clock::new(input.verbose);
-        let mut prepared = match self.keep {
-            Some(keep) => {
-                let key = self.prepared_key(&filters)?;
-                keep.prepared(key, || prepare(loaded, &filters, self.by.clone(), input))?
+        let mut prepared = match kept {
+            Some((keep, key)) => {
+                // What two views have in common that show the same of a profile.
+                let key = format!("{key} {:?} {filters:?} {:?}", input.metrics, self.by);
+                let prepared = keep.prepared(key, || prepare(loaded, &filters, self.by.clone(), input))?;
+                keep.note(prepared.notes.iter().map(Message::note));
+                prepared
             }
             None => prepare(loaded, &filters, self.by, input)?,
         };
-        if let Some(keep) = self.keep {
-            keep.note(prepared.notes.iter().map(Message::note));
-        }
         clock.step("filter");
         self.highlight.apply(&prepared.profile, &filters, &mut prepared.scope)?;
         let Output { format, lines, style, .. } = self.output;
@@ -163,9 +167,13 @@ impl<'a> Show<'a> {
     }
 
     /// The profile, loaded now or earlier. If asked for `sides`, sets them to the runs of both.
-    fn kept(&self, keep: &Keep, filters: &Filters, sides: Option<&mut Option<Sides>>) -> Result<Loaded> {
-        let depends_on_metric = self.stacks.base.is_given() || self.stacks.many.combine().chooses();
-        let key = self.key(filters, depends_on_metric)?;
+    fn kept(
+        &self,
+        keep: &Keep,
+        key: &str,
+        filters: &Filters,
+        sides: Option<&mut Option<Sides>>,
+    ) -> Result<Loaded> {
         let loaded = if let Some(sides) = sides {
             // The runs take as much memory again, so they are kept only for views that compare them.
             let load = || {
@@ -176,8 +184,8 @@ impl<'a> Show<'a> {
             *sides = kept.sides;
             kept.loaded
         } else {
-            let load = || self.load(filters, None);
-            if depends_on_metric {
+            let (key, load) = (key.to_string(), || self.load(filters, None));
+            if self.depends_on_metric() {
                 keep.get(key, || load().map(KeptProfile::from))?.loaded
             } else {
                 keep.get_showing(key, &self.stacks.input.metrics, load)?
@@ -188,10 +196,10 @@ impl<'a> Show<'a> {
     }
 
     /// What two views have in common that can show the same loaded profile.
-    fn key(&self, filters: &Filters, depends_on_metric: bool) -> Result<String> {
+    fn key(&self, filters: &Filters) -> Result<String> {
         let stacks = self.stacks;
         let mut input = stacks.input.clone();
-        if !depends_on_metric {
+        if !self.depends_on_metric() {
             input.metrics = Vec::new();
         }
         let needs = self.needs(filters);
@@ -202,10 +210,9 @@ impl<'a> Show<'a> {
         Ok(format!("{:?} {words:?} {by:?} {flags:?}", input.files()?))
     }
 
-    /// What two views have in common that show the same of a profile.
-    fn prepared_key(&self, filters: &Filters) -> Result<String> {
-        let loaded = self.key(filters, true)?;
-        Ok(format!("{loaded} {filters:?} {:?}", self.by))
+    /// Whether what is loaded depends on the metric that is shown.
+    fn depends_on_metric(&self) -> bool {
+        self.stacks.base.is_given() || self.stacks.many.combine().chooses()
     }
 
     /// What has to be loaded.

@@ -80,6 +80,16 @@ pub struct TimelineRow {
     pub further: Vec<TimelineSeries>,
 }
 
+impl TimelineRow {
+    /// The value of each bin in one of the metrics of the header, and the part of it that is idle.
+    pub(crate) fn bins_of(&self, metric: usize) -> (&[i64], &[i64]) {
+        match metric.checked_sub(1).map(|further| &self.further[further]) {
+            None => (&self.bins, &self.idle),
+            Some(series) => (&series.bins, &series.idle),
+        }
+    }
+}
+
 /// The values of a row in one of several metrics.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]

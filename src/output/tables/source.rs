@@ -17,8 +17,6 @@ use crate::unit::{self};
 /// A line of a function.
 struct SourceRow<'r> {
     function: &'r SourceFunction,
-    /// Its place among the functions.
-    place: usize,
     line: &'r SourceLine,
     /// Whether people see no values, because all are zero.
     is_blank: bool,
@@ -39,8 +37,7 @@ pub(super) fn tables<'r>(
     let header = &source.header;
     let values = ValueColumns::new(header, header.shown.max(header.old_sum()), style)?;
     if form == Form::Csv {
-        let functions = move || source.functions.iter().enumerate();
-        let rows = move || functions().flat_map(move |(place, function)| lines(place, function, form));
+        let rows = move || source.functions.iter().flat_map(move |function| lines(function, form));
         return Ok(vec![columns(source, &values, form).table(form, &[], rows, [])]);
     }
     let groups = match header.base {
@@ -48,8 +45,9 @@ pub(super) fn tables<'r>(
         None => [Which::Own.group(), Which::Total.group()],
     };
     let table = |place: usize, function: &'r SourceFunction| {
-        let mut table =
-            columns(source, &values, form).table(form, &groups, move || lines(place, function, form), []);
+        let mut columns = columns(source, &values, form);
+        columns.part(move |_| Some(ReportPart::Function(place)));
+        let mut table = columns.table(form, &groups, move || lines(function, form), []);
         table.above = where_from(function);
         (table, summary(function, &values, source, style))
     };
@@ -86,10 +84,10 @@ pub(super) fn per_function<'r, F>(
     tables
 }
 
-fn lines(place: usize, function: &SourceFunction, form: Form) -> impl Iterator<Item = SourceRow<'_>> {
+fn lines(function: &SourceFunction, form: Form) -> impl Iterator<Item = SourceRow<'_>> {
     function.lines.iter().map(move |line| {
         let has_value = [line.values.new, line.values.old.unwrap_or_default()] != [Pair::default(); 2];
-        SourceRow { function, place, line, is_blank: form != Form::Csv && !has_value }
+        SourceRow { function, line, is_blank: form != Form::Csv && !has_value }
     })
 }
 
@@ -119,7 +117,6 @@ fn columns<'r>(
         Label::code(clean(&text))
     };
     columns.show("SOURCE", Kind::Name, text);
-    columns.part(|row| Some(ReportPart::Function(row.place)));
     columns.emphasis(|row| {
         let (own, whole) = (
             row.line.values.new.self_value.unsigned_abs(),

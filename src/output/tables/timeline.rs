@@ -89,11 +89,7 @@ impl<'r> TimelineLine<'r> {
 
     /// The values of all bins, and the part of them that is idle.
     fn bins(self, metric: usize) -> (&'r [i64], &'r [i64]) {
-        match (self.row(), metric) {
-            (Some(row), 0) => (&row.bins, &row.idle),
-            (Some(row), _) => (&row.further[metric - 1].bins, &row.further[metric - 1].idle),
-            (None, _) => (&[], &[]),
-        }
+        self.row().map_or((&[], &[]), |row| row.bins_of(metric))
     }
 }
 
@@ -159,8 +155,7 @@ fn activity<'r>(
     if !header.metrics.is_empty() {
         table.above.push(Note::title(clean(&name.name).into_owned()));
     }
-    let lines = timeline.rows.iter().chain(&timeline.more).map(|row| TimelineLine::Row(0, row));
-    let has_idle = lines.map(|line| line.bins(metric).1).any(|idle| !idle.is_empty());
+    let has_idle = timeline.rows.iter().chain(&timeline.more).any(|row| !row.bins_of(metric).1.is_empty());
     table.below.push(Note::faint(legend(timeline, name, largest, has_idle, style)?));
     if form == Form::Text {
         table.below.push(Note::default());

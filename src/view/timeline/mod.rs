@@ -133,10 +133,7 @@ fn note_of_untimed(samples: u64, leaves_clocks_out: bool) -> Option<Message> {
 /// The largest absolute value of a bin, without what is idle.
 fn largest(rows: &[TimelineRow], metric: usize) -> i64 {
     let bins = |row: &'_ TimelineRow| -> i64 {
-        let (bins, idle) = metric.checked_sub(1).map_or((&row.bins, &row.idle), |further| {
-            let series = &row.further[further];
-            (&series.bins, &series.idle)
-        });
+        let (bins, idle) = row.bins_of(metric);
         busy_bins(bins, idle).map(i64::saturating_abs).max().unwrap_or(0)
     };
     rows.iter().map(bins).max().unwrap_or(0)

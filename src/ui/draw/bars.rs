@@ -84,8 +84,7 @@ pub(super) fn bottom(state: &State, answer: &Answer, theme: Theme, area: Rect, c
         // A long message covers the last lines of the report.
         let y = height - rows - 1 - (lines.len() - place) as u16;
         if lines.len() > 1 {
-            cells.set_style(Rect { y, height: 1, ..area }, Style::reset());
-            put(cells, 0, y, &" ".repeat(width), width, style);
+            clear(cells, Rect { y, height: 1, ..area }, style);
         }
         put(cells, 0, y, &ascii_or(line, theme), width, style);
     }
@@ -145,13 +144,18 @@ fn draw_offers(state: &State, answer: &Answer, theme: Theme, below: u16, cells: 
     }
     let first = below.saturating_sub(lines.len() as u16);
     for (y, (text, about)) in (first..).zip(&lines) {
-        let area = Rect { x: 0, y, width: state.size.0, height: 1 };
-        cells.set_style(area, Style::reset());
-        put(cells, 0, y, &" ".repeat(width), width, Style::new());
+        clear(cells, Rect { x: 0, y, width: state.size.0, height: 1 }, Style::new());
         put(cells, 0, y, text, width, Theme::bold());
         let x = column + 2;
         put(cells, x as u16, y, &ascii_or(about, theme), width.saturating_sub(x), theme.faint());
     }
+}
+
+/// Empties a line that covers the report.
+fn clear(cells: &mut Buffer, line: Rect, style: Style) {
+    let width = usize::from(line.width);
+    cells.set_style(line, Style::reset());
+    put(cells, 0, line.y, &" ".repeat(width), width, style);
 }
 
 fn ascii_or(text: &str, theme: Theme) -> String {

@@ -67,7 +67,7 @@ const WIDE: u16 = 110;
 
 pub(super) fn draw(state: &State, answer: &Answer, theme: Theme, area: Rect, cells: &mut Buffer) {
     let first = state.cursor.top.min(state.lines.len());
-    let lines = &state.lines[first..state.lines.len().min(first + usize::from(area.height) - 1)];
+    let lines = on_screen(state);
     if !answer.text.is_empty() {
         return draw_text(state, answer, theme, lines, area, cells);
     }
@@ -106,15 +106,19 @@ pub(super) fn draw(state: &State, answer: &Answer, theme: Theme, area: Rect, cel
     }
 }
 
+/// The lines that are on the screen.
+fn on_screen(state: &State) -> &[Line] {
+    let first = state.cursor.top.min(state.lines.len());
+    &state.lines[first..state.lines.len().min(first + state.page())]
+}
+
 /// The key of `--sort` for the column whose title is at this place of the screen.
 pub(in crate::ui) fn sort_key_at(state: &State, answer: &Answer, x: u16) -> Option<&'static str> {
     if !answer.text.is_empty() || answer.flame().is_some() {
         return None;
     }
-    let first = state.cursor.top.min(state.lines.len());
-    let lines = &state.lines[first..state.lines.len().min(first + state.page())];
     let mut end = 0;
-    for column in columns(answer, &Scales::of(answer), lines, state.size.0) {
+    for column in columns(answer, &Scales::of(answer), on_screen(state), state.size.0) {
         end += column.width + GAP;
         if usize::from(x) < end {
             return Some(column.what.sort_key());

@@ -109,13 +109,13 @@ fn command(state: &mut State, answer: &Answer, key: Key) -> Option<Effect> {
             find_next(state, answer, key == Key::Char('n'));
             state.settle();
         }
-        Key::Char('y') => match state.selected(answer) {
-            Some(name) => return Some(Effect::Copy(name.to_string())),
-            None => match state.line().and_then(|line| answer.command_of(line)) {
-                Some(command) => return Some(Effect::Copy(command.to_string())),
+        Key::Char('y') => {
+            let command = || answer.command_of(state.line()?);
+            match state.selected(answer).or_else(command) {
+                Some(text) => return Some(Effect::Copy(text.to_string())),
                 None => state.message = Some("select a function first".to_string()),
-            },
-        },
+            }
+        }
         Key::Char('Y') => return Some(Effect::Copy(state.command_line())),
         Key::Char('c') => show_function(state, answer, View::Focus),
         Key::Char(digit @ '1'..='9') => show_view(state, answer, View::ALL[digit as usize - '1' as usize]),

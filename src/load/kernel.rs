@@ -49,16 +49,14 @@ pub(super) fn look_up(
     let is_kernel = |mapping: &MappingId| {
         profile.symbols.mapping_file(*mapping) == KERNEL && mappings[*mapping].start != 0
     };
-    let kernel = mappings.ids().find(is_kernel);
-    let of_kernel = kernel.and_then(|id| list(profile.symbols.strings.get(mappings[id].build_id), given));
+    let Some(row) = mappings.ids().find(is_kernel).map(|kernel| mappings[kernel]) else { return };
+    let Some(text) = list(profile.symbols.strings.get(row.build_id), given) else { return };
+    let Some(start) = kernel_start(&text) else { return };
     for (mapping, addresses) in unnamed_addresses(profile) {
-        let module = module(profile, mapping);
-        let (Some(kernel), Some(text)) = (kernel, &of_kernel) else { continue };
-        let (row, Some(start)) = (mappings[kernel], kernel_start(text)) else { continue };
-        let symbols = match module {
+        let symbols = match module(profile, mapping) {
             // Each boot loads modules elsewhere, and the kernel, too.
-            Some(module) if row.start == start => KernelSymbols::of_module(text, &module),
-            None if is_kernel(&mapping) => KernelSymbols::parse(text),
+            Some(module) if row.start == start => KernelSymbols::of_module(&text, &module),
+            None if is_kernel(&mapping) => KernelSymbols::parse(&text),
             _ => None,
         };
         let Some(symbols) = symbols else { continue };

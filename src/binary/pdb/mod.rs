@@ -7,6 +7,8 @@ mod lines;
 mod modules;
 mod streams;
 
+use std::cell::LazyCell;
+
 use object::ReadRef;
 
 use crate::binary::build_id::BuildId;
@@ -63,7 +65,7 @@ impl<'data, R: ReadRef<'data>> Pdb<R> {
         }
         procedures.sort_by_key(|procedure| procedure.start);
         lines.sort();
-        let public = layout.public_functions(&self.streams);
+        let public = LazyCell::new(|| layout.public_functions(&self.streams));
         let find = |place: &Option<Place>| {
             let place = (*place)?;
             let last = procedures.partition_point(|procedure| procedure.start <= place).checked_sub(1);

@@ -133,10 +133,12 @@ pub(super) struct Module {
 impl Module {
     /// Its functions.
     pub(super) fn procedures(&self) -> impl Iterator<Item = Procedure> + '_ {
-        records(&self.bytes[self.symbols.clone()]).filter_map(|(kind, data)| {
+        let procedures =
+            records(&self.bytes[self.symbols.clone()]).filter(|(kind, _)| PROCEDURES.contains(kind));
+        procedures.filter_map(|(_, data)| {
             let start = Place { section: u16_at(data, 32)?, offset: u32_at(data, 28)? };
             let name = text_at(data, 35)?.to_vec();
-            PROCEDURES.contains(&kind).then_some(Procedure { start, size: u32_at(data, 12)?, name })
+            Some(Procedure { start, size: u32_at(data, 12)?, name })
         })
     }
 

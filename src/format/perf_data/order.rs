@@ -19,8 +19,6 @@ const SHORT: usize = 4;
 pub(super) struct InOrder<'a> {
     header: &'a FileHeader<'a>,
     runs: Vec<Run<'a>>,
-    /// The time of the next record of each run that has one.
-    next: BinaryHeap<Reverse<(u64, usize)>>,
     /// The number of bytes of incomplete records at the ends.
     pub(super) left: usize,
     /// Where the kernel was loaded, by the earliest record that says so, and the time of this record.
@@ -54,12 +52,10 @@ impl<'a> Run<'a> {
 impl<'a> InOrder<'a> {
     /// The records of a file, and those that were compressed.
     pub(super) fn new(header: &'a FileHeader<'a>, unpacked: Fields<'a>) -> Self {
-        let mut order = InOrder { header, runs: Vec::new(), next: BinaryHeap::new(), left: 0, kernel: None };
+        let mut order = InOrder { header, runs: Vec::new(), left: 0, kernel: None };
         for records in [header.records, unpacked] {
             order.add_runs(records);
         }
-        let heads = order.runs.iter().enumerate();
-        order.next = heads.filter_map(|(number, run)| Some(Reverse((run.time(header)?, number)))).collect();
         order
     }
 
@@ -90,23 +86,22 @@ impl<'a> InOrder<'a> {
         self.kernel.map(|(_, start)| start)
     }
 
-    /// Whether there are so many runs that a list of all records is smaller.
-    fn has_short_runs(&self) -> bool {
-        let records: usize = self.runs.iter().map(|run| run.count).sum();
-        self.runs.len() > records / SHORT
-    }
-
     /// Calls `act` for each record, in order.
     pub(super) fn for_each(mut self, mut act: impl FnMut(&Record<'a>)) {
-        if self.has_short_runs() {
-            let mut records = Vec::with_capacity(self.runs.iter().map(|run| run.count).sum());
+        let count: usize = self.runs.iter().map(|run| run.count).sum();
+        if self.runs.len() > count / SHORT {
+            let mut records = Vec::with_capacity(count);
             for run in &mut self.runs {
                 records.extend(std::iter::from_fn(|| run.next(self.header)));
             }
             records.sort_by_key(|record| record.time);
             return records.iter().for_each(act);
         }
-        while let Some(mut top) = self.next.peek_mut() {
+        // The time of the next record of each run that has one.
+        let heads = self.runs.iter().enumerate();
+        let heads = heads.filter_map(|(number, run)| Some(Reverse((run.time(self.header)?, number))));
+        let mut next: BinaryHeap<Reverse<(u64, usize)>> = heads.collect();
+        while let Some(mut top) = next.peek_mut() {
             let Reverse((_, number)) = *top;
             let run = &mut self.runs[number];
             let record = run.next(self.header);

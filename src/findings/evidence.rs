@@ -186,11 +186,9 @@ impl<'s, 'p> Samples<'s, 'p> {
         }
         let is_own = is_own.ids().map(|frame| own_keys[subject.keys.of_frame(frame)]).collect();
         let is_allocator = cost.is_memory().then(|| set(profile, "@alloc"));
-        let mut is_nameless = Column::<KeyId, bool>::filled(false, subject.keys.len());
-        for (frame, _) in symbols.frames.enumerate().filter(|(_, frame)| symbols.is_nameless(frame.function))
-        {
-            is_nameless[subject.keys.of_frame(frame)] = true;
-        }
+        let nameless = symbols.frames.enumerate().filter(|(_, frame)| symbols.is_nameless(frame.function));
+        let nameless = nameless.map(|(frame, _)| subject.keys.of_frame(frame));
+        let is_nameless = Column::marking(nameless, subject.keys.len());
         Samples {
             subject,
             groups,

@@ -2,6 +2,7 @@
 
 use crate::format::write::Writer;
 use crate::format::{callgrind_write, collapsed_write, gecko, otlp, plain_name, pprof, speedscope_write, v8};
+use crate::name::base_name;
 
 /// All writable formats.
 #[rustfmt::skip] // One format per line.
@@ -24,7 +25,7 @@ pub fn writer_named(name: &str) -> Option<&'static Writer> {
 /// The writable format for a file name.
 pub fn writer_for(file: &str) -> Option<&'static Writer> {
     let file = file.to_ascii_lowercase();
-    let name = file.rsplit(['/', '\\']).next().unwrap_or_default();
+    let name = base_name(&file);
     let plain = name.strip_suffix(".gz").unwrap_or(name);
     // valgrind calls its files `callgrind.out.1234`.
     if plain.starts_with("callgrind.out") {

@@ -307,7 +307,7 @@ impl<I: Id> RowIndex<I> {
 
 /// The name for unnamed code of the binary at path `file`.
 pub(crate) fn unnamed(file: &str) -> String {
-    let base = file.rsplit(['/', '\\']).next().unwrap_or_default();
+    let base = base_name(file);
     match base {
         "" => "<unknown>".to_string(),
         // Names such as `[vdso]` and `[kernel.kallsyms]` already have brackets.

@@ -193,12 +193,9 @@ impl PerfScriptReader {
 
     /// Reads a frame on a line of its own. What seemed to be one on the line of the header was the address of data, then.
     fn own_line(&mut self, line: &[u8]) -> bool {
-        let of_header = std::mem::take(&mut self.of_header);
         let is_frame = self.frame(line);
         if is_frame {
-            self.stack.drain(..of_header);
-        } else {
-            self.of_header = of_header;
+            self.stack.drain(..std::mem::take(&mut self.of_header));
         }
         is_frame
     }

@@ -210,7 +210,7 @@ impl Interned {
 }
 
 /// The number and the bytes of a text.
-fn text(message: &[u8]) -> Result<(u64, &[u8]), WireError> {
+pub(super) fn text(message: &[u8]) -> Result<(u64, &[u8]), WireError> {
     let (mut id, mut text) = (0, &b""[..]);
     each_field(message, |number, value| match (number, value) {
         (1, Value::Varint(number)) => id = number,

@@ -210,8 +210,8 @@ impl TraceReader {
             let time = sample.time.map(|time| time.saturating_sub(origin));
             builder.sample(sample.stack, sample.labels, time, &[1]);
         }
-        (self.lost.cut, self.lost.stacks) =
-            (self.lost.cut + self.stack_samples.cut, self.lost.stacks + self.stack_samples.lost);
+        self.lost.cut += self.stack_samples.cut;
+        self.lost.stacks += self.stack_samples.lost;
         let has_samples = !self.samples.is_empty();
         let mut shown = has_samples.then_some(0);
         if !self.stack_samples.is_empty() {

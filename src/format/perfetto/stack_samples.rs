@@ -19,13 +19,14 @@
 use hashbrown::HashMap;
 
 use crate::format::labels::label_set;
-use crate::format::perfetto::interned::Interned;
+use crate::format::perfetto::interned::{Interned, text};
 use crate::format::perfetto::names::{Names, messages};
 use crate::format::perfetto::packet::each_field;
 use crate::format::text::lossy;
 use crate::format::wire::{Value, WireError, numbers};
 use crate::name::demangle;
 use crate::profile::{Frame, LabelSetId, MappingId, ProfileBuilder, StackId};
+use crate::unit::saturated;
 
 /// The fields of `InternedData` that samples refer to; the second number of each is that of the first version.
 const TASKS: [u32; 2] = [48, 2000];
@@ -63,7 +64,7 @@ impl Counter {
     }
 
     fn scaled(&self, weight: u64) -> i64 {
-        weight.checked_mul(self.multiplier).and_then(|value| i64::try_from(value).ok()).unwrap_or(i64::MAX)
+        saturated(weight.saturating_mul(self.multiplier))
     }
 }
 
@@ -109,13 +110,8 @@ impl Contexts {
                 let (id, counter) = Counter::read(message)?;
                 self.counters.insert(id, counter);
             } else if number == ASYNC_CONTEXTS {
-                let (mut id, mut name) = (0, String::new());
-                each_field(message, |number, value| match (number, value) {
-                    (1, Value::Varint(iid)) => id = iid,
-                    (2, Value::Bytes(text)) => name = lossy(text).into_owned(),
-                    _ => {}
-                })?;
-                self.async_names.insert(id, name);
+                let (id, name) = text(message)?;
+                self.async_names.insert(id, lossy(name).into_owned());
             }
         }
         Ok(())

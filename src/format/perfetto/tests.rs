@@ -13,6 +13,11 @@ fn load(bytes: &[u8]) -> Result<Profile, LoadError> {
     read(&mut Source::from_bytes(bytes.into()), LoadOptions::ALL)
 }
 
+/// The name, unit and total of each metric.
+fn metrics(profile: &Profile) -> Vec<(&str, &str, i64)> {
+    profile.meta.metrics.iter().map(|metric| (&*metric.name, &*metric.unit, metric.total)).collect()
+}
+
 /// A packet of sequence 1 with a field for its data.
 fn packet(kind: u32, data: &[u8]) -> Vec<u8> {
     let mut fields = Vec::new();
@@ -27,10 +32,8 @@ fn packet(kind: u32, data: &[u8]) -> Vec<u8> {
 #[test]
 fn samples_heaps_and_slices_are_metrics() {
     let profile = load(WORKED).unwrap();
-    let metrics: Vec<_> =
-        profile.meta.metrics.iter().map(|metric| (&*metric.name, &*metric.unit, metric.total)).collect();
     assert_eq!(
-        metrics,
+        metrics(&profile),
         [
             ("samples", "count", 5),
             ("alloc_objects", "count", 19),
@@ -83,10 +86,8 @@ fn samples_heaps_and_slices_are_metrics() {
 #[test]
 fn samples_of_counters_are_weighted() {
     let profile = load(STACK_SAMPLES).unwrap();
-    let metrics: Vec<_> =
-        profile.meta.metrics.iter().map(|metric| (&*metric.name, &*metric.unit, metric.total)).collect();
     assert_eq!(
-        metrics,
+        metrics(&profile),
         [
             ("wall-time samples", "count", 3),
             ("cycles samples", "count", 2),

@@ -38,16 +38,10 @@ impl LabelKinds {
 }
 
 /// The values of a key, until there are too many.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Values<T> {
     seen: HashSet<T>,
     are_many: bool,
-}
-
-impl<T> Default for Values<T> {
-    fn default() -> Self {
-        Values { seen: HashSet::new(), are_many: false }
-    }
 }
 
 impl<T: std::hash::Hash + Eq> Values<T> {

@@ -3,16 +3,11 @@
 use prof::pattern::Patterns;
 use prof::profile::{Profile, from_notation};
 use prof::transform::{LabelFilter, hide_labels, show_labels, show_threads};
-use prof::view::{self, LabelsOptions, PageOptions, Scope, TopOptions};
+use prof::view::{self, LabelsOptions, Scope, TopOptions};
 use serde_json::{Value, json};
 
-use crate::page::browser::{run, write};
+use crate::page::browser::{page_of, run};
 use crate::support::{fixture, load_well};
-
-fn page_of(profile: &Profile) -> String {
-    let scope = Scope::metric(profile.meta.default_metric);
-    write(&view::page(profile, &PageOptions { scope, ..PageOptions::default() }))
-}
 
 /// Self and total of all functions as the command line counts them, by name.
 fn top(profile: &Profile) -> Value {

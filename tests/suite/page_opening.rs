@@ -1,16 +1,10 @@
 //! The sentence at the top of the page: each of its clauses is a number of the command line.
 
-use prof::profile::{Profile, from_notation};
-use prof::view::{self, PageOptions, Scope};
+use prof::profile::from_notation;
 use serde_json::{Value, json};
 
-use crate::page::browser::{run, write};
+use crate::page::browser::{page_of, run};
 use crate::support::{fixture, load_well, prof};
-
-fn page_of(profile: &Profile) -> String {
-    let scope = Scope::metric(profile.meta.default_metric);
-    write(&view::page(profile, &PageOptions { scope, ..PageOptions::default() }))
-}
 
 /// The parts of the sentence, with names in full.
 const PARTS: &str = "

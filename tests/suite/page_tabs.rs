@@ -7,13 +7,8 @@ use prof::profile::{Profile, from_notation};
 use prof::view::{self, BaseSide, HotOptions, PageOptions, Scope};
 use serde_json::{Value, json};
 
-use crate::page::browser::{run, write};
+use crate::page::browser::{page_of, run};
 use crate::support::{fixture, load_well, prof};
-
-fn page_of(profile: &Profile) -> String {
-    let scope = Scope::metric(profile.meta.default_metric);
-    write(&view::page(profile, &PageOptions { scope, ..PageOptions::default() }))
-}
 
 /// The heaviest path and the sequences, as `prof hot` finds them.
 fn hot_of(profile: &Profile) -> Value {

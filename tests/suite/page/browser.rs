@@ -7,7 +7,9 @@ use std::time::{Duration, Instant};
 
 use base64::Engine;
 use prof::output::{HtmlOptions, html};
+use prof::profile::Profile;
 use prof::report::Page;
+use prof::view::{self, PageOptions, Scope};
 use serde_json::Value;
 
 use crate::support::needs;
@@ -18,6 +20,12 @@ pub(crate) fn write(page: &Page) -> String {
     let options = HtmlOptions { icicle: false, by_weight: false, ..HtmlOptions::default() };
     html(page, &options, &mut out).unwrap();
     String::from_utf8(out).unwrap()
+}
+
+/// The page of a profile, in its usual metric.
+pub(crate) fn page_of(profile: &Profile) -> String {
+    let scope = Scope::metric(profile.meta.default_metric);
+    write(&view::page(profile, &PageOptions { scope, ..PageOptions::default() }))
 }
 
 /// Loads a page and runs `check`, the body of an asynchronous JavaScript function. Panics

@@ -5,8 +5,8 @@ mod stop;
 use std::cell::Cell;
 use std::num::NonZero;
 use std::ops::Range;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{OnceLock, mpsc};
 use std::thread;
 
 pub use stop::{Stop, checkpoint};
@@ -105,6 +105,33 @@ pub fn ahead<I: Sync, P: Send, E: Send>(
     Ok(())
 }
 
+/// Takes items on another thread while the next ones are made, in order; at most one is made ahead. `make` hands on its items
+/// one after the other, and should end once that returns false: an item could not be taken, and its error is returned.
+pub fn relay<I: Send, E: Send>(
+    make: impl FnOnce(&mut dyn FnMut(I) -> bool) -> Result<(), E>,
+    mut take: impl FnMut(I) -> Result<(), E> + Send,
+) -> Result<(), E> {
+    if processors() == 1 {
+        let mut taken = Ok(());
+        let made = make(&mut |item| {
+            taken = take(item);
+            taken.is_ok()
+        });
+        return taken.and(made);
+    }
+    let stop = stop_of_thread();
+    let (sender, receiver) = mpsc::sync_channel(0);
+    thread::scope(|scope| {
+        let taker = scope.spawn(move || stoppable(stop, || receiver.into_iter().try_for_each(&mut take)));
+        let made = make(&mut |item| sender.send(item).is_ok());
+        drop(sender);
+        match taker.join() {
+            Ok(taken) => taken.and(made),
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+    })
+}
+
 /// The number of threads that the process may use at most; 0 for one per processor.
 static MOST: AtomicUsize = AtomicUsize::new(0);
 
@@ -183,6 +210,32 @@ mod tests {
             assert_eq!((result, taken), (Err("three"), vec![(1, 10), (2, 20), (3, 30)]));
         }
         assert_eq!(ahead(&[], |()| (), |(), ()| Err(())), Ok(()));
+    }
+
+    #[test]
+    fn items_are_relayed_in_order_until_an_error() {
+        let relayed = |made: usize, fails_at: usize, ends: Result<(), &'static str>| {
+            let (mut handed_on, mut taken) = (0, Vec::new());
+            let result = relay(
+                |hand_on| {
+                    handed_on = (0..made).take_while(|&item| hand_on(item)).count();
+                    ends
+                },
+                |item| {
+                    taken.push(item);
+                    if item == fails_at { Err("taking") } else { Ok(()) }
+                },
+            );
+            assert!(handed_on <= taken.len());
+            (result, taken)
+        };
+        for processors in [1, 2] {
+            within(processors, || {
+                assert_eq!(relayed(4, 9, Ok(())), (Ok(()), vec![0, 1, 2, 3]));
+                assert_eq!(relayed(9, 2, Ok(())), (Err("taking"), vec![0, 1, 2]));
+                assert_eq!(relayed(2, 9, Err("making")), (Err("making"), vec![0, 1]));
+            });
+        }
     }
 
     #[test]

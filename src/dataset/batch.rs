@@ -2,9 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, btree_map};
 use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use parquet::data_type::ByteArray;
 
+use crate::dataset::files::{Partition, WriteTable, file_name};
 use crate::dataset::ids::{Collision, Hasher, WideId};
 use crate::dataset::schema;
 use crate::dataset::symbols::{Known, ROWS_IN_GROUP, SymbolRows};
@@ -73,12 +76,13 @@ struct Row {
     value: i64,
 }
 
-/// The partition of a file of samples.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Partition {
-    /// The day on which the profile was recorded, if that is known.
-    pub(super) date: Option<String>,
-    pub(super) metric: String,
+/// A file of a part that is to be written.
+pub(super) struct PartFile<'b> {
+    /// Where it belongs in the folder of the dataset.
+    pub(super) path: PathBuf,
+    /// About how many rows it will have.
+    pub(super) rows: usize,
+    pub(super) write: Box<WriteTable<'b>>,
 }
 
 impl Batch {
@@ -152,7 +156,7 @@ impl Batch {
     }
 
     /// The stacks with samples. Those of profiles that the dataset had already have none.
-    pub(super) fn used_stacks(&self) -> Column<StackId, bool> {
+    fn used_stacks(&self) -> Column<StackId, bool> {
         let metrics = self.profiles.iter().flat_map(|profile| &profile.metrics);
         let rows = metrics.flat_map(|metric| &metric.rows);
         Column::marking(rows.map(|row| row.stack), self.symbols.len())
@@ -167,20 +171,45 @@ impl Batch {
         hasher.finish().id
     }
 
-    /// The partitions with samples.
-    pub(super) fn partitions(&self) -> BTreeSet<Partition> {
-        let of_profile = |profile: &ProfileRow| {
-            let metrics = profile.metrics.iter().filter(|metric| !metric.rows.is_empty());
-            let date = profile.date();
-            metrics
-                .map(|metric| Partition { date: date.clone(), metric: metric.name.clone() })
-                .collect::<Vec<_>>()
-        };
-        self.profiles.iter().flat_map(of_profile).collect()
+    /// The files of the part but that of its profiles. They can be written at the same time.
+    pub(super) fn files(&self, part: u64) -> Vec<PartFile<'_>> {
+        let used = Arc::new(self.used_stacks());
+        let of_stacks = used.clone();
+        let file = |table: &str| Path::new(table).join(file_name(part));
+        let mut files = vec![
+            PartFile {
+                path: file("frames"),
+                rows: self.symbols.frames(),
+                write: Box::new(move |out| self.symbols.write_frames(&used, out)),
+            },
+            PartFile {
+                path: file("stacks"),
+                rows: self.symbols.len(),
+                write: Box::new(move |out| self.symbols.write_stacks(&of_stacks, out)),
+            },
+        ];
+        files.extend(self.partitions().into_iter().map(|(partition, rows)| PartFile {
+            path: partition.file(part),
+            rows,
+            write: Box::new(move |out| self.write_samples(part, &partition, out)),
+        }));
+        files
+    }
+
+    /// The partitions with samples, and their numbers of samples.
+    fn partitions(&self) -> BTreeMap<Partition, usize> {
+        let mut partitions = BTreeMap::new();
+        for profile in &self.profiles {
+            for metric in profile.metrics.iter().filter(|metric| !metric.rows.is_empty()) {
+                let partition = Partition { date: profile.date(), metric: metric.name.clone() };
+                *partitions.entry(partition).or_default() += metric.rows.len();
+            }
+        }
+        partitions
     }
 
     /// Writes the samples of a partition.
-    pub(super) fn write_samples(
+    fn write_samples(
         &self,
         part: u64,
         partition: &Partition,

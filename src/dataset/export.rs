@@ -6,11 +6,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::dataset::batch::Batch;
-use crate::dataset::files::{file_name, write_new};
+use crate::dataset::files::{WriteTable, file_name, write_new};
 use crate::dataset::ids::Collision;
 use crate::dataset::profiles::exported;
 use crate::dataset::symbols::Known;
 use crate::format::LoadError;
+use crate::parallel;
 use crate::profile::Profile;
 
 /// A dataset to which profiles are added. Memory holds the profiles of one part, and the ids of all profiles.
@@ -121,25 +122,24 @@ impl Export {
     fn write(&mut self) -> Result<(), ExportError> {
         let mut batch = std::mem::take(&mut self.batch);
         let part = batch.seal();
-        let batch = &batch;
-        let write =
-            |file: PathBuf, write: &dyn Fn(&mut (dyn io::Write + Send)) -> parquet::errors::Result<()>| {
-                let path = self.folder.join(&file);
-                write_new(&path, write).map_err(|error| ExportError::Write { file: path, error })
-            };
-        let name = file_name(part);
-        let used = batch.used_stacks();
-        write(Path::new("frames").join(&name), &|out| batch.symbols.write_frames(&used, out))?;
-        write(Path::new("stacks").join(&name), &|out| batch.symbols.write_stacks(&used, out))?;
         // Profiles may have no samples.
         let samples = self.folder.join("samples");
         fs::create_dir_all(&samples).map_err(|error| ExportError::Write { file: samples, error })?;
-        for partition in batch.partitions() {
-            write(partition.file(part), &|out| batch.write_samples(part, &partition, out))?;
-        }
-        write(Path::new("profiles").join(&name), &|out| batch.write_profiles(part, out))?;
+        let files = batch.files(part);
+        let weights: Vec<u64> = files.iter().map(|file| file.rows as u64).collect();
+        let written = parallel::each(parallel::balanced(&weights), |run| {
+            files[run].iter().try_for_each(|file| self.write_file(&file.path, &*file.write))
+        });
+        written.into_iter().collect::<Result<(), ExportError>>()?;
+        let profiles = Path::new("profiles").join(file_name(part));
+        self.write_file(&profiles, &|out| batch.write_profiles(part, out))?;
         self.exported.written += batch.len();
         self.known.trim();
         Ok(())
+    }
+
+    fn write_file(&self, path: &Path, write: &WriteTable) -> Result<(), ExportError> {
+        let path = self.folder.join(path);
+        write_new(&path, write).map_err(|error| ExportError::Write { file: path, error })
     }
 }

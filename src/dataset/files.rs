@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 
-use crate::dataset::batch::Partition;
 use crate::dataset::schema;
 use crate::format::LoadError;
 use crate::format::parquet::table::Table;
@@ -37,6 +36,14 @@ const ESCAPED: &AsciiSet = &CONTROLS
     .add(b'^')
     .add(b' ');
 
+/// The partition of a file of samples.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Partition {
+    /// The day on which the profile was recorded, if that is known.
+    pub(super) date: Option<String>,
+    pub(super) metric: String,
+}
+
 impl Partition {
     /// The folder of a partition in that of the samples.
     fn folder(&self) -> PathBuf {
@@ -59,11 +66,12 @@ pub(super) fn file_name(part: u64) -> String {
     format!("part-{part:016x}.parquet")
 }
 
+/// What writes a table.
+pub(super) type WriteTable<'t> =
+    dyn Fn(&mut (dyn Write + Send)) -> parquet::errors::Result<()> + Send + Sync + 't;
+
 /// Writes a file unless there is one of this name, which is the same one. It gets its name once it is complete.
-pub(super) fn write_new(
-    path: &Path,
-    write: impl FnOnce(&mut (dyn Write + Send)) -> parquet::errors::Result<()>,
-) -> io::Result<()> {
+pub(super) fn write_new(path: &Path, write: &WriteTable) -> io::Result<()> {
     if path.exists() {
         return Ok(());
     }

@@ -191,6 +191,11 @@ impl SymbolRows {
         self.stack_ids.len()
     }
 
+    /// The number of distinct frames.
+    pub(super) fn frames(&self) -> usize {
+        self.frame_ids.len()
+    }
+
     /// The number of frames of all stacks.
     pub(super) fn frames_of_stacks(&self) -> usize {
         self.stacks.stacks.all_frames().len()

@@ -1,10 +1,10 @@
 //! Reads many inputs side by side and adds them up as they arrive.
 
 use std::io::{self, Read};
+use std::mem;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
-use std::{iter, mem};
 
 use crate::dataset;
 use crate::format::{self, Inflate, LoadError, Source};
@@ -81,20 +81,21 @@ impl Request {
 }
 
 impl Request {
-    /// Reads the inputs in batches, and hands each batch on before the next is read, so that memory holds only one. Profiles
+    /// Reads the inputs in batches, and takes each batch while the next is read, so that memory holds only two. Profiles
     /// have names for their addresses, and lack the frames that they drop. The first batch is a single input.
-    pub(super) fn read_in_batches<E: From<Error>>(
+    pub(super) fn read_in_batches<E: From<Error> + Send>(
         &self,
         order: BatchOrder,
-        mut take: impl FnMut(Vec<(String, Profile)>) -> Result<(), E>,
+        take: impl FnMut(Vec<(String, Profile)>) -> Result<(), E> + Send,
     ) -> Result<SkippedInputs, E> {
         let paths = self.paths()?;
         self.observer.begin(&paths.iter().map(|path| &*path.name).collect::<Vec<&str>>());
         let scripts = Scripts::new(&self.symbols.source_maps, self.symbols.wanted);
         let reader = Reader { request: self, paths: &paths, scripts: &scripts, kept: Kept::Each };
+        let sizes: Vec<u64> = paths.iter().map(|path| path.origin.size()).collect();
         let (mut skipped, mut done) = (Vec::new(), Vec::new());
-        let mut read_all = || -> Result<(), E> {
-            for batch in order.batches(paths.len()) {
+        let read_all = |hand_on: &mut dyn FnMut(Vec<(String, Profile)>) -> bool| -> Result<(), E> {
+            for batch in order.batches(&sizes) {
                 let mut read = Progress::default();
                 let failed =
                     |(number, error): Failed| Error::Input { name: paths[number].name.clone(), error };
@@ -111,11 +112,13 @@ impl Request {
                 if order == BatchOrder::LastFirst {
                     batch.reverse();
                 }
-                take(batch)?;
+                if !hand_on(batch) {
+                    break;
+                }
             }
             Ok(())
         };
-        let result = read_all();
+        let result = parallel::relay(read_all, take);
         self.observer.end();
         result?;
         for (number, error) in &skipped {
@@ -145,24 +148,46 @@ pub(super) enum BatchOrder {
 }
 
 impl BatchOrder {
-    /// The numbers of the inputs in each batch, ascending.
-    fn batches(self, count: usize) -> impl Iterator<Item = Vec<usize>> {
-        let mut done = 0;
-        iter::from_fn(move || {
-            let size = if done == 0 { 1 } else { BATCH * parallel::processors() };
-            let (start, end) = (done, (done + size).min(count));
-            done = end;
-            let batch: Vec<usize> = match self {
-                BatchOrder::FirstFirst => (start..end).collect(),
-                BatchOrder::LastFirst => (count - end..count - start).collect(),
-            };
-            (!batch.is_empty()).then_some(batch)
-        })
+    /// The numbers of the inputs in each batch, ascending, given the sizes of all inputs.
+    fn batches(self, sizes: &[u64]) -> Vec<Vec<usize>> {
+        let mut order: Vec<usize> = (0..sizes.len()).collect();
+        if self == BatchOrder::LastFirst {
+            order.reverse();
+        }
+        let mut batches: Vec<Vec<usize>> = Vec::new();
+        let mut rest = &order[..];
+        while !rest.is_empty() {
+            let sizes = rest.iter().map(|&number| sizes[number]);
+            let length = if batches.is_empty() { 1 } else { length_of_batch(sizes) };
+            let (batch, others) = rest.split_at(length);
+            batches.push(batch.to_vec());
+            rest = others;
+        }
+        for batch in &mut batches {
+            batch.sort_unstable();
+        }
+        batches
     }
 }
 
-/// How many profiles are read at once per processor.
-const BATCH: usize = 4;
+/// How many of the inputs with these sizes are read in one batch. Profiles of a batch share their tables, so batches of small
+/// inputs are longer.
+fn length_of_batch(sizes: impl Iterator<Item = u64>) -> usize {
+    let processors = parallel::processors();
+    let mut bytes = 0;
+    let fits = |&(number, size): &(usize, u64)| {
+        bytes += size;
+        number < LEAST * processors || (number < MOST * processors && bytes <= LARGE_BATCH)
+    };
+    sizes.enumerate().take_while(fits).count()
+}
+
+/// How many profiles are read at once per processor, at least and at most.
+const LEAST: usize = 4;
+const MOST: usize = 16;
+
+/// The size in bytes from which on a batch is large.
+const LARGE_BATCH: u64 = 8 << 20;
 
 /// Reads the inputs of a request.
 struct Reader<'a> {
@@ -468,5 +493,29 @@ impl Read for Watched {
         let count = self.input.read(buffer)?;
         self.observer.bytes(count as u64);
         Ok(count)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn batches_hold_each_input_once() {
+        let processors = parallel::processors();
+        for size in [0, 1, LARGE_BATCH / 4, u64::MAX >> 20] {
+            for count in [0, 1, 2, 1000] {
+                let sizes = vec![size; count];
+                let forwards = BatchOrder::FirstFirst.batches(&sizes);
+                assert_eq!(forwards.concat(), (0..count).collect::<Vec<usize>>());
+                assert!(forwards.first().is_none_or(|first| first.len() == 1));
+                let most = if size > 1 { LEAST } else { MOST } * processors;
+                assert!(forwards.iter().all(|batch| batch.len() <= most.max(4)));
+                let mut backwards = BatchOrder::LastFirst.batches(&sizes);
+                assert!(backwards.first().is_none_or(|first| *first == [count - 1]));
+                backwards.reverse();
+                assert_eq!(backwards.concat(), forwards.concat());
+            }
+        }
     }
 }

@@ -43,7 +43,7 @@ fn the_page_of_calls_shows_the_numbers_of_top_and_focus() {
             const calls = Object.fromEntries(lines.map((line) => [data.names[line.dataset.id], line.children[at].textContent]));
             const edges = {};
             for (const name of Object.keys(rows)) {
-                page.change({ filters: [{ kind: 'focus', text: name, exact: true }] });
+                page.model.update({ ...page.state, filters: [{ kind: 'focus', text: name, exact: true }] });
                 const { callers, callees, itself, root, self, total } = page.model.edges;
                 edges[name] = [list(callers), list(callees), String(itself), String(root), String(self), String(total)];
             }

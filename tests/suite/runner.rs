@@ -10,6 +10,7 @@ use std::process::{Command, ExitCode};
 
 use libtest_mimic::Arguments;
 
+use crate::page::devtools;
 use crate::support::needs::Need;
 use crate::support::trial::trial;
 
@@ -33,7 +34,9 @@ pub(crate) fn main() -> ExitCode {
         let module = test.module.split_once("::").map_or("", |(_, module)| module);
         trial(format!("{module}::{}", test.name), test.needs, &arguments, test.run)
     });
-    libtest_mimic::run(&arguments, trials.collect()).exit_code()
+    let done = libtest_mimic::run(&arguments, trials.collect());
+    devtools::close();
+    done.exit_code()
 }
 
 /// Without PATH, there is no `python3`.

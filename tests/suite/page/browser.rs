@@ -1,18 +1,17 @@
-//! Runs headless Chromium for the tests of the page: it loads a page from disk, runs a script in it, and
-//! returns the script's result as JSON.
+//! Loads pages from disk for the tests of the page, runs a script in each, and returns its result as JSON.
 
 use std::path::Path;
-use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::process::Command;
 
 use base64::Engine;
 use prof::output::{HtmlOptions, html};
 use prof::profile::Profile;
 use prof::report::Page;
 use prof::view::{self, PageOptions, Scope};
-use serde_json::Value;
+use serde_json::{Value, json};
+use tempfile::TempDir;
 
-use crate::support::needs;
+use super::devtools::Tab;
 
 /// Writes the page to a string.
 pub(crate) fn write(page: &Page) -> String {
@@ -36,20 +35,49 @@ pub(crate) fn run(page: &str, hash: &str, check: &str) -> Value {
 
 /// Like [`run`], in a window of this size.
 pub(crate) fn run_sized(page: &str, hash: &str, check: &str, size: (u32, u32)) -> Value {
-    let before = include_str!("before.js");
-    let after = include_str!("after.js");
-    // The policy names the page's own scripts; the script of the check needs leave.
-    let policy = regex::Regex::new("script-src [^;]*;").unwrap();
-    let page = policy.replace(page, "script-src 'unsafe-inline';");
-    let page = page.replacen("<head>", &format!("<head><script>{before}</script>"), 1);
-    let tail = format!("<script>{after}\nrun(async () => {{{check}}});</script>\n</body>");
-    let (head, end) = page.rsplit_once("</body>").unwrap();
-    results(&load("page.html", &format!("{head}{tail}{end}"), hash, size, &["--dump-dom"]))
+    check_in("page.html", page, hash, check, size)
 }
 
-/// The document that a page becomes, with the policy that it has.
+/// Like [`run`], for an SVG.
+pub(crate) fn run_svg(picture: &str, check: &str) -> Value {
+    check_in("picture.svg", picture, "", check, WINDOW)
+}
+
+/// The policy of the page does not concern the script of the check.
+fn check_in(name: &str, text: &str, hash: &str, check: &str, size: (u32, u32)) -> Value {
+    let (before, after) = (include_str!("before.js"), include_str!("after.js"));
+    let tab = Tab::open(size);
+    tab.call("Runtime.addBinding", &json!({ "name": "finished" }));
+    tab.prepare(&format!("{before}\n{after}\nrun(async () => {{{check}}});"));
+    let _folder = visit(&tab, name, text, hash);
+    let payload = tab.wait_for("Runtime.bindingCalled")["payload"].take();
+    let mut results: Value = serde_json::from_str(payload.as_str().unwrap()).unwrap();
+    assert_eq!(results["faults"], json!([]));
+    assert_eq!(results["requests"], json!([]));
+    results["result"].take()
+}
+
+/// Loads a file with this text.
+fn visit(tab: &Tab, name: &str, text: &str, hash: &str) -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join(name);
+    std::fs::write(&file, text).unwrap();
+    tab.visit(&format!("file://{}#{hash}", file.display()));
+    folder
+}
+
+/// A tab in which a page has done all that it does by itself.
+fn settled(name: &str, text: &str) -> Tab {
+    let tab = Tab::open(WINDOW);
+    let _folder = visit(&tab, name, text, "");
+    tab.wait_for("Emulation.virtualTimeBudgetExpired");
+    tab
+}
+
+/// The document that a page becomes.
 pub(crate) fn document(page: &str) -> String {
-    load("page.html", page, "", WINDOW, &["--dump-dom"])
+    let html = settled("page.html", page).value("document.documentElement.outerHTML");
+    html.as_str().unwrap().to_string()
 }
 
 /// What a session of `tests/suite/page/NAME.py` found on a page. It uses real keys, unlike [`run`].
@@ -73,60 +101,10 @@ pub(crate) fn sheets(page: &str) -> usize {
 
 /// The number of sheets of paper that a file takes.
 pub(crate) fn sheets_of(name: &str, text: &str) -> usize {
-    let folder = tempfile::tempdir().unwrap();
-    let pdf = folder.path().join("page.pdf");
-    load(name, text, "", WINDOW, &[&format!("--print-to-pdf={}", pdf.display())]);
-    let pdf = String::from_utf8_lossy(&std::fs::read(pdf).unwrap()).into_owned();
-    regex::Regex::new(r"/Type\s*/Page\b").unwrap().find_iter(&pdf).count()
+    let printing = json!({ "printBackground": true, "displayHeaderFooter": true, "preferCSSPageSize": true });
+    let pdf = settled(name, text).call("Page.printToPDF", &printing)["data"].take();
+    let pdf = base64::engine::general_purpose::STANDARD.decode(pdf.as_str().unwrap()).unwrap();
+    regex::Regex::new(r"/Type\s*/Page\b").unwrap().find_iter(&String::from_utf8_lossy(&pdf)).count()
 }
 
 const WINDOW: (u32, u32) = (1400, 900);
-
-/// Like [`run`], for an SVG.
-pub(crate) fn run_svg(picture: &str, check: &str) -> Value {
-    let before = include_str!("before.js");
-    let after = include_str!("after.js");
-    let script =
-        format!("<script><![CDATA[{before}\n{after}\nrun(async () => {{{check}}});]]></script></svg>");
-    let head = picture.trim_end().strip_suffix("</svg>").unwrap();
-    results(&load("picture.svg", &format!("{head}{script}"), "", WINDOW, &["--dump-dom"]))
-}
-
-/// Loads a file and returns what the browser writes to standard output.
-fn load(name: &str, text: &str, hash: &str, (width, height): (u32, u32), flags: &[&str]) -> String {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join(name);
-    std::fs::write(&file, text).unwrap();
-
-    let log = folder.path().join("log");
-    let dump = folder.path().join("dump");
-    let mut command = Command::new(needs::browser());
-    command.args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"]);
-    command.args(["--disable-background-networking", "--disable-component-update", "--disable-sync"]);
-    command.args([&format!("--window-size={width},{height}"), "--virtual-time-budget=60000"]).args(flags);
-    command.arg(format!("--user-data-dir={}", folder.path().join("user").display()));
-    command.arg(format!("file://{}#{hash}", file.display()));
-    command.stdout(std::fs::File::create(&dump).unwrap());
-    command.stderr(std::fs::File::create(&log).unwrap()).stdin(Stdio::null());
-    let mut child = command.spawn().unwrap();
-    let start = Instant::now();
-    while child.try_wait().unwrap().is_none() {
-        if start.elapsed() > Duration::from_mins(5) {
-            child.kill().unwrap();
-            panic!("chromium does not exit: {}", std::fs::read_to_string(&log).unwrap_or_default());
-        }
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    std::fs::read_to_string(&dump).unwrap()
-}
-
-/// The result of the check in the document that was dumped.
-fn results(dump: &str) -> Value {
-    let (_, results) = dump.rsplit_once("id=\"test-results\">").expect("the check finishes");
-    let (results, _) = results.split_once('<').unwrap();
-    let bytes = base64::engine::general_purpose::STANDARD.decode(results).unwrap();
-    let mut results: Value = serde_json::from_slice(&bytes).unwrap();
-    assert_eq!(results["faults"], serde_json::json!([]));
-    assert_eq!(results["requests"], serde_json::json!([]));
-    results["result"].take()
-}

@@ -6,7 +6,7 @@ use prof::profile::{Profile, from_notation};
 use prof::view::{self, FlameOptions, PageOptions, Scope};
 use serde_json::json;
 
-use crate::page::browser::{run, run_svg, session, sheets_of, write};
+use crate::page::browser::{run, run_sized, run_svg, session, sheets_of, write};
 use crate::support::{fixture, load_well, prof};
 
 fn page_of(profile: &Profile) -> String {
@@ -334,4 +334,42 @@ fn a_function_that_is_to_blame_is_not_drawn_as_noise() {
     assert_eq!(found["regressed"], json!(["regressed", true, "a"]));
     assert_eq!(found["blamed"], json!(["cause", true, "a"]));
     assert_eq!(found["noise"], json!(["noise", false]));
+}
+
+/// The note of a call graph, which says what is drawn, is as wide as its longest line.
+#[test]
+#[needs(Browser, Graphviz)]
+fn the_note_of_a_call_graph_stays_in_its_box() {
+    let folder = tempfile::tempdir().unwrap();
+    let profile = fixture("pprof/go-cpu.pb.gz");
+    assert!(
+        prof(folder.path(), &["graph", "calls.svg", profile.to_str().unwrap()])
+            .output()
+            .unwrap()
+            .status
+            .success()
+    );
+    let picture = fs::read_to_string(folder.path().join("calls.svg")).unwrap();
+    let check = "
+        const note = [...document.querySelectorAll('.node')].find((node) => node.querySelector('title').textContent === 'legend');
+        const box = note.querySelector('polygon').getBBox();
+        const lines = [...note.querySelectorAll('text')].map((line) => line.getBBox());
+        const isInside = (line) => line.x >= box.x && line.y >= box.y && line.x + line.width <= box.x + box.width && line.y + line.height <= box.y + box.height;
+        return [lines.length > 4, lines.every(isInside)];";
+    assert_eq!(run_svg(&picture, check), json!([true, true]));
+}
+
+/// Nothing takes space before it has something to say.
+#[test]
+#[needs(Browser)]
+fn no_part_of_the_page_is_an_empty_strip() {
+    // The line between graph and table is lower than a line of text.
+    let check = "
+        const parts = [...document.querySelectorAll('#app > *, .row > *, #main > *')].filter((part) => part.offsetHeight > 8);
+        const isEmpty = (part) => !part.textContent.trim() && !part.querySelector('canvas, input, select, button');
+        return [parts.length > 6, parts.filter(isEmpty).map((part) => part.id), document.getElementById('selection').textContent];";
+    for size in [(1400, 900), (390, 844)] {
+        let found = run_sized(&page_of(&go()), "", check, size);
+        assert_eq!(found, json!([true, [], "all — 7.23s (100.0%)"]), "{size:?}");
+    }
 }

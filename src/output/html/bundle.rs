@@ -47,9 +47,13 @@ pub(super) fn start() -> String {
 /// The modules that only a page with times needs.
 const OF_TIMES: [&str; 5] = ["heaviest", "times", "blocks", "pixels", "timeline"];
 
-/// All other modules as one script.
-pub(super) fn script(has_times: bool) -> String {
-    let is_needed = |name: &str| name != "start" && (has_times || !OF_TIMES.contains(&name));
+/// All other modules as one script, without those for what the page does not have.
+pub(super) fn script(has_times: bool, has_sources: bool) -> String {
+    let is_needed = |name: &str| match name {
+        "start" => false,
+        "source" => has_sources,
+        _ => has_times || !OF_TIMES.contains(&name),
+    };
     let modules = MODULES.iter().filter(|(name, _)| is_needed(name));
     "\"use strict\";\n".to_string() + &modules.map(|(_, source)| stripped(source)).collect::<String>()
 }

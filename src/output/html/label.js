@@ -72,11 +72,15 @@ export function forms(name) {
   return texts;
 }
 
+/** What names are written with. */
+const SAMPLE = "abcdefghijklmnopqrstuvwxyz_ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+
 /** Measures texts. Widths are cached, because measuring takes longer than drawing. */
 export class Ruler {
   constructor(context) {
     this.context = context;
     this.widths = new Map();
+    this.scales = new Map();
   }
   /** The width at 12 pixels. */
   width(text) {
@@ -89,9 +93,18 @@ export class Ruler {
     }
     return width;
   }
+  /** How wide letters of this size are, compared with those of 12 pixels. WebKit rounds their widths up, so small ones are wider than their size says. */
+  scale(size) {
+    if (!this.scales.has(size)) {
+      const at12 = this.width(SAMPLE);
+      this.context.font = font(size, false);
+      this.scales.set(size, Math.max(size / 12, this.context.measureText(SAMPLE).width / at12));
+    }
+    return this.scales.get(size);
+  }
   /** The width at a smaller size, which is set with less space between letters. */
   small(text, size) {
-    return (this.width(text) * size) / 12 + spacing(size) * text.length;
+    return this.width(text) * this.scale(size) + spacing(size) * text.length;
   }
 }
 

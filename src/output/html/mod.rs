@@ -77,7 +77,7 @@ pub fn html(page: &Page, options: &HtmlOptions, out: &mut dyn Write) -> Result<(
     let scale = pack::scale(page, options, page.default_metric)?;
     let title = clean(&page.title);
     let has_times = left_out == 0 && !times.is_empty();
-    let (start, script) = (bundle::start(), bundle::script(has_times));
+    let (start, script) = (bundle::start(), bundle::script(has_times, !page.sources.is_empty()));
     for piece in PAGE.split_inclusive(['{', '}']) {
         match piece {
             "title}" => write!(out, "{}", escape(&*title))?,

@@ -57,7 +57,9 @@ export class Model {
     const isOld = state.side === "old";
     this.values = isOld ? metric.old : metric.values;
     this.whole = this.wholeOf(isOld);
-    this.paths?.forget();
+    if (this.paths !== data.paths) this.paths?.forget();
+    // Filters that hide frames start from the sums of all.
+    data.paths.forget(this.values);
     const all = beforeLabels(data, state.filters);
     /** The paths of all times. */
     this.untimed = labelled(data, all, state.filters);

@@ -261,10 +261,13 @@ impl Palette {
     }
 }
 
+/// As many bytes are compressed in a few hundredths of a second, however well.
+const FEW_BYTES: usize = 1 << 20;
+
 pub(super) fn pack(page: &Page, options: &HtmlOptions) -> Result<String, Error> {
     let (head, columns) = head(page, options)?;
     let head = serde_json::to_vec(&head).map_err(io::Error::from)?;
-    let mut packed = deflater();
+    let mut packed = deflater(head.len() + page.frames.len());
     packed.write_all(&(head.len() as u32).to_le_bytes())?;
     packed.write_all(&head)?;
     for column in columns.names.iter().chain(&columns.places) {
@@ -284,13 +287,15 @@ pub(super) fn pack(page: &Page, options: &HtmlOptions) -> Result<String, Error> 
 
 /// Some bytes, deflated and encoded in base64.
 pub(super) fn deflated(bytes: &[u8]) -> io::Result<String> {
-    let mut packed = deflater();
+    let mut packed = deflater(bytes.len());
     packed.write_all(bytes)?;
     Ok(STANDARD.encode(packed.finish()?))
 }
 
-fn deflater() -> DeflateEncoder<Vec<u8>> {
-    DeflateEncoder::new(Vec::new(), Compression::new(6))
+/// Compresses about so many bytes. The best compression takes several times as long, which few bytes allow.
+fn deflater(bytes: usize) -> DeflateEncoder<Vec<u8>> {
+    let level = if bytes < FEW_BYTES { Compression::best() } else { Compression::default() };
+    DeflateEncoder::new(Vec::new(), level)
 }
 
 fn head<'p>(page: &'p Page, options: &'p HtmlOptions) -> Scaled<(Head<'p>, Columns)> {

@@ -87,8 +87,8 @@ class Page {
     this.table = new FunctionTable(this.model, this.picture, act);
     this.tree = new CallTree(this.model, this.picture, act);
     this.hot = new HotView(this.model, this.picture, act);
-    this.source = new SourceView(this.model, act);
-    // The script of a page without times lacks this part.
+    // The script of a page without sources or times lacks these parts.
+    this.source = data.sources.length ? new SourceView(this.model, act) : null;
     this.timeline = data.times && new TimelineView(this.model, this.picture, this.theme, {
       range: (range) => this.setRange(range),
       pin: (id) => this.pin(id),
@@ -261,7 +261,7 @@ class Page {
     if (tab === "tree") this.model.once("tree", [flat, found, this.state.inverted, isDark], () => this.tree.show());
     if (tab === "hot") this.model.once("hot", [flat, isDark], () => this.hot.show());
     if (tab === "timeline") this.timeline.show();
-    if (tab === "source") this.model.once("source", [flat, pin], () => this.source.show());
+    if (tab === "source") this.model.once("source", [flat, pin], () => this.source?.show());
     this.showGraph();
     this.table.mark(pin);
   }
@@ -570,7 +570,7 @@ class Page {
       };
       const actions = make("span", "", { className: "actions" });
       const exact = (kind) => () => this.addFilter(kind, this.data.names[id], true);
-      actions.append(act("Callers", exact("focus")), act("Only", exact("show-stacks")), act("From here", exact("show-from")), act("Hide", exact("hide-frames")), ...(this.source.has(id) ? [act("Source", () => this.change({ pin: id, tab: "source" }, true))] : []), act("Copy", () => this.copy(this.data.names[id])));
+      actions.append(act("Callers", exact("focus")), act("Only", exact("show-stacks")), act("From here", exact("show-from")), act("Hide", exact("hide-frames")), ...(this.source?.has(id) ? [act("Source", () => this.change({ pin: id, tab: "source" }, true))] : []), act("Copy", () => this.copy(this.data.names[id])));
       if (state.zoom.length) actions.append(act("Reset zoom", () => this.restore()));
       parts.push(actions);
     }

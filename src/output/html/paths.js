@@ -25,8 +25,8 @@ export const KINDS = {
 
 /** The leaf of a stack that a filter dropped. */
 const DROPPED = -1;
-/** With so many nodes for each one that a filter hides, the nodes between them are copied. */
-const MANY_NODES = 64;
+/** With so many nodes for each one that a filter hides, the hidden ones stay, without a value. */
+const MANY_NODES = 8;
 
 export const absolute = (value) => (value < 0 ? -value : value);
 
@@ -125,40 +125,59 @@ export class Paths {
     this.nodes = nodes;
     this.leaf = leaf;
     this.anchor = anchor;
-    this.known = new Map();
+    /** The paths that these were made from by hiding nodes, and these nodes: all others have the same sums. */
+    this.origin = null;
+    /** @type {any[]} */
+    this.hidden = [];
+    this.knownBelow = new Map();
+    this.knownTotals = new Map();
   }
 
   /** For each node, the sum of the values of all stacks through it. @returns {any} */
   below(values, zero) {
-    const known = this.known.get(values);
-    if (known) return known;
-    const { leaf } = this;
-    const { parent, length } = this.nodes;
-    /** @type {any} */
-    const below = sumsOf(values, length, zero);
-    for (let stack = 0; stack < leaf.length; stack++) if (leaf[stack] >= 0) below[leaf[stack]] += values[stack];
-    for (let node = length - 1; node > 0; node--) {
-      const value = below[node];
-      // Filters leave few of many nodes.
-      if (value != 0) below[parent[node]] += value;
-    }
-    this.known.set(values, below);
-    return below;
+    return this.once(this.knownBelow, values, this.origin?.knownBelow, this.hidden, () => {
+      const { leaf } = this;
+      const { parent, length } = this.nodes;
+      /** @type {any} */
+      const below = sumsOf(values, length, zero);
+      for (let stack = 0; stack < leaf.length; stack++) if (leaf[stack] >= 0) below[leaf[stack]] += values[stack];
+      for (let node = length - 1; node > 0; node--) {
+        const value = below[node];
+        // Filters leave few of many nodes.
+        if (value != 0) below[parent[node]] += value;
+      }
+      return below;
+    });
   }
 
   /** For each name, the sum of the values of all stacks through it; recursion counts once. @returns {any} */
   totals(values, zero) {
-    const below = this.below(values, zero);
-    const { frames, repeats, length, names } = this.nodes;
-    /** @type {any} */
-    const totals = sumsOf(values, names, zero);
-    for (let node = 1; node < length; node++) if (repeats[node] === 0) totals[frames[node]] += below[node];
-    return totals;
+    const { frames, nameOf, names } = this.nodes;
+    // A name that stands for several places may be hidden at some of them only.
+    const origin = nameOf ? null : this.origin?.knownTotals;
+    return this.once(this.knownTotals, values, origin, this.hidden.map((node) => frames[node]), () => {
+      const below = this.below(values, zero);
+      const { repeats, length } = this.nodes;
+      /** @type {any} */
+      const totals = sumsOf(values, names, zero);
+      for (let node = 1; node < length; node++) if (repeats[node] === 0) totals[frames[node]] += below[node];
+      return totals;
+    });
   }
 
-  /** Forgets sums, which need as much memory as the nodes. */
-  forget() {
-    this.known.clear();
+  /** Sums that are known; or those of an origin, but zero for some items; or counted ones. */
+  once(known, values, origin, zeros, count) {
+    if (!known.has(values)) {
+      const sums = origin?.get(values)?.slice();
+      if (sums) for (const item of zeros) sums[item] -= sums[item];
+      known.set(values, sums ?? count());
+    }
+    return known.get(values);
+  }
+
+  /** Forgets all sums but those of some values. Sums of nodes need as much memory as the nodes. */
+  forget(kept = null) {
+    for (const known of [this.knownBelow, this.knownTotals]) for (const values of known.keys()) if (values !== kept) known.delete(values);
   }
 
   /** The same nodes with other leaves. */
@@ -198,9 +217,10 @@ function prune(paths, marks) {
 function keepFrames(paths, marks, wanted) {
   const { places, parent, length, nameOf, names, knownRepeats } = paths.nodes;
   const hidden = [];
-  for (let node = 1; node < length && hidden.length * MANY_NODES < length; node++) if (marks[places[node]] !== wanted) hidden.push(node);
+  const isHidden = (node) => marks[places[node]] !== wanted;
+  for (let node = 1; node < length && hidden.length * MANY_NODES < length; node++) if (isHidden(node)) hidden.push(node);
   if (!hidden.length) return paths;
-  if (hidden.length * MANY_NODES < length) return cutOut(paths, hidden);
+  if (hidden.length * MANY_NODES < length) return cutOut(paths, hidden, isHidden);
   const [keptPlaces, keptParent] = [new Uint32Array(length), new Uint32Array(length)];
   // Of a name that is one place, all nodes are kept or none, so what repeats still does.
   const repeats = knownRepeats && !nameOf ? new Uint8Array(length) : null;
@@ -221,43 +241,19 @@ function keepFrames(paths, marks, wanted) {
   return new Paths(new Nodes(kept(keptPlaces), kept(keptParent), nameOf, names, repeats && kept(repeats)), movedLeaves(paths.leaf, (leaf) => now[leaf]));
 }
 
-/** Removes a few nodes. What is between two of them is copied as a whole. */
-function cutOut(paths, hidden) {
-  const { places, parent, end, length, nameOf, names, knownRepeats } = paths.nodes;
-  const count = length - hidden.length;
-  const [keptPlaces, keptParent, keptEnd] = [new Uint32Array(count), new Uint32Array(count), new Uint32Array(count)];
-  const repeats = knownRepeats && !nameOf ? new Uint8Array(count) : null;
-  /** The new numbers of the nearest kept callers of hidden nodes. */
-  const above = new Uint32Array(hidden.length);
-  /** How many hidden nodes come before a node. */
-  const before = (node) => {
-    let [low, high] = [0, hidden.length];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (hidden[middle] < node) low = middle + 1;
-      else high = middle;
-    }
-    return low;
-  };
-  // Nodes are mostly asked for in order.
-  let last = 0;
-  const now = (node) => {
-    if ((last > 0 && node <= hidden[last - 1]) || node > hidden[last]) last = before(node);
-    return node === hidden[last] ? above[last] : node - last;
-  };
-  for (let cut = 0; cut <= hidden.length; cut++) {
-    const from = cut ? hidden[cut - 1] + 1 : 0;
-    const to = hidden[cut] ?? length;
-    keptPlaces.set(places.subarray(from, to), from - cut);
-    repeats?.set(knownRepeats.subarray(from, to), from - cut);
-    for (let node = from; node < to; node++) {
-      const [caller, after] = [parent[node], end[node]];
-      keptParent[node - cut] = caller >= from ? caller - cut : now(caller);
-      keptEnd[node - cut] = after <= to ? after - cut : after - before(after);
-    }
-    if (to < length) above[cut] = now(parent[to]);
+/** Hides a few nodes: no node is below them any more, and no stack ends there. They stay, which is faster than a copy of all others. */
+function cutOut(paths, hidden, isHidden) {
+  const { places, nameOf, names, frames, knownRepeats } = paths.nodes;
+  const [parent, end] = [paths.nodes.parent.slice(), paths.nodes.end.slice()];
+  for (const node of hidden) {
+    for (let below = node + 1; below < end[node]; below = end[below]) parent[below] = parent[node];
+    end[node] = node + 1;
   }
-  return new Paths(new Nodes(keptPlaces, keptParent, nameOf, names, repeats, keptEnd), movedLeaves(paths.leaf, now));
+  const leaves = movedLeaves(paths.leaf, (leaf) => (leaf && isHidden(leaf) ? parent[leaf] : leaf));
+  // Of a name that is one place, all nodes are kept or none, so what repeats still does.
+  const nodes = new Nodes(places, parent, nameOf, names, nameOf ? null : knownRepeats, end);
+  if (nameOf) nodes.knownFrames = frames;
+  return Object.assign(new Paths(nodes, leaves), { origin: paths, hidden });
 }
 
 /** Starts stacks at their outermost marked frame. Those without one are dropped. */

@@ -1,8 +1,8 @@
 // The tab of source lines, for functions whose source was found when the page was written.
 
-import { countLines } from "./count.js";
 import { element, fill, make } from "./dom.js";
 import { visible } from "./format.js";
+import { sizes } from "./paths.js";
 
 /** Lines with at least this part of the function's total are tinted. */
 const NOTABLE_LINE = 0.05;
@@ -23,7 +23,6 @@ export class SourceView {
     const { model } = this;
     const { data } = model;
     const box = element("source");
-    if (!this.sources.length) return;
     const size = (id) => Math.abs(Number(model.flat.self[id]));
     const heaviest = this.sources.reduce((best, { id }) => (size(id) > size(best) ? id : best), this.sources[0].id);
     const chosen = this.has(model.state.pin) ? model.state.pin : heaviest;
@@ -78,4 +77,32 @@ export class SourceView {
     }
     return table;
   }
+}
+
+/** Self and total of the lines of a function in a file, by their numbers. A stack adds to the total of a line at most once. */
+function countLines(data, paths, values, zero, id, file) {
+  const { name, file: fileOf, files, line } = data.places;
+  const { nodes, leaf } = paths;
+  const { places, end, length } = nodes;
+  // The number of the line of each place of the function, and -1 for all others.
+  const lineOf = Int32Array.from(name, (other, place) => (other === id && files[fileOf[place]] === file ? line[place] : -1));
+  const found = new Map();
+  const at = (number) => found.get(number) ?? found.set(number, { self: zero, total: zero }).get(number);
+  for (let stack = 0; stack < leaf.length; stack++) {
+    const number = leaf[stack] > 0 ? lineOf[places[leaf[stack]]] : -1;
+    if (number >= 0) at(number).self += values[stack];
+  }
+  const [below, size] = [paths.below(values, zero), paths.below(sizes(values), zero)];
+  // The lines that the current node is below, each with the node that ends it.
+  const open = [];
+  for (let node = 1; node < length; ) {
+    while (open.length && node >= open.at(-1).end) open.pop();
+    const number = lineOf[places[node]];
+    if (number >= 0 && !open.some((line) => line.number === number)) {
+      at(number).total += below[node];
+      open.push({ number, end: end[node] });
+    }
+    node = size[node] == 0 ? end[node] : node + 1;
+  }
+  return found;
 }

@@ -22,14 +22,16 @@ export function mix(from, to, part) {
 }
 
 export class Theme {
-  /** Whether it is dark is read from the page each time, because the system's setting can change. */
   constructor(data) {
     this.data = data;
-    this.dark = matchMedia("(prefers-color-scheme: dark)");
+    const dark = matchMedia("(prefers-color-scheme: dark)");
+    // Each block asks, and the browser would look for changes of the style each time.
+    this.isSystemDark = dark.matches;
+    dark.addEventListener("change", () => (this.isSystemDark = dark.matches));
   }
   get isDark() {
     const chosen = document.documentElement.dataset.theme;
-    return chosen ? chosen === "dark" : this.dark.matches;
+    return chosen ? chosen === "dark" : this.isSystemDark;
   }
   get fixed() {
     return FIXED[this.isDark ? "dark" : "light"];

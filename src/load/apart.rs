@@ -76,7 +76,7 @@ pub fn builds(requests: &[&Request]) -> Result<Vec<Side>, Error> {
     comparable(requests, read)
 }
 
-/// The sides of inputs that were read with [`Request::read_runs_with_base`] and will also be combined. Their requests come with
+/// The sides of inputs that were read with [`Request::read_with_base`] to be tested, and will also be combined. Their requests come with
 /// them.
 pub fn sides_of_runs(old: (&Request, &Unmerged), new: (&Request, &Unmerged)) -> Result<Sides, Error> {
     let read = [old, new].map(|(request, Unmerged(read))| ReadSide::new(request, read.clone()));

@@ -41,20 +41,23 @@ impl Request {
     }
 
     /// Reads the inputs, and looks up names for their addresses.
-    pub fn read_inputs(&self) -> Result<Unmerged, Error> {
+    fn read_inputs(&self) -> Result<Unmerged, Error> {
         let kept = if self.combine.chooses() { Kept::Each } else { Kept::Sum };
         self.read(kept, |count| self.combine.order(count)).map(Unmerged)
     }
 
     /// Reads these inputs and those of an old side, which need not have the same metrics: at once if that is faster. Without
-    /// this side, the old one is not needed.
-    pub fn read_with_base(&self, old: &Request) -> Result<(Unmerged, Result<Unmerged, Error>), Error> {
-        read_both(self, old, Request::read_inputs)
-    }
-
-    /// [`Request::read_with_base`], but all inputs stay apart, so that they can be compared as well as combined.
-    pub fn read_runs_with_base(&self, old: &Request) -> Result<(Unmerged, Result<Unmerged, Error>), Error> {
+    /// this side, the old one is not needed. If they are also `tested`, all inputs stay apart, so that they can be compared as well
+    /// as combined.
+    pub fn read_with_base(
+        &self,
+        old: &Request,
+        tested: bool,
+    ) -> Result<(Unmerged, Result<Unmerged, Error>), Error> {
         read_both(self, old, |request| {
+            if !tested {
+                return request.read_inputs();
+            }
             request.with_sizes().read(Kept::Each, |count| request.combine.order(count)).map(Unmerged)
         })
     }

@@ -457,12 +457,12 @@ pub(super) struct Columns<'r, R> {
     part: PartOf<'r, R>,
 }
 
-/// What a row shows of the report.
-type PartOf<'r, R> = Box<dyn Fn(&R) -> Option<ReportPart> + 'r>;
+/// What a row shows of the report, given its place among the rows.
+type PartOf<'r, R> = Box<dyn Fn(&R, usize) -> Option<ReportPart> + 'r>;
 
 impl<'r, R: 'r> Columns<'r, R> {
     pub(super) fn new() -> Self {
-        Columns { entries: Vec::new(), emphasis: Box::new(|_| Emphasis::None), part: Box::new(|_| None) }
+        Columns { entries: Vec::new(), emphasis: Box::new(|_| Emphasis::None), part: Box::new(|_, _| None) }
     }
 
     /// Adds a column for programs, and with [`Entry::titled`] for people.
@@ -494,8 +494,8 @@ impl<'r, R: 'r> Columns<'r, R> {
         self.emphasis = Box::new(emphasis);
     }
 
-    /// Says what rows show of the report.
-    pub(super) fn part(&mut self, part: impl Fn(&R) -> Option<ReportPart> + 'r) {
+    /// Says what rows show of the report, given their place among the rows. Closing rows show none.
+    pub(super) fn part(&mut self, part: impl Fn(&R, usize) -> Option<ReportPart> + 'r) {
         self.part = Box::new(part);
     }
 
@@ -527,7 +527,7 @@ impl<'r, R: 'r> Columns<'r, R> {
             cells.push((entry.column.kind.is_name(), entry.cell));
             columns.push(entry.column);
         }
-        let make = Rc::new(move |row: R, names: Names| Row {
+        let make = Rc::new(move |row: R, place: Option<usize>, names: Names| Row {
             cells: cells
                 .iter()
                 .map(
@@ -537,14 +537,14 @@ impl<'r, R: 'r> Columns<'r, R> {
                 )
                 .collect(),
             emphasis: emphasis(&row),
-            part: part(&row),
+            part: place.and_then(|place| part(&row, place)),
         });
         // Programs get the rows alone.
-        let closing =
-            closing.into_iter().filter(|_| form != Form::Csv).map(|row| make(row, Names::Made)).collect();
+        let closing = closing.into_iter().filter(|_| form != Form::Csv);
+        let closing = closing.map(|row| make(row, None, Names::Made)).collect();
         let rows = Box::new(move |names: Names| {
             let make = make.clone();
-            Box::new(rows().map(move |row| make(row, names))) as Rows
+            Box::new(rows().enumerate().map(move |(place, row)| make(row, Some(place), names))) as Rows
         });
         Table { columns, rows: Some(rows), closing, ..Table::default() }
     }

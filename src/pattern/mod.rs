@@ -266,6 +266,22 @@ fn longest_word(text: &str) -> &str {
     text.split(|c: char| !c.is_alphanumeric()).max_by_key(|word| word.len()).unwrap_or_default()
 }
 
+/// The pattern that matches names with this text in them, whatever the text is.
+pub fn containing(text: &str) -> String {
+    // Outside a class, these would make it a named set or a prefix.
+    literal(text).replace('@', "[@]").replace(':', "[:]")
+}
+
+/// The pattern that matches only this name.
+pub fn exactly(name: &str) -> String {
+    format!("^{}$", literal(name))
+}
+
+/// A regular expression for a text, in which an ellipsis stands for itself.
+fn literal(text: &str) -> String {
+    regex::escape(text).replace('…', r"\x{2026}")
+}
+
 /// A regular expression that matches a text literally, except for ellipses.
 fn literally(text: &str) -> String {
     let text = text.replace("..", "…");

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use crate::output::ReportPart;
+use crate::pattern::exactly;
 use crate::report::{LabelShare, LabelText, Name, Neighbour, Pair, Report, Values};
 use crate::ui::answer::{Answer, Line, Numbers};
 use crate::ui::question::Choice;
@@ -137,9 +138,9 @@ impl Answer {
         match timeline.rows_by.split_once(':') {
             Some((_, key)) => Some(Choice::repeated("--label", format!("{key}={name}"))),
             None if timeline.rows_by == "package" => {
-                Some(Choice::repeated("--focus", format!("package:^{}$", regex::escape(name))))
+                Some(Choice::repeated("--focus", format!("package:{}", exactly(name))))
             }
-            None => Some(Choice::repeated("--thread", format!("^{}$", regex::escape(name)))),
+            None => Some(Choice::repeated("--thread", exactly(name))),
         }
     }
 

@@ -1,5 +1,7 @@
 //! The flow of every command: request → loaded → filtered → report → written.
 
+mod base;
+
 use std::io::Write;
 use std::sync::Arc;
 
@@ -8,7 +10,7 @@ use anyhow::Result;
 use crate::cli::commands::fit::{Attempt, fitted};
 use crate::cli::commands::keep::{Keep, KeptProfile};
 use crate::cli::commands::requirement::Requirement;
-use crate::cli::input::request::{explain as explain_load, load};
+use crate::cli::input::request::load;
 use crate::cli::options::args::{InputArgs, RowLimit, StackArgs, ViewArgs, note, say, warn};
 use crate::cli::options::filters::explain;
 use crate::cli::options::highlight::HighlightArgs;
@@ -17,7 +19,7 @@ use crate::cli::terminal::clock::Clock;
 use crate::cli::terminal::failure::{hinted, unwritten};
 use crate::cli::terminal::pager;
 use crate::filter::{Filters, FocusPart};
-use crate::load::{Loaded, Prepared, Sides, sides_of_runs};
+use crate::load::{Loaded, Prepared, Sides};
 use crate::output;
 use crate::profile::{LoadOptions, Meta, Profile};
 use crate::report::{Message, MessageKind, Report};
@@ -137,32 +139,11 @@ impl<'a> Show<'a> {
             needs.only = filters.only().map(Arc::new);
         }
         let request = input.given(many, needs.clone(), filter_args.all_frames)?;
-        if !base.is_given() {
-            let loaded = load(&request)?;
-            self.check(&loaded)?;
-            return Ok(loaded);
+        if base.is_given() {
+            return self.load_with_base(&request, needs, sides);
         }
-        // Servers record both sides at the same time.
-        let fetched = request.fetch(&[&request.inputs, &base.base]);
-        let old_request = base.request(&request);
-        // Runs that are chosen by their weight are no random sample, so they cannot be tested.
-        let sides = sides.filter(|_| !request.combine.chooses());
-        let read = fetched.and_then(|()| match &sides {
-            Some(_) => request.read_runs_with_base(&old_request),
-            None => request.read_with_base(&old_request),
-        });
-        let (new, old) = read.map_err(|error| explain_load(error, &request))?;
-        if let (Some(sides), Ok(old)) = (sides, &old) {
-            *sides = sides_of_runs((&old_request, old), (&request, &new)).ok();
-        }
-        let loaded = request.merge(new).map_err(|error| explain_load(error, &request))?;
+        let loaded = load(&request)?;
         self.check(&loaded)?;
-        if let Some(keep) = self.keep {
-            keep.remember_metrics(&loaded);
-        }
-        let mut clock = Clock::new(input.verbose);
-        let loaded = base.add_old_side(loaded, old, &request, needs, &self.by, input)?;
-        clock.step("add the old side");
         Ok(loaded)
     }
 

@@ -1,6 +1,5 @@
 //! Which files are read, and what is done with them before a view sees them.
 
-pub(crate) mod base;
 pub(crate) mod budget;
 pub(crate) mod noise;
 pub(crate) mod paths;

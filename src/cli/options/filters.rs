@@ -7,6 +7,7 @@ use crate::cli::options::completion::{formats_of_convert, functions, labels};
 use crate::cli::options::what_if::WhatIfArgs;
 use crate::cli::terminal::failure::hinted;
 use crate::filter::{Filter, FilterError, FilterKind, Filters};
+use crate::pattern::containing;
 
 /// Options that select stacks and frames.
 #[derive(Args, Clone, Debug)]
@@ -96,9 +97,9 @@ impl FilterArgs {
             let text = match filter.text.rsplit_once('=') {
                 _ if !self.fixed_strings => filter.text.clone(),
                 Some((pattern, factor)) if filter.kind == FilterKind::WhatIf => {
-                    format!("{}={factor}", as_regex(pattern))
+                    format!("{}={factor}", containing(pattern))
                 }
-                _ if filter.kind.takes_pattern() => as_regex(&filter.text),
+                _ if filter.kind.takes_pattern() => containing(&filter.text),
                 _ => filter.text.clone(),
             };
             Filter { text, ..filter.clone() }
@@ -144,12 +145,6 @@ impl FilterArgs {
         let typed = lists.into_iter().flat_map(texts).chain(flags).chain(what_if.filters());
         Filters::typed(typed, self.fixed_strings)
     }
-}
-
-/// A pattern that matches a text literally, without -F.
-fn as_regex(text: &str) -> String {
-    // Outside a class, these would make it a named set, a prefix, or an ellipsis.
-    regex::escape(text).replace('@', "[@]").replace(':', "[:]").replace('…', r"\x{2026}")
 }
 
 /// The error of a filter, in the terms of the command line.

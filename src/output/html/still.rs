@@ -6,6 +6,9 @@ use quick_xml::escape::escape;
 
 use crate::name::clean;
 use crate::output::error::Error;
+use crate::output::markdown::cells::Cells;
+use crate::output::style::Style;
+use crate::output::table::Table;
 
 const STYLE: &str = "body{font:14px system-ui,sans-serif;color:#222;background:#fff;margin:24px auto;max-width:1100px;padding:0 16px}\
 table{border-collapse:collapse;margin:16px 0}th,td{padding:3px 10px;text-align:right;border-bottom:1px solid #ddd;\
@@ -41,13 +44,39 @@ pub(super) fn paragraphs(out: &mut dyn Write, lines: &[String]) -> Result<(), Er
     Ok(())
 }
 
-/// A row of a table, with cells of the kind `th` or `td`.
-pub(super) fn row(kind: &str, cells: &[String]) -> String {
-    let cells: Vec<String> = cells.iter().map(|cell| format!("<{kind}>{cell}</{kind}>")).collect();
-    cells.concat()
+/// What a page adds to a row of a table.
+#[derive(Default)]
+pub(super) struct RowStyle {
+    /// The class of the row.
+    pub(super) class: &'static str,
+    /// The address that its name links to.
+    pub(super) link: Option<String>,
+}
+
+/// Writes a table whose last column has the names.
+pub(super) fn table(
+    out: &mut dyn Write,
+    table: &Table,
+    style: &Style,
+    of_row: impl Fn(usize) -> RowStyle,
+) -> Result<(), Error> {
+    let Cells { titles, rows, .. } = Cells::escaped(table, style, text);
+    let row = |kind: &str, cells: &[String]| -> String {
+        cells.iter().map(|cell| format!("<{kind}>{cell}</{kind}>")).collect()
+    };
+    writeln!(out, "<table>\n<tr>{}</tr>", row("th", &titles))?;
+    for (number, mut cells) in rows.into_iter().enumerate() {
+        let RowStyle { class, link } = of_row(number);
+        if let (Some(link), Some(name)) = (link, cells.last_mut()) {
+            *name = format!("<a href=\"{link}\">{name}</a>");
+        }
+        let class = if class.is_empty() { String::new() } else { format!(" class=\"{class}\"") };
+        writeln!(out, "<tr{class}>{}</tr>", row("td", &cells))?;
+    }
+    Ok(writeln!(out, "</table>")?)
 }
 
 /// A text in which nothing is markup: names may hold anything.
-pub(super) fn text(text: &str) -> String {
+fn text(text: &str) -> String {
     escape(&*clean(text)).into_owned()
 }

@@ -4,12 +4,13 @@
 use std::io::Write;
 
 use crate::output::error::Error;
-use crate::output::html::still::{paragraphs, row, still_page, text};
-use crate::output::scale;
+use crate::output::html::still::{RowStyle, paragraphs, still_page, table};
 use crate::output::style::Style;
 use crate::output::svg::trend::trend_chart;
-use crate::output::tables::trend::{change, heading, interval, notes, rounded, since, slope, word};
-use crate::report::{Trend, TrendRow};
+use crate::output::table::Form;
+use crate::output::tables;
+use crate::output::tables::trend::{heading, notes};
+use crate::report::{Trend, TrendRow, TrendVerdict};
 
 /// Writes the functions of a series as a page. Fails if the requested unit is of another kind than the metric's unit.
 pub fn trend_page(trend: &Trend, style: &Style, out: &mut dyn Write) -> Result<(), Error> {
@@ -17,7 +18,10 @@ pub fn trend_page(trend: &Trend, style: &Style, out: &mut dyn Write) -> Result<(
     let mut lines = vec![heading(trend, style)?, header.filters.join(" ")];
     lines.extend(header.warnings.iter().map(|warning| warning.text.clone()));
     still_page(out, "Trend", &lines, |out| {
-        table(trend, style, out)?;
+        let of_row =
+            |number: usize| RowStyle { class: class(&trend.rows[number]), link: Some(format!("#f{number}")) };
+        let plain = Style { unit: style.unit.clone(), ..Style::plain() };
+        table(out, &tables::trend::table(trend, Form::Markdown, &plain)?, &plain, of_row)?;
         let notes: Vec<String> = notes(trend, style).into_iter().map(|note| note.text).collect();
         paragraphs(out, &notes)?;
         for (number, row) in trend.rows.iter().enumerate() {
@@ -29,38 +33,10 @@ pub fn trend_page(trend: &Trend, style: &Style, out: &mut dyn Write) -> Result<(
     })
 }
 
-/// The verdicts, with the columns of the text.
-fn table(trend: &Trend, style: &Style, out: &mut dyn Write) -> Result<(), Error> {
-    let scale_to = |largest: f64| scale(&trend.header.metric, rounded(largest), style.unit.as_ref());
-    let levels = scale_to(trend.rows.iter().flat_map(|row| [row.first, row.last]).fold(0.0, f64::max))?;
-    let rises = || trend.rows.iter().filter_map(|row| row.rise.as_ref());
-    let slopes = scale_to(rises().map(|rise| slope(rise).0).fold(0.0, f64::max))?;
-    let sizes = scale_to(rises().filter_map(|rise| rise.in_a_day).fold(0.0, f64::max))?;
-    let titles = ["", "First", "Last", "Change", "95% CI", "In a day", "Since"].map(str::to_string);
-    let titles = [&titles[..], &[text(trend.header.by.one)]].concat();
-    writeln!(out, "<table>\n<tr>{}</tr>", row("th", &titles))?;
-    for (number, found) in trend.rows.iter().enumerate() {
-        let in_a_day = found.rise.and_then(|rise| rise.in_a_day);
-        let cells = [
-            Some(word(found.verdict).to_string()),
-            Some(levels.format(rounded(found.first))),
-            Some(levels.format(rounded(found.last))),
-            change(found, &slopes),
-            interval(found, &slopes),
-            in_a_day.map(|size| sizes.format(rounded(size))),
-            found.step.as_ref().map(since),
-        ];
-        let cells = cells.map(|cell| text(&cell.unwrap_or_default()));
-        let name = format!("<a href=\"#f{number}\">{}</a>", text(&found.name));
-        writeln!(out, "<tr{}>{}</tr>", class(found), row("td", &[&cells[..], &[name]].concat()))?;
-    }
-    Ok(writeln!(out, "</table>")?)
-}
-
 fn class(row: &TrendRow) -> &'static str {
-    match word(row.verdict) {
-        "" => "",
-        _ if row.verdict.is_failure() => " class=\"failed\"",
-        _ => " class=\"improved\"",
+    match row.verdict {
+        verdict if verdict.is_failure() => "failed",
+        TrendVerdict::Improved => "improved",
+        _ => "",
     }
 }

@@ -1,4 +1,4 @@
-//! Tables and their cells in Markdown.
+//! The cells of tables in Markdown and in pages without scripts.
 
 use std::io::{self, Write};
 
@@ -8,7 +8,7 @@ use crate::output::label::NameSpace;
 use crate::output::style::Style;
 use crate::output::table::{Cell, Column, Kind, Row, Table};
 
-/// The titles and cells of a table in Markdown.
+/// The titles and cells of a table in a language of markup.
 pub(in crate::output) struct Cells {
     pub(in crate::output) titles: Vec<String>,
     pub(in crate::output) rows: Vec<Vec<String>>,
@@ -17,8 +17,13 @@ pub(in crate::output) struct Cells {
 }
 
 impl Cells {
-    /// Those of a table, but no columns without any text.
+    /// Those of a table in Markdown, but no columns without any text.
     pub(in crate::output) fn of(table: &Table, style: &Style) -> Self {
+        Cells::escaped(table, style, escape)
+    }
+
+    /// The same in another language, in which `escape` makes a text of what may be markup.
+    pub(in crate::output) fn escaped(table: &Table, style: &Style, escape: fn(&str) -> String) -> Self {
         let has_places = table.columns.iter().any(|column| matches!(column.kind, Kind::File));
         let space = NameSpace { room: None, line: usize::MAX, has_places };
         let text = |(cell, column): (&Cell, &Column)| match cell {

@@ -211,7 +211,7 @@ impl<'r> HotView<'r> {
         let view = self.clone();
         columns.show(title, Kind::Name, move |line| view.label(line));
         let hot = self.hot;
-        columns.part(|line| line.part);
+        columns.part(|line, _| line.part);
         columns.emphasis(move |line| match &line.what {
             What::Chain { names, .. } if names.iter().any(|name| hot.header.is_highlighted(name)) => {
                 Emphasis::Marked

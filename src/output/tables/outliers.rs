@@ -9,7 +9,7 @@ use crate::output::tables::labels::value_text;
 use crate::report::{LabelText, OutlierRow, Outliers, PartOfWhole};
 use crate::unit::{group_thousands, plural, probability, ratio, significance};
 
-pub(super) fn table<'r>(found: &'r Outliers, form: Form, style: &'r Style) -> Table<'r> {
+pub(in crate::output) fn table<'r>(found: &'r Outliers, form: Form, style: &'r Style) -> Table<'r> {
     let names = DisplayNames::new(found.rows.iter().map(|row| &row.name), style);
     let mut columns = Columns::new();
     add_keys(&mut columns);

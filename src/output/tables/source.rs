@@ -46,7 +46,7 @@ pub(super) fn tables<'r>(
     };
     let table = |place: usize, function: &'r SourceFunction| {
         let mut columns = columns(source, &values, form);
-        columns.part(move |_| Some(ReportPart::Function(place)));
+        columns.part(move |_, _| Some(ReportPart::Function(place)));
         let mut table = columns.table(form, &groups, move || lines(function, form), []);
         table.above = where_from(function);
         (table, summary(function, &values, source, style))

@@ -65,7 +65,7 @@ fn list(numbers: &[i64]) -> Cell<'static> {
 /// A row, the sum of those that were cut, or what has no time.
 #[derive(Clone, Copy)]
 enum TimelineLine<'r> {
-    Row(usize, &'r TimelineRow),
+    Row(&'r TimelineRow),
     More(&'r TimelineRow, u64),
     Untimed(i64),
 }
@@ -73,7 +73,7 @@ enum TimelineLine<'r> {
 impl<'r> TimelineLine<'r> {
     fn row(self) -> Option<&'r TimelineRow> {
         match self {
-            TimelineLine::Row(_, row) | TimelineLine::More(row, _) => Some(row),
+            TimelineLine::Row(row) | TimelineLine::More(row, _) => Some(row),
             TimelineLine::Untimed(_) => None,
         }
     }
@@ -121,7 +121,7 @@ fn activity<'r>(
     let row_noun = noun(&timeline.rows_by);
     let label = move |line: &TimelineLine| {
         Label::new(match line {
-            TimelineLine::Row(_, row) => clean(&row.name).into_owned(),
+            TimelineLine::Row(row) => clean(&row.name).into_owned(),
             TimelineLine::More(_, count) => {
                 let noun = plural(*count, row_noun.0, row_noun.1);
                 format!("{} {} more {noun}", style.glyphs.ellipsis, group_thousands((*count).into()))
@@ -144,13 +144,10 @@ fn activity<'r>(
         TimelineLine::Row(..) => Emphasis::None,
         _ => Emphasis::Faint,
     });
-    columns.part(|line| match line {
-        TimelineLine::Row(place, _) => Some(ReportPart::Activity(*place)),
-        _ => None,
-    });
+    columns.part(|_, place| Some(ReportPart::Activity(place)));
     let more = timeline.more.as_ref().map(|row| TimelineLine::More(row, header.elided_rows));
     let untimed = (timeline.untimed != 0 && metric == 0).then_some(TimelineLine::Untimed(timeline.untimed));
-    let rows = move || timeline.rows.iter().enumerate().map(|(place, row)| TimelineLine::Row(place, row));
+    let rows = move || timeline.rows.iter().map(TimelineLine::Row);
     let mut table = columns.table(form, &[], rows, more.into_iter().chain(untimed));
     if !header.metrics.is_empty() {
         table.above.push(Note::title(clean(&name.name).into_owned()));
@@ -224,37 +221,34 @@ fn phases<'r>(timeline: &'r Timeline, form: Form, style: &'r Style) -> Result<Ta
     let largest = phases.iter().map(|phase| phase.total).max().unwrap_or(0);
     let scale = scale(&header.metric, largest, style.unit.as_ref())?;
     let mut columns = phase_columns(header, &timeline.axis, scale);
-    columns.show("FUNCTION", Kind::Name, move |(_, phase): &NumberedPhase| {
+    columns.show("FUNCTION", Kind::Name, move |phase: &&TimelinePhase| {
         let name: Option<&Name> = phase.function.as_ref().map(|found| &found.name);
         Label::new(name.map_or("(no stack)", |name| names.get(name)))
     });
-    let mut table = columns.table(form, &[], || phases.iter().enumerate(), []);
+    let mut table = columns.table(form, &[], || phases.iter(), []);
     let count = group_thousands(phases.len() as i128);
     let title = format!("{count} phases: in each, the function that sets it apart from the others");
     table.above.push(Note::title(title));
-    let command = |(place, phase): NumberedPhase| {
+    let command = |(place, phase): (usize, &TimelinePhase)| {
         Note::command(clean(&phase.command).into_owned()).about(ReportPart::Phase(place))
     };
     table.below.extend(phases.iter().enumerate().map(command));
     Ok(table)
 }
 
-/// A phase, and its place among them.
-type NumberedPhase<'r> = (usize, &'r TimelinePhase);
-
-fn phase_columns<'r>(header: &Header, axis: &TimeAxis, scale: Scale) -> Columns<'r, NumberedPhase<'r>> {
+fn phase_columns<'r>(header: &Header, axis: &TimeAxis, scale: Scale) -> Columns<'r, &'r TimelinePhase> {
     let (end, round_end) = (axis.to_ns, axis.round_end());
     let to = move |phase: &TimelinePhase| if phase.to_ns == end { round_end } else { phase.to_ns };
     let mut columns = Columns::new();
-    columns.show("FROM", Kind::Word, |(_, phase): &NumberedPhase| moment(phase.from_ns));
-    columns.show("TO", Kind::Word, move |(_, phase)| moment(to(phase)));
-    let length = move |(_, phase): &NumberedPhase| format!("+{}", moment(to(phase) - phase.from_ns));
+    columns.show("FROM", Kind::Word, |phase: &&TimelinePhase| moment(phase.from_ns));
+    columns.show("TO", Kind::Word, move |phase| moment(to(phase)));
+    let length = move |phase: &&TimelinePhase| format!("+{}", moment(to(phase) - phase.from_ns));
     columns.show("LENGTH", Kind::Word, length).rank(Rank::OtherForm);
-    columns.show("TOTAL", Kind::Value(scale), |(_, phase)| phase.total);
+    columns.show("TOTAL", Kind::Value(scale), |phase| phase.total);
     let wholes = Wholes { total: header.total, shown: None };
-    add_shares(&mut columns, wholes, Group::Always, |(_, phase): &NumberedPhase| Some(phase.total));
-    columns.part(|(place, _)| Some(ReportPart::Phase(*place)));
-    columns.show("OF PHASE", Kind::Share, |(_, phase)| {
+    add_shares(&mut columns, wholes, Group::Always, |phase: &&TimelinePhase| Some(phase.total));
+    columns.part(|_, place| Some(ReportPart::Phase(place)));
+    columns.show("OF PHASE", Kind::Share, |phase| {
         let part = phase.function.as_ref()?.total?;
         Some(Cell::Share { part, whole: phase.total })
     });

@@ -11,7 +11,7 @@ use crate::output::table::{Cell, Columns, Emphasis, Form, Kind, Note, Rank, Tabl
 use crate::report::{Trend, TrendPoint, TrendRise, TrendRow, TrendStep, TrendVerdict};
 use crate::unit::{Scale, group_thousands, plain_ratio, plural, ratio, significance, timestamp_minutes};
 
-pub(super) fn table<'r>(trend: &'r Trend, form: Form, style: &'r Style) -> Scaled<Table<'r>> {
+pub(in crate::output) fn table<'r>(trend: &'r Trend, form: Form, style: &'r Style) -> Scaled<Table<'r>> {
     let levels = trend.rows.iter().flat_map(|row| [row.first, row.last]);
     let largest = rounded(levels.fold(0.0, f64::max));
     let scale = output_scale(&trend.header.metric, largest, style.unit.as_ref())?;
@@ -132,7 +132,7 @@ pub(in crate::output) fn change(row: &TrendRow, scale: &Scale) -> Option<String>
 }
 
 /// `1.21–1.29`, or for a leak `1.10MiB–1.31MiB`.
-pub(in crate::output) fn interval(row: &TrendRow, scale: &Scale) -> Option<String> {
+fn interval(row: &TrendRow, scale: &Scale) -> Option<String> {
     if let Some(rise) = &row.rise {
         let (slope, _) = slope(rise);
         let end = |part: f64| scale.format(rounded(slope * part));
@@ -142,7 +142,7 @@ pub(in crate::output) fn interval(row: &TrendRow, scale: &Scale) -> Option<Strin
     Some(format!("{}–{}", plain_ratio(step.ratio_low?), plain_ratio(step.ratio_high?)))
 }
 
-pub(in crate::output) fn slope(rise: &TrendRise) -> (f64, &'static str) {
+fn slope(rise: &TrendRise) -> (f64, &'static str) {
     rise.per_hour.map_or((rise.per_profile, "/profile"), |slope| (slope, "/h"))
 }
 

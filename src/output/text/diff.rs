@@ -27,8 +27,8 @@ pub(super) fn lines(diff: &Diff, style: &Style) -> Scaled<Vec<TextLine>> {
         lines.push(TextLine::new("no samples on either side", Emphasis::Faint));
     } else {
         let rows = table(diff, style)?;
-        has_shares = rows.first().is_some_and(|titles| titles.text.contains("OLD%"));
-        lines.extend(rows);
+        has_shares = rows.has_shares;
+        lines.extend(rows.lines);
     }
     lines.extend(causes(diff, style));
     let names =
@@ -173,14 +173,21 @@ const BEFORE_INPUTS: usize = 5;
 /// If the inputs would get fewer columns than this, the numbers get a line of their own.
 const LEAST_INPUTS: usize = 12;
 
-fn table(diff: &Diff, style: &Style) -> Scaled<Vec<TextLine>> {
+/// The rows as they are printed.
+struct PrintedRows {
+    lines: Vec<TextLine>,
+    /// Whether the shares of both sides are among the columns.
+    has_shares: bool,
+}
+
+fn table(diff: &Diff, style: &Style) -> Scaled<PrintedRows> {
     let names = DisplayNames::new(diff.rows.iter().map(|row| &row.name), style);
     let rows: Vec<&DiffRow> = diff.rows.iter().filter(|row| is_shown(row, diff)).collect();
     let full: Vec<FullName> = rows.iter().map(|row| FullName::new(diff, row, &names)).collect();
     let others = first_of_others(diff, &rows);
     let table = tables::diff::table(diff, rows, Form::Text, PerRun::new(diff, style.unit.as_ref())?);
     let widest = full.iter().map(|name| display_width(&name.text())).max().unwrap_or(0);
-    let Fitting { rows, is_left, room } = fitting(&table, widest.min(LEAST_NAME), style);
+    let Fitting { rows, is_left, has_shares, room } = fitting(&table, widest.min(LEAST_NAME), style);
     let mut names = vec![Some(diff.header.by.one.to_uppercase())];
     names.extend(fit_all(&full, room, style.glyphs.ellipsis));
     let mut lines = Vec::new();
@@ -202,7 +209,7 @@ fn table(diff: &Diff, style: &Style) -> Scaled<Vec<TextLine>> {
     let cut = words::cut(diff).map(|cut| format!("{} {cut}", style.glyphs.ellipsis));
     let cut = cut.into_iter().flat_map(|cut| broken(&cut, style.layout_width()));
     lines.extend(cut.map(|line| TextLine::new(line, Emphasis::Faint)));
-    Ok(lines)
+    Ok(PrintedRows { lines, has_shares })
 }
 
 /// The first row that is not significant, if these rows are the last ones.
@@ -229,6 +236,8 @@ struct Fitting {
     rows: Vec<(Vec<String>, Emphasis)>,
     /// Whether a column is aligned to the left.
     is_left: Vec<bool>,
+    /// Whether the shares of both sides are among them.
+    has_shares: bool,
     /// The width left for names; `None` if it is unlimited.
     room: Option<usize>,
 }
@@ -238,8 +247,9 @@ fn fitting(table: &Table, wanted: usize, style: &Style) -> Fitting {
     let rows = grid::rows(table, style);
     let widest = |index: usize| rows.iter().map(|(cells, _)| display_width(&cells[index])).max().unwrap_or(0);
     let widths: Vec<usize> = (0..table.columns.len()).map(widest).collect();
+    let rank = |index: usize| table.columns[index].rank;
     // The number of samples is shown only on wide terminals.
-    let is_wide = |index: &usize| style.is_wide() || table.columns[*index].rank != Rank::Samples;
+    let is_wide = |index: &usize| style.is_wide() || rank(*index) != Rank::Samples;
     let mut shown: Vec<usize> =
         (0..widths.len()).filter(|&index| widths[index] > 0).filter(is_wide).collect();
     let room = |shown: &[usize]| {
@@ -247,20 +257,16 @@ fn fitting(table: &Table, wanted: usize, style: &Style) -> Fitting {
         style.width.map(|width| width.saturating_sub(taken))
     };
     while room(&shown).is_some_and(|room| room < wanted) {
-        let rank = |index: &usize| table.columns[*index].rank;
-        let Some(&first) =
-            shown.iter().filter(|index| rank(index) != Rank::Essential).min_by_key(|index| rank(index))
-        else {
-            break;
-        };
-        // The share of one side says little without that of the other.
-        let is_pair = rank(&first) == Rank::OtherForm;
-        shown.retain(|index| *index != first && !(is_pair && rank(index) == Rank::OtherForm));
+        // All columns of a rank go together: the share of one side says little without that of the other.
+        let ranks = shown.iter().map(|&index| rank(index));
+        let Some(first) = ranks.filter(|rank| *rank != Rank::Essential).min() else { break };
+        shown.retain(|&index| rank(index) != first);
     }
     let cells = |cells: &[String]| shown.iter().map(|&index| cells[index].clone()).collect();
     Fitting {
         rows: rows.iter().map(|(all, emphasis)| (cells(all), *emphasis)).collect(),
         is_left: shown.iter().map(|&index| matches!(table.columns[index].kind, Kind::Key)).collect(),
+        has_shares: shown.iter().any(|&index| rank(index) == Rank::OtherForm),
         room: room(&shown),
     }
 }

@@ -1,5 +1,6 @@
 //! Keys that ask something else.
 
+use crate::pattern::exactly;
 use crate::ui::answer::{Answer, Line};
 use crate::ui::question::{Choice, Question, View};
 use crate::ui::state::State;
@@ -104,7 +105,7 @@ fn subject(state: &State, answer: &Answer, view: View) -> Option<String> {
     }
     // Source lines belong to functions, whatever rows stand for.
     match selected_kind(state) {
-        kind @ ("file" | "package" | "mapping") => Some(format!("{kind}:{}", whole(&selected))),
+        kind @ ("file" | "package" | "mapping") => Some(format!("{kind}:{}", exactly(&selected))),
         "line" | "address" => state.function(answer).map(str::to_string).or(Some(selected)),
         _ => Some(selected),
     }
@@ -121,22 +122,17 @@ fn selected_kind(state: &State) -> &str {
     kind.unwrap_or("function")
 }
 
-/// The pattern that matches only this name.
-fn whole(name: &str) -> String {
-    format!("^{}$", regex::escape(name).replace('…', r"\x{2026}"))
-}
-
 /// The pattern that matches exactly the selected function.
-fn exactly(state: &mut State, answer: &Answer) -> Option<String> {
+fn selected_pattern(state: &mut State, answer: &Answer) -> Option<String> {
     let Some(name) = state.selected(answer) else {
         state.message = Some("select a function first".to_string());
         return None;
     };
-    let escaped = whole(name);
+    let escaped = exactly(name);
     match selected_kind(state) {
         "function" | "name" => Some(escaped),
         kind @ ("file" | "package" | "mapping") => Some(format!("{kind}:{escaped}")),
-        "line" | "address" if state.function(answer).is_some() => state.function(answer).map(whole),
+        "line" | "address" if state.function(answer).is_some() => state.function(answer).map(exactly),
         kind => {
             let message = format!("rows are by {kind}; press p until they are functions");
             state.message = Some(message);
@@ -163,7 +159,7 @@ pub(super) fn ask(state: &mut State, question: Question, option: &str) {
 
 /// Keeps or drops the stacks through the selected function, or hides its frames.
 pub(super) fn filter_by_selected(state: &mut State, answer: &Answer, key: char) {
-    let Some(pattern) = exactly(state, answer) else { return };
+    let Some(pattern) = selected_pattern(state, answer) else { return };
     let option = match key {
         'f' => "--focus",
         'x' => "--hide-stacks",

@@ -101,17 +101,9 @@ pub fn compare(
     options: &CompareOptions,
 ) -> Result<Compared, CompareError> {
     let CompareOptions { by, observer, .. } = options;
-    // One file that holds both sides has one name for each function.
     let is_alone = sides.old.inputs.is_empty();
     let remarks = if is_alone { Vec::new() } else { remarks(&sides) };
-    let matching = if sides.share_a_file || is_alone {
-        Ok(Matching::default())
-    } else if options.old_names {
-        match_functions_to_old(&mut sides, by, &options.matching)
-    } else {
-        match_functions(&mut sides, by, &options.matching)
-    };
-    let matching = matching.map_err(CompareError::Given)?;
+    let matching = match_sides(&mut sides, options).map_err(CompareError::Given)?;
     observer.step("match functions");
     let metrics = sides.all().flat_map(|input| {
         // In a file that holds both sides, the other metrics are the two sides.
@@ -122,23 +114,11 @@ pub fn compare(
     let is_default_metric = sides.all().all(|input| input.metric == input.profile.meta.default_metric);
     let has_new_values = sides.new.profiles().iter().any(|(new, metric)| new.meta.metrics[*metric].total > 0);
     let has_text_labels = sides.all().any(|input| may_have_text_labels(&input.profile));
-    let names: Vec<String> = sides.all().map(|input| input.name.clone()).collect();
     let about = [side(&sides.old), side(&sides.new)];
     let (old, new) = (sides.old.inputs.len(), sides.new.inputs.len());
     let given: Vec<(&Profile, usize)> = sides.all().map(|input| (&input.profile, input.metric)).collect();
     let calls = count_calls(&given, old, by);
-    // Samples of the inputs, which are dropped while they are aligned, are not needed below.
-    let inputs = sides.old.inputs.into_iter().chain(sides.new.inputs);
-    let profiles: Vec<(Profile, usize)> = inputs.map(|input| (input.profile, input.metric)).collect();
-    // How much of the metric makes one sample matters only where sides are compared.
-    let aligned = if is_alone {
-        let parts = profiles.into_iter();
-        let parts = parts.map(|(profile, metric)| AlignedInput { profile, metric, extra: None });
-        align_owned(parts.collect(), options.keep.clone()).map(|whole| (whole, SampleSize::Unknown))
-    } else {
-        align_owned_sides(profiles, options.keep.clone())
-    };
-    let (whole, size) = aligned.map_err(|error| CompareError::Align(error, names))?;
+    let (whole, size) = combine(sides, options.keep.clone())?;
     // What the recorder itself left at the end of stacks is always folded, so that is not one of the filters.
     let mut stages = filters.stages(whole, by);
     let leaves = stages.folded(&filters.texts(FilterKind::Fold))?;
@@ -176,6 +156,35 @@ pub fn compare(
         folded,
         shifted: matching.matches.iter().filter(|found| found.how == MatchMethod::Shifted).count(),
     })
+}
+
+/// Gives the functions that both sides have the same names.
+fn match_sides(sides: &mut Sides, options: &CompareOptions) -> Result<Matching, GivenError> {
+    // One file that holds both sides has one name for each function.
+    if sides.share_a_file || sides.old.inputs.is_empty() {
+        Ok(Matching::default())
+    } else if options.old_names {
+        match_functions_to_old(sides, &options.by, &options.matching)
+    } else {
+        match_functions(sides, &options.by, &options.matching)
+    }
+}
+
+/// Makes one profile of all inputs, which are dropped on the way, and finds how much of the metric makes one sample. That
+/// matters only where sides are compared.
+fn combine(sides: Sides, keep: LoadOptions) -> Result<(Profile, SampleSize), CompareError> {
+    let names: Vec<String> = sides.all().map(|input| input.name.clone()).collect();
+    let is_alone = sides.old.inputs.is_empty();
+    let inputs = sides.old.inputs.into_iter().chain(sides.new.inputs);
+    let profiles: Vec<(Profile, usize)> = inputs.map(|input| (input.profile, input.metric)).collect();
+    let aligned = if is_alone {
+        let parts = profiles.into_iter();
+        let parts = parts.map(|(profile, metric)| AlignedInput { profile, metric, extra: None });
+        align_owned(parts.collect(), keep).map(|whole| (whole, SampleSize::Unknown))
+    } else {
+        align_owned_sides(profiles, keep)
+    };
+    aligned.map_err(|error| CompareError::Align(error, names))
 }
 
 /// Folds these leaf frames of an aligned profile, whose first columns are `old` inputs and the next ones `new` inputs. Also

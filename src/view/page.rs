@@ -5,7 +5,7 @@ use hashbrown::HashMap;
 
 use crate::pattern::{FrameNames, PAGE_SETS, Pattern, Patterns};
 use crate::profile::{Column, FrameId, FunctionId, LabelSetId, MappingId, Profile, Samples, StackId};
-use crate::report::{ColorGroup, Name, Page, PageMetric, PageName, PagePlace};
+use crate::report::{ColorGroup, Name, Page, PageMetric, PageName, PagePlace, PageTimes};
 use crate::tree::{By, Subject};
 use crate::view::facets::{Facets, facets};
 use crate::view::flame::packages;
@@ -61,13 +61,13 @@ pub fn page(profile: &Profile, options: &PageOptions) -> Page {
     let sides = [Some(shown.clone()), old.map(|old| vec![old])];
     let sides: Vec<Vec<usize>> = sides.into_iter().flatten().collect();
     let Facets { choices, left_out, set_of, sets: label_sets } = facets(profile);
-    let mut times = None;
-    let (stacks, mut columns) = match &paths {
+    let (stacks, mut columns, times) = match &paths {
         Some(paths) => {
             let frame_of = first_frames(&subject);
             let place = |key| frame_of[key].map_or(0, |frame| place_of[frame]);
             let small = places.iter().position(|place| &*place.function == SMALL).unwrap_or(0);
-            paths.stacks(place, small as u32)
+            let (stacks, values) = paths.stacks(place, small as u32);
+            (stacks, values, None)
         }
         None => {
             let table = PageTable::of(profile, &sides, &place_of, &set_of);
@@ -75,19 +75,8 @@ pub fn page(profile: &Profile, options: &PageOptions) -> Page {
             let has_times = options.times && profile.samples.time.is_some() && old.is_none() && !is_cut();
             let mut rows = has_times.then(PageRows::new);
             let (stacks, values) = table.sorted(metrics.len(), rows.as_mut());
-            if let Some(rows) = rows {
-                let stack_of = |sample: usize, negative: bool| {
-                    let Samples { stack, labels, .. } = &*profile.samples;
-                    let has_value = |&metric: &usize| {
-                        let value = profile.samples.values[metric][sample];
-                        value != 0 && (value < 0) == negative
-                    };
-                    let row = (stack[sample], set_of[labels[sample]], negative);
-                    shown.iter().any(has_value).then(|| rows.get(&row).copied()).flatten()
-                };
-                times = page_times(profile, &shown, &stack_of);
-            }
-            (stacks, values)
+            let times = rows.and_then(|rows| times_of(profile, &shown, &rows, &set_of));
+            (stacks, values, times)
         }
     };
     let PageStacks { frames, ends, labels } = stacks;
@@ -127,6 +116,25 @@ pub fn page(profile: &Profile, options: &PageOptions) -> Page {
         times,
         top,
     }
+}
+
+/// When the stacks of the page were running.
+fn times_of(
+    profile: &Profile,
+    metrics: &[usize],
+    rows: &PageRows,
+    set_of: &Column<LabelSetId, u32>,
+) -> Option<PageTimes> {
+    let Samples { stack, labels, values, .. } = &*profile.samples;
+    let stack_of = |sample: usize, negative: bool| {
+        let has_value = |&metric: &usize| {
+            let value = values[metric][sample];
+            value != 0 && (value < 0) == negative
+        };
+        let row = (stack[sample], set_of[labels[sample]], negative);
+        metrics.iter().any(has_value).then(|| rows.get(&row).copied()).flatten()
+    };
+    page_times(profile, metrics, &stack_of)
 }
 
 /// Whether a filter keeps a range of time. The page would add another one, and a command takes only one.

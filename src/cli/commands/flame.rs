@@ -3,6 +3,7 @@
 mod embedded;
 mod timed;
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
@@ -27,7 +28,7 @@ use crate::filter::FocusPart;
 use crate::output::{self, CLASSIC_PIXELS, ColorBy, HtmlOptions, SvgOptions, classic, html, svg};
 use crate::pattern::Patterns;
 use crate::profile::{LoadOptions, Profile};
-use crate::report::{Direction, Header, Report};
+use crate::report::{Diff, Direction, Header, Report};
 use crate::tree::By;
 use crate::view::{FlameOptions, PageOptions, Scope, SiblingOrder, flame, page};
 
@@ -129,6 +130,19 @@ pub(super) enum StyleChoice {
     Classic,
 }
 
+/// What the options ask for.
+struct Plan {
+    is_page: bool,
+    is_classic: bool,
+    /// Whether a page has a timeline.
+    times: bool,
+    own: Option<Patterns>,
+    direction: Direction,
+    order: SiblingOrder,
+    focus_part: FocusPart,
+    svg: SvgOptions,
+}
+
 impl FlameCommand {
     pub(crate) fn run(mut self) -> Result<()> {
         if self.drawing.format.is_some() {
@@ -142,98 +156,113 @@ impl FlameCommand {
         if self.drawing.time || self.drawing.heatmap {
             return self.run_timed(&out);
         }
-        let is_page = has_ending(&out, "html");
-        if is_page && self.drawing.width.is_some() {
-            let hint = "omit --width, or write an .svg";
-            return Err(hinted("flame --width: a page is as wide as the browser window", hint));
-        }
-        let times = self.embedded(is_page)?;
-        let own = self.own()?;
-        let is_classic = self.is_classic(is_page)?;
-        let direction = if self.drawing.bottom_up { Direction::BottomUp } else { Direction::TopDown };
-        let focus_part = self.focus_part(is_page);
-        // A page opens with the root at the top and the widest first, as a table is read.
-        let usual_order = if is_page { SiblingOrder::Weight } else { SiblingOrder::Alphabetical };
-        let order = self.drawing.order.unwrap_or(usual_order);
-        let color_by = self.coloring.color_by(&self.stacks.base)?;
-        let svg_options = SvgOptions {
-            icicle: self.drawing.icicle || is_page,
-            color_by,
-            unit: self.unit.unit(),
-            width: self.drawing.width,
-        };
+        let plan = self.plan(&out)?;
         let output = Output::picture(&out, self.drawing.force);
         let show = Show {
-            focus_part,
+            focus_part: plan.focus_part,
             by: self.node.by(),
             // A page filters by labels.
-            needs: LoadOptions { labels: is_page, times, ..LoadOptions::LEAST },
+            needs: LoadOptions { labels: plan.is_page, times: plan.times, ..LoadOptions::LEAST },
             ..Show::of_functions(&self.stacks, &self.highlight, &output, Requirement::Paths)
         };
-        let shows_verdicts = is_page || (color_by == ColorBy::Delta && !is_classic);
+        let shows_verdicts = plan.is_page || (plan.svg.color_by == ColorBy::Delta && !plan.is_classic);
         let view = |profile: &Profile, scope: Scope, _: Option<usize>| {
-            let title = self.title.clone().unwrap_or_default();
-            if is_page {
-                let lines = self.code.embed.embed_source;
-                let options = PageOptions { scope: scope.clone(), title, own: own.clone(), lines, times };
-                let mut page = page(profile, &options);
-                if self.code.embed.embed_source {
-                    page.sources = embedded(profile, scope, &self.code.embed.paths.sources());
-                    // The files that were read are inputs, which are never overwritten.
-                    let read = page.sources.iter().filter_map(|function| function.origin.path());
-                    output.check(&read.collect::<Vec<_>>())?;
-                }
-                return Ok(page.into());
+            if plan.is_page {
+                return self.page(&plan, profile, scope, &output);
             }
-            let pixels = if is_classic { CLASSIC_PIXELS } else { svg_options.frames_width() as u32 };
             let options = FlameOptions {
-                title,
-                order,
-                direction,
-                pixels,
-                own: own.clone(),
+                title: self.title.clone().unwrap_or_default(),
+                order: plan.order,
+                direction: plan.direction,
+                pixels: if plan.is_classic { CLASSIC_PIXELS } else { plan.svg.frames_width() as u32 },
+                own: plan.own.clone(),
                 ..FlameOptions::new(scope)
             };
             Ok(flame(profile, &options).into())
         };
         let (report, compared) = show.report_and_compare(shows_verdicts, comparison, view)?;
         let mut clock = Clock::new(self.stacks.input.verbose);
-        output.target.write(|out| {
-            let drawn = match report {
-                Report::Flame(mut flame) => {
-                    name_it(&mut flame.title, &flame.header);
-                    let rows = compared.iter().flat_map(|diff| &diff.rows).filter(|row| row.tested);
-                    flame.verdicts = rows.map(|row| (row.name.clone(), row.verdict)).collect();
-                    let draw = if is_classic { classic } else { svg };
-                    draw(&flame, &svg_options, out)
-                }
-                Report::Page(mut page) => {
-                    name_it(&mut page.title, &page.header);
-                    let SvgOptions { icicle, color_by, unit, .. } = svg_options;
-                    let by_weight = order == SiblingOrder::Weight;
-                    let focus = if focus_part == FocusPart::Untouched {
-                        focus_of_page(&self.stacks.filters)
-                    } else {
-                        Vec::new()
-                    };
-                    page.comparison = compared.map(Box::new);
-                    let options = HtmlOptions {
-                        icicle,
-                        by_weight,
-                        direction,
-                        color_by,
-                        focus,
-                        embeds_times: self.code.embed.embed_times,
-                        unit,
-                    };
-                    html(&page, &options, out)
-                }
-                _ => Ok(()),
-            };
-            drawn.map_err(unwritten)
-        })?;
+        output.target.write(|out| self.draw(plan, report, compared, out))?;
         clock.step("draw");
         Ok(())
+    }
+
+    /// Checks that the options fit together, and finds what they ask for.
+    fn plan(&self, out: &Path) -> Result<Plan> {
+        let is_page = has_ending(out, "html");
+        if is_page && self.drawing.width.is_some() {
+            let hint = "omit --width, or write an .svg";
+            return Err(hinted("flame --width: a page is as wide as the browser window", hint));
+        }
+        // A page opens with the root at the top and the widest first, as a table is read.
+        let usual_order = if is_page { SiblingOrder::Weight } else { SiblingOrder::Alphabetical };
+        Ok(Plan {
+            is_page,
+            times: self.embedded(is_page)?,
+            own: self.own()?,
+            is_classic: self.is_classic(is_page)?,
+            direction: if self.drawing.bottom_up { Direction::BottomUp } else { Direction::TopDown },
+            order: self.drawing.order.unwrap_or(usual_order),
+            focus_part: self.focus_part(is_page),
+            svg: SvgOptions {
+                icicle: self.drawing.icicle || is_page,
+                color_by: self.coloring.color_by(&self.stacks.base)?,
+                unit: self.unit.unit(),
+                width: self.drawing.width,
+            },
+        })
+    }
+
+    /// The page of a profile, with the source lines of its functions if they are asked for.
+    fn page(&self, plan: &Plan, profile: &Profile, scope: Scope, output: &Output) -> Result<Report> {
+        let EmbedArgs { embed_source, paths, .. } = &self.code.embed;
+        let title = self.title.clone().unwrap_or_default();
+        let options = PageOptions {
+            scope: scope.clone(),
+            title,
+            own: plan.own.clone(),
+            lines: *embed_source,
+            times: plan.times,
+        };
+        let mut page = page(profile, &options);
+        if *embed_source {
+            page.sources = embedded(profile, scope, &paths.sources());
+            // The files that were read are inputs, which are never overwritten.
+            let read = page.sources.iter().filter_map(|function| function.origin.path());
+            output.check(&read.collect::<Vec<_>>())?;
+        }
+        Ok(page.into())
+    }
+
+    /// Writes the picture or the page, with the verdicts of the comparison if there is one.
+    fn draw(&self, plan: Plan, report: Report, compared: Option<Diff>, out: &mut dyn Write) -> Result<()> {
+        let Plan { is_classic, direction, order, focus_part, svg: options, .. } = plan;
+        let drawn = match report {
+            Report::Flame(mut flame) => {
+                name_it(&mut flame.title, &flame.header);
+                let rows = compared.iter().flat_map(|diff| &diff.rows).filter(|row| row.tested);
+                flame.verdicts = rows.map(|row| (row.name.clone(), row.verdict)).collect();
+                let draw = if is_classic { classic } else { svg };
+                draw(&flame, &options, out)
+            }
+            Report::Page(mut page) => {
+                name_it(&mut page.title, &page.header);
+                page.comparison = compared.map(Box::new);
+                let is_focus_of_page = focus_part == FocusPart::Untouched;
+                let options = HtmlOptions {
+                    icicle: options.icicle,
+                    by_weight: order == SiblingOrder::Weight,
+                    direction,
+                    color_by: options.color_by,
+                    focus: if is_focus_of_page { focus_of_page(&self.stacks.filters) } else { Vec::new() },
+                    embeds_times: self.code.embed.embed_times,
+                    unit: options.unit,
+                };
+                html(&page, &options, out)
+            }
+            _ => Ok(()),
+        };
+        drawn.map_err(unwritten)
     }
 
     /// The flame graph as a terminal shows it: the widest first. Blocks that are too narrow for `pixels` are left out. Profiles in `keep`

@@ -298,37 +298,56 @@ fn deflater(bytes: usize) -> DeflateEncoder<Vec<u8>> {
     DeflateEncoder::new(Vec::new(), level)
 }
 
+/// The names and places of a page as columns of numbers, and the texts that the numbers stand for.
+#[derive(Default)]
+struct Packed<'p> {
+    columns: Columns,
+    packages: Table<'p>,
+    files: Table<'p>,
+    functions: Table<'p>,
+    mappings: Table<'p>,
+    /// The places that were inlined.
+    inlined: Vec<u32>,
+    /// The short names of the functions of places that differ from those of their names.
+    plain_names: Vec<(usize, String)>,
+}
+
+impl<'p> Packed<'p> {
+    fn of(page: &'p Page, names: &[&str], shorts: &[String]) -> Self {
+        let mut packed = Packed::default();
+        let Packed { columns, packages, files, functions, mappings, inlined, plain_names } = &mut packed;
+        for row in &page.names {
+            let file = row.file.as_deref().map_or(0, |file| files.id(file) + 1);
+            let facts = [packages.id(&row.package), file, row.line.unwrap_or(0), row.group];
+            columns.names.iter_mut().zip(facts).for_each(|(column, fact)| varint(column, fact.into()));
+        }
+        for (place, index) in page.places.iter().zip(0_u32..) {
+            let name = place.name as usize;
+            let is_named_so = *place.function == *names[name];
+            let facts = [
+                place.name,
+                if is_named_so { 0 } else { functions.id(&place.function) + 1 },
+                if place.file.is_empty() { 0 } else { files.id(&place.file) + 1 },
+                if place.mapping.is_empty() { 0 } else { mappings.id(&place.mapping) + 1 },
+                packages.id(&place.package),
+                place.line,
+            ];
+            columns.places.iter_mut().zip(facts).for_each(|(column, fact)| varint(column, fact.into()));
+            inlined.extend(place.inlined.then_some(index));
+            let short = short_name(&place.function);
+            if short != shorts[name] {
+                plain_names.push((index as usize, short));
+            }
+        }
+        packed
+    }
+}
+
 fn head<'p>(page: &'p Page, options: &'p HtmlOptions) -> Scaled<(Head<'p>, Columns)> {
     let names: Vec<&str> = page.names.iter().map(|row| &*row.name).collect();
     let shorts = short_names(&names);
-    let mut packages = Table::default();
-    let mut files = Table::default();
-    let mut columns = Columns::default();
-    for row in &page.names {
-        let file = row.file.as_deref().map_or(0, |file| files.id(file) + 1);
-        let facts = [packages.id(&row.package), file, row.line.unwrap_or(0), row.group];
-        columns.names.iter_mut().zip(facts).for_each(|(column, fact)| varint(column, fact.into()));
-    }
-    let (mut functions, mut mappings) = (Table::default(), Table::default());
-    let (mut inlined, mut plain_names) = (Vec::new(), Vec::new());
-    for (place, index) in page.places.iter().zip(0_u32..) {
-        let name = place.name as usize;
-        let is_named_so = *place.function == *names[name];
-        let facts = [
-            place.name,
-            if is_named_so { 0 } else { functions.id(&place.function) + 1 },
-            if place.file.is_empty() { 0 } else { files.id(&place.file) + 1 },
-            if place.mapping.is_empty() { 0 } else { mappings.id(&place.mapping) + 1 },
-            packages.id(&place.package),
-            place.line,
-        ];
-        columns.places.iter_mut().zip(facts).for_each(|(column, fact)| varint(column, fact.into()));
-        inlined.extend(place.inlined.then_some(index));
-        let short = short_name(&place.function);
-        if short != shorts[name] {
-            plain_names.push((index as usize, short));
-        }
-    }
+    let Packed { columns, packages, files, functions, mappings, inlined, plain_names } =
+        Packed::of(page, &names, &shorts);
     let split = page.names.iter().enumerate().map(|(id, row)| {
         let (function, place) = split_place(&row.name, &row.function);
         (id, function, place)

@@ -172,6 +172,19 @@ fn programs_that_share_only_their_runtime_are_refused() {
 }
 
 #[test]
+fn a_side_without_samples_is_not_another_program() {
+    let folder = tempdir().unwrap();
+    let program = (0..30).map(|number| format!("main.main;shop.step{number} 100")).collect::<Vec<_>>();
+    fs::write(folder.path().join("shop.folded"), program.join("\n")).unwrap();
+    fs::write(folder.path().join("none.folded"), "main.main 0").unwrap();
+    for (sides, empty) in [("shop.folded none.folded", "new"), ("none.folded shop.folded", "old")] {
+        let Answer { code, text, messages } = diff(folder.path(), sides);
+        assert_eq!(code, 0, "{messages}");
+        assert!(text.contains(&format!("no verdict: the {empty} side has no samples")), "{text}");
+    }
+}
+
+#[test]
 #[needs(Corpus)]
 fn recorded_go_programs_are_told_apart() {
     let go = shared("corpus").join("pprof");

@@ -47,7 +47,9 @@ pub(super) fn check_common(
     new: &SideTotals,
     by: &By,
 ) -> Result<(), Incomparable> {
-    if !matches!(by, By::Function | By::Name) {
+    // A side without samples has nothing that could differ.
+    let is_empty = [old, new].iter().any(|side| side.compared <= 0.0);
+    if is_empty || !matches!(by, By::Function | By::Name) {
         return Ok(());
     }
     let functions = |side: &SideTotals| side.self_value.iter().filter(|&&value| value > 0).count();

@@ -62,7 +62,8 @@ pub(super) fn table(
 ) -> Result<(), Error> {
     let Cells { titles, rows, .. } = Cells::escaped(table, style, text);
     let row = |kind: &str, cells: &[String]| -> String {
-        cells.iter().map(|cell| format!("<{kind}>{cell}</{kind}>")).collect()
+        let cells: Vec<String> = cells.iter().map(|cell| format!("<{kind}>{cell}</{kind}>")).collect();
+        cells.concat()
     };
     writeln!(out, "<table>\n<tr>{}</tr>", row("th", &titles))?;
     for (number, mut cells) in rows.into_iter().enumerate() {

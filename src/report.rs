@@ -64,12 +64,15 @@ pub use message::{Message, MessageKind};
 pub use noise::{CountNoise, FunctionNoise, NOISE_VERSION, NoiseHistory};
 pub use outliers::{OutlierRow, Outliers, PartOfWhole};
 pub use page::{
-    Page, PageCallSide, PageCalls, PageFacet, PageMetric, PageName, PagePlace, PageTimeRow, PageTimes,
+    Page, PageCallSide, PageCalls, PageFacet, PageMetric, PageName, PagePause, PagePlace, PageTimeRow,
+    PageTimes,
 };
 pub use server::{ServerInfo, ServerProfile};
 pub use source::{AnnotatedSource, Origin, OtherFile, SourceFunction, SourceLine};
 pub(crate) use timeline::busy_bins;
-pub use timeline::{TimeAxis, Timeline, TimelineFunction, TimelinePhase, TimelineRow, TimelineSeries};
+pub use timeline::{
+    TimeAxis, Timeline, TimelineFunction, TimelinePauses, TimelinePhase, TimelineRow, TimelineSeries,
+};
 pub use top::{Top, TopRow};
 pub use traces::{Trace, Traces};
 pub use tree::{Direction, HiddenBy, Tree, TreeRow};

@@ -153,7 +153,7 @@ impl<T> OffCpu<T> {
     /// What is wrong with the times of waiting.
     pub(super) fn warning(&self) -> Option<String> {
         self.lacks_events.then(|| {
-            "not every event of the scheduler was recorded, so the times of waiting (off_cpu) are wrong; record with `perf record -c 1 \
+            "not every event of the scheduler was recorded, so the times of waiting (off_cpu) are wrong; record with `perf record -c 1 --switch-events \
              -e sched:sched_switch -e sched:sched_waking -e cpu-clock/freq=499/`"
                 .to_string()
         })

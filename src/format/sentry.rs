@@ -86,8 +86,8 @@ struct Tables {
 struct Sample {
     stack: usize,
     thread: String,
-    /// In nanoseconds, since the start or since 1970.
-    time: i64,
+    /// In nanoseconds, since the start or since 1970; `None` if it is missing.
+    time: Option<i64>,
 }
 
 /// A method that is running, and its frame.
@@ -155,13 +155,13 @@ impl Tables {
             .collect();
         // The time of each sample, from the last one of its thread on backwards.
         self.samples.sort_by_key(|sample| sample.time);
-        let start = self.samples.first().map_or(0, |sample| sample.time);
-        let end = self.samples.last().map_or(0, |sample| sample.time);
+        let known = || self.samples.iter().filter_map(|sample| sample.time);
+        let (start, end) = (known().next().unwrap_or(0), known().next_back().unwrap_or(0));
         let mut next: HashMap<&str, i64> = HashMap::new();
         let mut lasting = vec![0; self.samples.len()];
         for (sample, lasts) in self.samples.iter().zip(&mut lasting).rev() {
-            let next = next.insert(&sample.thread, sample.time).unwrap_or(sample.time);
-            *lasts = next.saturating_sub(sample.time);
+            let Some(time) = sample.time else { continue };
+            *lasts = next.insert(&sample.thread, time).map_or(0, |next| next.saturating_sub(time));
         }
         let labels = self.labels(builder, self.samples.iter().map(|sample| &*sample.thread));
         if start > YEAR_2000 {
@@ -174,7 +174,7 @@ impl Tables {
             let stack = stacks.get(sample.stack).copied();
             lost += u64::from(stack.is_none());
             let labels = labels.get(&*sample.thread).copied().unwrap_or_default();
-            let time = Some(origin.saturating_add(sample.time.saturating_sub(start)));
+            let time = sample.time.map(|time| origin.saturating_add(time.saturating_sub(start)));
             builder.sample(stack.unwrap_or(empty), labels, time, &[1, lasts]);
         }
         if missing > 0 {
@@ -311,17 +311,17 @@ fn frame(json: &mut Json<'_>, builder: &mut ProfileBuilder) -> Result<FrameId, P
 }
 
 fn sample(json: &mut Json<'_>) -> Result<Sample, ParseError> {
-    let mut sample = Sample { stack: usize::MAX, thread: String::new(), time: 0 };
+    let mut sample = Sample { stack: usize::MAX, thread: String::new(), time: None };
     if json.object_if_any()? {
         while let Some(key) = json.key()? {
             match &*key {
                 "stack_id" => sample.stack = json.row()?.unwrap_or(usize::MAX),
                 "thread_id" => sample.thread = text(json)?,
                 "elapsed_since_start_ns" => {
-                    sample.time = json.number_if_any()?.unwrap_or(0.0) as i64;
+                    sample.time = json.number_if_any()?.map(|time| time as i64);
                 }
                 // Seconds since 1970.
-                "timestamp" => sample.time = (json.number_if_any()?.unwrap_or(0.0) * 1e9) as i64,
+                "timestamp" => sample.time = json.number_if_any()?.map(|time| (time * 1e9) as i64),
                 _ => json.skip()?,
             }
         }

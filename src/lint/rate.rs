@@ -6,10 +6,9 @@ use crate::kind;
 use crate::lint::recording::SMALL;
 use crate::lint::{Finding, Recorded};
 use crate::pattern::is_own;
-use crate::profile::{
-    FunctionId, LONGEST as LONGEST_RECORDING, LabelSetId, LabelValue, Profile, StackId, WAITS,
-};
+use crate::profile::{FunctionId, LONGEST as LONGEST_RECORDING, LabelValue, StackId};
 use crate::report::Severity;
+use crate::transform::samples_back;
 use crate::unit::{duration, group_thousands, plural};
 
 /// The time between samples changed, because several recordings ran at once or were added up.
@@ -30,9 +29,6 @@ pub(super) fn intervals(recorded: &Recorded<'_>) -> Option<Finding> {
     })
 }
 
-/// Formats that list the samples of a thread in the order in which they were taken.
-const IN_ORDER: &[&str] = &["gecko", "perf-script", "safari", "sentry"];
-
 /// A clock that went back while the program was recorded, or several clocks in one recording.
 pub(super) fn clock(recorded: &Recorded<'_>) -> Option<Finding> {
     let profile = recorded.profile;
@@ -48,7 +44,7 @@ pub(super) fn clock(recorded: &Recorded<'_>) -> Option<Finding> {
             share: None,
         });
     }
-    let back = profile.meta.faults.backwards.max(times_back(recorded));
+    let back = profile.meta.faults.backwards.max(samples_back(profile, recorded.metric));
     let samples =
         plural(back, "sample has a time earlier than the one", "samples have times earlier than the ones");
     (back > 0).then(|| Finding {
@@ -65,27 +61,6 @@ pub(super) fn clock(recorded: &Recorded<'_>) -> Option<Finding> {
         remedy: "record with a clock that only moves forward (perf record -k mono)".to_string(),
         share: None,
     })
-}
-
-/// How many samples are earlier than the one before them on their thread, where that means something.
-fn times_back(recorded: &Recorded<'_>) -> u64 {
-    let Profile { meta, samples, .. } = recorded.profile;
-    let in_order = IN_ORDER.contains(&meta.format) && !meta.holds_spans && samples.time.is_some();
-    // A wait is known when it ends, and has the time at which it began.
-    if !in_order || WAITS.contains(&&*meta.metrics[recorded.metric].name) {
-        return 0;
-    }
-    let mut latest: HashMap<LabelSetId, i64> = HashMap::new();
-    let mut back = 0;
-    for row in 0..samples.len() {
-        let Some(time) = samples.time_of(row) else { continue };
-        if samples.values[recorded.metric][row] == 0 {
-            continue;
-        }
-        let before = latest.insert(samples.labels[row], time);
-        back += u64::from(before.is_some_and(|before| time < before));
-    }
-    back
 }
 
 /// With fewer samples of a thread, a pattern may be chance.

@@ -52,7 +52,7 @@ pub(crate) use lengths::{LONGEST, Lengths, WAITING, WAITS, WALL};
 pub use notation::{from_notation, to_notation};
 pub use options::{LoadOptions, MOST_KINDS, OnlySamples};
 pub(crate) use rows::RowTable;
-pub use samples::{ContextSwitch, Label, LabelSets, LabelValue, SampleTimes, Samples};
+pub use samples::{ContextSwitch, Label, LabelSets, LabelValue, Pause, SampleTimes, Samples};
 pub(crate) use stacks::StackTable;
 pub use stacks::Stacks;
 pub use strings::Strings;
@@ -180,6 +180,8 @@ pub struct Meta {
     pub sample_times: Option<SampleTimes>,
     /// When threads got and left processors, in order of time, if this was recorded and asked for.
     pub switches: Vec<ContextSwitch>,
+    /// When a garbage collector stopped all threads, if this was recorded and times were asked for.
+    pub pauses: Vec<Pause>,
     /// Whether the input says how often each line was running but not when, so that a profile with times lacks lines.
     pub lacks_lines: bool,
     /// Whether the input says when functions began and ended, so that a sample is the exact time between two such events.

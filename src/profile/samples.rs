@@ -1,5 +1,7 @@
 //! Samples as columns, and the labels they carry.
 
+use std::sync::Arc;
+
 use crate::profile::{Column, HashIndex, Id, LabelSetId, Lengths, Meta, StackId, StringId};
 
 /// The samples of a profile: row `i` of every column belongs to sample `i`.
@@ -109,6 +111,17 @@ pub struct ContextSwitch {
     pub tid: i64,
     /// Whether it runs from then on.
     pub runs: bool,
+}
+
+/// A time in which a garbage collector stopped all threads.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Pause {
+    /// When it began, on the clock of the samples.
+    pub time: i64,
+    /// How long it was, in nanoseconds.
+    pub duration: i64,
+    /// Why garbage was collected, such as `System.gc()`; empty if unknown.
+    pub cause: Arc<str>,
 }
 
 /// One label of a sample, such as `endpoint = /users` or `bytes = 4096`.

@@ -85,6 +85,22 @@ pub struct PageTimes {
     /// How many nanoseconds after its step each sample began; less than 0 if it began before the recording. Empty unless a metric
     /// is in [`PageTimes::cuts`].
     pub late: Vec<i64>,
+    /// For each metric, the stacks in which nothing happens, in order.
+    pub idle: Vec<Vec<u32>>,
+    /// The longest pauses of a garbage collector.
+    pub pauses: Vec<PagePause>,
+}
+
+/// A pause of a garbage collector.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct PagePause {
+    /// Where it begins, in nanoseconds from the start of the recording.
+    pub from_ns: i64,
+    /// How long it is.
+    pub length_ns: i64,
+    /// Why garbage was collected; empty if unknown.
+    pub cause: String,
 }
 
 /// A thread, and the number of its samples.

@@ -26,6 +26,9 @@ pub struct Timeline {
     pub more: Option<TimelineRow>,
     /// The value of the samples that have no time, or one on another clock. It belongs to no row.
     pub untimed: i64,
+    /// When a garbage collector stopped all threads, if it did and this was recorded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pauses: Option<TimelinePauses>,
     /// Stretches of time in which the mix of functions stays the same, in order.
     pub phases: Vec<TimelinePhase>,
 }
@@ -114,6 +117,24 @@ pub(crate) fn busy_bins<'b>(bins: &'b [i64], idle: &'b [i64]) -> impl Iterator<I
 
 fn by_metric<S: Serializer>(series: &[TimelineSeries], serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_map(series.iter().map(|series| (&series.metric, series)))
+}
+
+/// The pauses of a garbage collector.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct TimelinePauses {
+    /// How many there are in the range of the axis.
+    pub count: u64,
+    /// How long they are together, in nanoseconds.
+    pub total_ns: i64,
+    /// The part of each bin in which the program was stopped, in nanoseconds.
+    pub bins: Vec<i64>,
+    /// Where the longest one begins, in nanoseconds from the start of the recording.
+    pub longest_from_ns: i64,
+    /// How long it is.
+    pub longest_ns: i64,
+    /// Why garbage was collected then; empty if unknown.
+    pub longest_cause: String,
 }
 
 /// A function, and its part of a row or phase.

@@ -268,6 +268,7 @@ fn combined(sum: Meta, other: &Meta) -> Meta {
         holds_spans: sum.holds_spans && other.holds_spans,
         processors: sum.processors.filter(|_| sum.processors == other.processors),
         faults,
+        pauses: sum.pauses.iter().chain(&other.pauses).cloned().collect(),
         comments: append(sum.comments, &other.comments),
         warnings: append(sum.warnings, &other.warnings),
         notes: append(sum.notes, &other.notes),

@@ -27,6 +27,7 @@ mod merge;
 mod merge_error;
 mod metric_units;
 mod metrics;
+mod order;
 mod originals;
 mod rename;
 mod stacks;
@@ -58,6 +59,7 @@ pub use matching::{FunctionMatch, GivenError, MatchMethod, MatchOptions, Matchin
 pub use merge::{Sum, merge};
 pub use merge_error::MergeError;
 pub use metrics::pick_metrics;
+pub(crate) use order::samples_back;
 pub use originals::{Original, with_originals};
 pub use rename::{Rename, rename};
 pub use stacks::{hide_stacks, show_stacks};

@@ -6,6 +6,7 @@ extern crate test_macros;
 
 mod agreement;
 mod assembly;
+mod bad_times;
 mod budgets;
 mod calls;
 mod causes;

@@ -202,3 +202,53 @@ fn many_samples_have_a_timeline_only_on_request() {
     let page = page_of(folder.path(), "perf.txt", &["--embed-times", "--force"]);
     assert_eq!(run(&page, "", check), json!([40_000, 1, false]));
 }
+
+/// 20 samples of `work`, then 20 of `epoll_wait`, 10 ms apart: what only waits has no height, but dots.
+#[test]
+#[needs(Browser)]
+fn idle_stretches_and_pauses_are_marked() {
+    let folder = tempfile::tempdir().unwrap();
+    let sample = |(number, name): (usize, &str)| {
+        format!("app 10/11 50.{:06}: 10000000 cpu-clock:\n\t401000 {name} (/bin/app)\n\n", number * 10_000)
+    };
+    let names = std::iter::repeat_n("work", 20).chain(std::iter::repeat_n("native_safe_halt", 20));
+    let text: String = names.enumerate().map(sample).collect();
+    fs::write(folder.path().join("idle.perf.txt"), text).unwrap();
+    let check = "
+        document.querySelector('#tabs [data-key=timeline]').click();
+        const { timeline } = page;
+        timeline.draw();
+        const { times } = timeline;
+        const part = (from, to) => [timeline.between(0, from * times.steps, to * times.steps), timeline.idleBetween(0, from * times.steps, to * times.steps)].map((value) => Math.round((value * times.lasts[page.state.metric]) / 1e7));
+        // The lowest and the highest filled pixel of a column of the first row.
+        const filled = (at) => {
+            const { data, width } = timeline.pixels.image;
+            const dense = timeline.pixels.dense;
+            let count = 0;
+            for (let y = Math.round(34 * dense); y < Math.round(50 * dense); y++) for (let x = Math.round(at * width); x < Math.round((at + 0.05) * width); x++) count += data[4 * (y * width + x) + 3] === 255 ? 1 : 0;
+            return count > 0;
+        };
+        const tip = timeline.tipLines(timeline.width * 0.75, 30);
+        return { parts: [part(0, 0.5), part(0.5, 1)], heights: [filled(0.2), filled(0.7)], tip, pauses: times.pauses };";
+    let found = run(&page_of(folder.path(), "idle.perf.txt", &[]), "", check);
+    assert_eq!(found["parts"], json!([[20, 0], [20, 20]]));
+    assert_eq!(found["heights"], json!([true, false]));
+    assert!(found["tip"][1].as_str().unwrap().ends_with(": 0% of one CPU, idle"), "{}", found["tip"]);
+    assert_eq!(found["pauses"], json!([]));
+    let check = "
+        document.querySelector('#tabs [data-key=timeline]').click();
+        const { timeline } = page;
+        timeline.draw();
+        const { times } = timeline;
+        const longest = times.pauses.reduce((one, other) => (other[1] > one[1] ? other : one));
+        const middle = (longest[0] + longest[1] / 2 - times.from) / times.step;
+        return { count: times.pauses.length, longest: longest.slice(1), tip: timeline.tipLines(timeline.x(middle), 30) };";
+    let path = fixture("jfr/pauses.jfr.gz");
+    let found =
+        run(&page_of(folder.path(), path.to_str().unwrap(), &["--embed-times", "--force"]), "", check);
+    assert_eq!(
+        (&found["count"], &found["longest"]),
+        (&json!(47), &json!([91_730_963, "Allocation Failure"]))
+    );
+    assert_eq!(found["tip"][2], "GC pause of 91.7ms: Allocation Failure");
+}

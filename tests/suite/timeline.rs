@@ -138,3 +138,31 @@ fn profiles_without_times_are_refused() {
         run(folder.path(), &["timeline", "--by", "label:nosuch", path.to_str().unwrap()]);
     assert!(code == 2 && messages.contains("--by label:nosuch: no sample has this label"), "{messages}");
 }
+
+/// `jfr print` says the same: 47 pauses, of 427,663,729 ns in all, the longest at 09:49:28.642474781, 2.4907 s after the first
+/// sample.
+#[test]
+fn pauses_of_the_garbage_collector_have_a_row() {
+    let folder = TempDir::new().unwrap();
+    let path = fixture("jfr/pauses.jfr.gz");
+    let path = path.to_str().unwrap();
+    let pauses = json(folder.path(), &["timeline", path])["pauses"].clone();
+    assert_eq!((pauses["count"].as_u64(), pauses["longest_ns"].as_i64()), (Some(47), Some(91_730_963)));
+    assert!((pauses["total_ns"].as_i64().unwrap() - 427_663_729).abs() <= 47, "{pauses}");
+    assert_eq!(pauses["longest_cause"], "Allocation Failure");
+    let bins: i64 = pauses["bins"].as_array().unwrap().iter().map(|bin| bin.as_i64().unwrap()).sum();
+    assert_eq!(Some(bins), pauses["total_ns"].as_i64());
+    // A range has the part of them that lies in it, whichever threads are shown.
+    let from = pauses["longest_from_ns"].as_i64().unwrap();
+    let range = [from + 10_000_000, from + 60_000_000].map(|time| format!("{time}ns"));
+    let found = json(folder.path(), &["timeline", "--from", &range[0], "--to", &range[1], path]);
+    assert_eq!(
+        (found["pauses"]["count"].as_u64(), found["pauses"]["total_ns"].as_i64()),
+        (Some(1), Some(50_000_000))
+    );
+    let (_, text, _) = run(folder.path(), &["timeline", "--width", "80", path]);
+    assert!(text.contains("(GC pauses)") && text.contains("47 GC pauses, 428ms in all ("), "{text}");
+    assert!(text.contains("(+91.7ms): Allocation Failure"), "{text}");
+    let without = json(folder.path(), &["timeline", fixture("perf-script/rust.perf.txt").to_str().unwrap()]);
+    assert!(without.get("pauses").is_none());
+}

@@ -225,7 +225,7 @@ pub(crate) fn prepare(loaded: Loaded, filters: &Filters, by: By, input: &InputAr
 
 /// The notes of a report that are printed next to it: warnings and notes on the profile are printed before, and text mentions
 /// an approximation itself.
-fn notes_beside(report: &Report, profile: &Profile, format: OutputFormat) -> Vec<Message> {
+pub(super) fn notes_beside(report: &Report, profile: &Profile, format: OutputFormat) -> Vec<Message> {
     let Some(header) = report.header() else { return Vec::new() };
     let is_said = |message: &&Message| {
         let is_in_text = format == OutputFormat::Text && header.approximation.as_ref() == Some(&message.text);

@@ -140,7 +140,7 @@ pub(crate) fn explain(error: Error, request: &Request) -> anyhow::Error {
         }
         Error::Input { error: LoadError::NoWall(_), .. } => hinted(
             message,
-            "--wall needs events of waiting: a JFR recording, or perf record -c 1 -e sched:sched_switch -e sched:sched_waking -e cpu-clock/freq=499/ -g",
+            "--wall needs events of waiting: a JFR recording, or perf record -c 1 --switch-events -e sched:sched_switch -e sched:sched_waking -e cpu-clock/freq=499/ -g",
         ),
         Error::Input { error: LoadError::NoLatency(_), .. } => {
             let formats = TIMED_FORMATS.iter().filter(|format| format.has_threads).map(|format| format.title);

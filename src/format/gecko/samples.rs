@@ -136,8 +136,9 @@ impl ThreadSampleWriter {
             if target.skipped_labels {
                 self.builder.skipped_labels();
             }
-            let time = target.start.saturating_add(nanoseconds(clock));
-            self.builder.sample(stack, target.labels, Some(time), &self.values);
+            let is_timed = time.is_some() || delta.is_some();
+            let time = is_timed.then(|| target.start.saturating_add(nanoseconds(clock)));
+            self.builder.sample(stack, target.labels, time, &self.values);
             Ok(())
         })
     }

@@ -55,6 +55,7 @@ pub(super) struct Constants<'a> {
     symbols: Texts<'a>,
     frame_types: Texts<'a>,
     states: Texts<'a>,
+    gc_causes: Texts<'a>,
     strings: Texts<'a>,
 }
 
@@ -184,6 +185,7 @@ impl<'a> Constants<'a> {
             "jdk.types.FrameType" => {
                 texts(event, classes, class, count, "description", &mut self.frame_types)
             }
+            "jdk.types.GCCause" => texts(event, classes, class, count, "cause", &mut self.gc_causes),
             "jdk.types.ThreadState" => texts(event, classes, class, count, "name", &mut self.states),
             _ => each(event, classes, class, count, &[], |_, []| {}),
         }
@@ -279,6 +281,11 @@ impl<'a> Constants<'a> {
 
     pub(super) fn state(&self, key: u64) -> &str {
         self.named(&self.states, key)
+    }
+
+    /// Why garbage was collected; empty if unknown.
+    pub(super) fn gc_cause(&self, key: u64) -> &str {
+        self.named(&self.gc_causes, key)
     }
 
     pub(super) fn thread(&self, key: u64) -> Option<&RawThread<'a>> {

@@ -18,6 +18,8 @@
 //! | `JavaExceptionThrow`, Datadog's `ExceptionSample` | `exceptions` |
 //! | `OldObjectSample` | `old_objects`, `old_space`: a few objects that live long, to help find leaks |
 //!
+//! Pauses of garbage collection (`pauses.rs`) are no samples: they belong to all threads.
+//!
 //! Oracle's Java 7 and 8 wrote version 0.9, which declares and stores the same things in another way (`old.rs`).
 
 mod chunk;
@@ -27,6 +29,7 @@ mod cursor;
 mod kinds;
 mod metadata;
 mod old;
+mod pauses;
 mod samples;
 
 use std::collections::BTreeMap;
@@ -52,6 +55,7 @@ fn sniff(head: &[u8]) -> Confidence {
 
 fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError> {
     let bytes = source.read_all()?;
+    let times = options.times;
     let mut builder = ProfileBuilder::new(NAME, options);
     let chunks = chunks(&bytes, &mut builder)?;
     let surveys = parallel::ranges(chunks.len(), 1, |range| {
@@ -64,11 +68,11 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
         plans.push(Plans { chunk, survey, settings, taken_by });
     }
     let mut metrics = declare(&mut builder, &plans);
-    let sampled: Vec<_> = plans.iter().filter_map(|plan| plan.sample_events(&metrics)).collect();
+    let sampled: Vec<_> = plans.iter().filter_map(|plan| plan.sample_events(&metrics, times)).collect();
     parallel::ahead(&sampled, SampleEvents::constants, |events, constants| {
         samples::add(&mut builder, &mut metrics, events, constants?)
     })?;
-    times(&mut builder, &chunks);
+    recorded_times(&mut builder, &chunks);
     builder.meta.default_metric =
         ["cpu", "wall"].iter().find_map(|name| builder.meta.metric_named(name)).unwrap_or(0);
     metrics.lost = surveys.iter().fold(0, |lost, survey| survey.lost.saturating_add(lost));
@@ -147,7 +151,7 @@ fn declare(builder: &mut ProfileBuilder, plans: &[Plans<'_, '_>]) -> JfrMetrics 
 
 /// Sets the start and duration of the recording. Chunks overlap if two recorders ran at once, and in concatenated
 /// files there may be years between them: only time covered by at least one chunk counts.
-fn times(builder: &mut ProfileBuilder, chunks: &[Chunk<'_>]) {
+fn recorded_times(builder: &mut ProfileBuilder, chunks: &[Chunk<'_>]) {
     let mut spans: Vec<(i64, i64)> = chunks
         .iter()
         .map(|chunk| (chunk.start_ns, chunk.start_ns.saturating_add(chunk.duration_ns.max(0))))

@@ -12,6 +12,7 @@ use crate::format::jfr::kinds::{
 };
 use crate::format::jfr::metadata::{Class, FieldValue, Plan, TimeUnit};
 use crate::format::jfr::old::END_TIME;
+use crate::format::jfr::pauses::{FoundPauses, PauseEvents};
 use crate::format::labels::label_set;
 use crate::name::demangle;
 use crate::profile::{Frame, FrameId, FunctionId, LabelSetId, ProfileBuilder, StackId};
@@ -102,12 +103,18 @@ impl<'a, 'c> Plans<'a, 'c> {
         class.is_some_and(|class| class.field(name).is_some())
     }
 
-    /// The classes of events that become samples; `None` if the chunk has no such events.
-    pub(super) fn sample_events(&self, metrics: &JfrMetrics) -> Option<SampleEvents<'a, 'c, '_>> {
+    /// The classes of events that become samples, and with `times` those of pauses; `None` if the chunk has no such events.
+    pub(super) fn sample_events(
+        &self,
+        metrics: &JfrMetrics,
+        times: bool,
+    ) -> Option<SampleEvents<'a, 'c, '_>> {
         let events = self.classes().into_iter().filter(|(_, kind)| !metrics.skips(kind));
         let classes: HashMap<_, _> =
             events.filter_map(|(id, kind)| Some((id, self.sample_event(id, kind, metrics)?))).collect();
-        (!classes.is_empty()).then_some(SampleEvents { plan: self, classes })
+        let occurs = |id| self.survey.counts.contains_key(&id);
+        let pauses = if times { PauseEvents::of(self.chunk, occurs) } else { None };
+        (!classes.is_empty() || pauses.is_some()).then_some(SampleEvents { plan: self, classes, pauses })
     }
 
     /// How events of the class `id` are read.
@@ -201,10 +208,11 @@ struct SampleEvent<'c> {
     measured_wall: Vec<(usize, Measure)>,
 }
 
-/// The classes of events of a chunk that become samples, by their ids.
+/// The classes of events of a chunk that become samples, by their ids, and of those that describe pauses.
 pub(super) struct SampleEvents<'a, 'c, 'p> {
     plan: &'p Plans<'a, 'c>,
     classes: HashMap<i64, SampleEvent<'c>>,
+    pauses: Option<PauseEvents<'c>>,
 }
 
 impl<'a> SampleEvents<'a, '_, '_> {
@@ -239,10 +247,15 @@ pub(super) fn add<'a>(
         label_sets: HashMap::new(),
         frames: Vec::new(),
     };
-    chunk.events(|class, mut cursor| match events.classes.get(&class) {
-        Some(event) => adder.sample(event, &mut cursor),
-        None => Ok(()),
-    })
+    let mut pauses = FoundPauses::default();
+    chunk.events(|class, mut cursor| match (events.classes.get(&class), &events.pauses) {
+        (Some(event), _) => adder.sample(event, &mut cursor),
+        (None, Some(events)) => pauses.take(events, chunk, class, &mut cursor),
+        (None, None) => Ok(()),
+    })?;
+    let Adder { builder, constants, .. } = adder;
+    builder.meta.pauses.extend(pauses.finish(&constants));
+    Ok(())
 }
 
 struct Adder<'a, 'c> {

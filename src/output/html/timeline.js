@@ -14,6 +14,8 @@ const GAP = 10;
 const CALL_ROW = 18;
 /** Threads beyond these are drawn only after a click. */
 const LANES_SHOWN = 12;
+/** The distance between the dots of what is idle. */
+const DOT_GAP = 6;
 const EDGE_REACH = 7;
 const TOUCH_REACH = 18;
 /** A range narrower than this many pixels was meant as a click. */
@@ -69,7 +71,9 @@ export class TimelineView {
 
   count() {
     const { model, times } = this;
-    this.activity = times.activity(model.state.metric, model.untimed.leaf);
+    const { metric } = model.state;
+    this.activity = times.activity(metric, model.untimed.leaf);
+    this.idle = times.idle[metric] && times.activity(metric, model.untimed.leaf, times.idle[metric]);
     this.busy = Array.from(times.rows.keys()).filter((row) => this.between(row, 0, times.steps) > 0);
     if (!this.busy.length) this.busy = [0];
     if (!this.busy.includes(this.lane)) this.lane = this.busy[0];
@@ -119,7 +123,15 @@ export class TimelineView {
 
   /** What a row spent between two steps. */
   between(row, from, to) {
-    const before = this.activity[row];
+    return this.sum(this.activity[row], from, to);
+  }
+
+  /** The part of it that was idle. */
+  idleBetween(row, from, to) {
+    return this.idle ? this.sum(this.idle[row], from, to) : 0;
+  }
+
+  sum(before, from, to) {
     const per = this.times.stepsPerBin;
     const at = (step) => {
       const bin = Math.max(0, Math.min(before.length - 1, step / per));
@@ -231,24 +243,57 @@ export class TimelineView {
     const per = this.columnSteps;
     const first = Math.floor(from / per);
     const count = Math.ceil(to / per) - first;
-    const columns = lanes.map((row) => Float64Array.from({ length: count }, (_, column) => this.between(row, (first + column) * per, (first + column + 1) * per)));
+    const values = (between) => lanes.map((row) => Float64Array.from({ length: count }, (_, column) => between(row, (first + column) * per, (first + column + 1) * per)));
+    const [columns, idle] = [values((...range) => this.between(...range)), this.idle && values((...range) => this.idleBetween(...range))];
+    idle?.forEach((row, at) => row.forEach((value, column) => (columns[at][column] -= value)));
     const nanoseconds = times.lasts[model.state.metric];
     // Where values are times, a full row is one busy CPU; otherwise the largest column.
     const most = columns.reduce((most, column) => column.reduce((a, b) => Math.max(a, b), most), 0);
     const full = Math.max(most, nanoseconds ? (per * times.step) / nanoseconds : 0) || 1;
     const [area, chosen, line] = [pixels.color(theme.rank(0)), pixels.color(theme.fixed.root, 0.5), pixels.color(theme.fixed.root)];
+    const dot = pixels.color(theme.fixed.faint);
+    // What is left of a sum of fractions is nothing.
+    const least = full * 1e-9;
     lanes.forEach((row, at) => {
       const y = top + AXIS + at * LANE;
       if (y + LANE < 0) return;
       if (row === this.lane) pixels.fill(0, y, this.width, y + LANE - 1, chosen);
+      let dotted = -DOT_GAP;
       for (let column = 0; column < count; column++) {
         const value = columns[at][column];
-        if (value <= 0) continue;
+        if (value <= least) {
+          // What is only idle has no height: a row of dots.
+          const middle = this.x((first + column + 0.5) * per);
+          if (!(idle?.[at][column] > least) || middle < dotted + DOT_GAP) continue;
+          dotted = middle;
+          pixels.fill(middle - 1, y + LANE - 6, middle + 1, y + LANE - 4, dot);
+          continue;
+        }
         const tall = Math.max(1, ((LANE - 4) * value) / full);
         pixels.fill(this.x((first + column) * per), y + LANE - 2 - tall, this.x((first + column + 1) * per), y + LANE - 2, area);
       }
       pixels.fill(0, y + LANE - 1, this.width, y + LANE, line);
     });
+    this.fillPauses(top);
+  }
+
+  /** Pauses stop all threads: a mark at the lower edge of the axis, and on each row. */
+  fillPauses(top) {
+    const { theme, times, lanes, pixels } = this;
+    const color = pixels.color(theme.fixed.added);
+    for (const [from, length] of times.pauses) {
+      const [left, right] = [from, from + length].map((ns) => this.x((ns - times.from) / times.step));
+      if (right < 0 || left > this.width) continue;
+      for (let at = 0; at <= lanes.length; at++) pixels.fill(left, top + AXIS + at * LANE - (at ? 1 : 0), right, top + AXIS + at * LANE + 3, color);
+    }
+  }
+
+  /** The pause at a step, or undefined. */
+  pauseAt(step) {
+    const { times } = this;
+    const reach = ((this.view[1] - this.view[0]) / this.width) * times.step;
+    const at = times.at(step);
+    return times.pauses.find(([from, length]) => at >= from - reach && at <= from + length + reach);
   }
 
   writeLanes(top) {
@@ -513,10 +558,13 @@ export class TimelineView {
     if (lane < 0) return null;
     const per = this.columnSteps;
     const from = Math.floor(step / per) * per;
-    const value = this.between(lane, from, from + per);
+    const idle = this.idleBetween(lane, from, from + per);
+    const value = this.between(lane, from, from + per) - idle;
     const nanoseconds = times.lasts[model.state.metric];
     const busy = nanoseconds ? `${Math.round((100 * value * nanoseconds) / (per * times.step))}% of one CPU` : model.format.value(Math.round(value));
-    return [times.rows[lane].name, `${when}: ${busy}`];
+    const pause = this.pauseAt(this.step(x));
+    const [, length, cause] = pause ?? [];
+    return [times.rows[lane].name, `${when}: ${busy}${idle > 0 ? (value > idle * 1e-9 ? ", partly idle" : ", idle") : ""}`, ...(pause ? [`GC pause of ${writeTime(Number(length.toPrecision(3)))}${cause && `: ${cause}`}`] : [])];
   }
 
   up(event) {

@@ -45,11 +45,21 @@ export async function loadTimes(text, metrics, stacks) {
   const stack = varints.column(count);
   const values = metrics.map(({ big }) => readColumn(count, big, varints));
   const late = head.cuts.includes(true) ? readColumn(count, false, varints) : null;
-  return new Times({ ...head, rows, time, stack, values, late, stacks });
+  const idle = head.idle.map((distances) => idleStacks(distances, stacks));
+  return new Times({ ...head, rows, time, stack, values, late, stacks, idle });
+}
+
+/** For each stack, whether nothing happens in it; null if something happens in all. */
+function idleStacks(distances, stacks) {
+  if (!distances.length) return null;
+  const isIdle = new Uint8Array(stacks);
+  let stack = 0;
+  for (const distance of distances) isIdle[(stack += distance)] = 1;
+  return isIdle;
 }
 
 export class Times {
-  constructor({ step, from, steps, rows, time, stack, values, late, lasts, cuts, stacks }) {
+  constructor({ step, from, steps, rows, time, stack, values, late, lasts, cuts, stacks, idle, pauses }) {
     /** The length of a step, and where the first one begins, in nanoseconds from the start of the recording. */
     this.step = step;
     this.from = from;
@@ -67,6 +77,10 @@ export class Times {
     /** How many nanoseconds after its step each sample began; less than 0 if it began before the recording. */
     this.late = late;
     this.stacks = stacks;
+    /** For each metric, which stacks are idle, or null if none is. */
+    this.idle = idle;
+    /** The pauses of a garbage collector in order: where each begins and how long it is, in nanoseconds, and why. */
+    this.pauses = pauses;
     /** @type {Map<any, any>} */
     this.known = new Map();
     /** The row whose samples were sorted last. */
@@ -161,15 +175,19 @@ export class Times {
     return Math.max(1, Math.ceil(this.steps / BINS));
   }
 
-  /** For each row, the value before each bin; the difference of two is what was spent between them. Only kept stacks count. */
-  activity(metric, leaf) {
+  /**
+   * For each row, the value before each bin; the difference of two is what was spent between them. Only kept stacks count, and
+   * with `only` those of them that it has.
+   */
+  activity(metric, leaf, only = null) {
     const per = this.stepsPerBin;
     const bins = Math.ceil(this.steps / per) + 1;
     return this.rows.map((row) => {
       // What each bin has by itself, and how much more than the one before it has of samples that last longer.
       const [own, slope] = [new Float64Array(bins + 1), new Float64Array(bins + 1)];
       for (let sample = row.lo; sample < row.hi; sample++) {
-        if (leaf[this.stack[sample]] < 0) continue;
+        const stack = this.stack[sample];
+        if (leaf[stack] < 0 || (only && !only[stack])) continue;
         const value = Math.abs(Number(this.values[metric][sample]));
         const start = this.begin(sample) / per;
         const whole = start + this.length(metric, sample) / per;

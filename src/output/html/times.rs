@@ -32,6 +32,10 @@ struct TimesHead {
     rows: Vec<(String, u32)>,
     lasts: Vec<f64>,
     cuts: Vec<bool>,
+    /// For each metric, the stacks in which nothing happens, each as the distance to the one before.
+    idle: Vec<Vec<u32>>,
+    /// Start and length in nanoseconds, and why.
+    pauses: Vec<(i64, i64, String)>,
 }
 
 /// The times as text; empty if they are not known.
@@ -44,6 +48,10 @@ pub(super) fn times(page: &Page) -> io::Result<String> {
         rows: times.rows.iter().map(|row| (clean(&row.name).into_owned(), row.samples)).collect(),
         lasts: times.lasts.clone(),
         cuts: times.cuts.clone(),
+        idle: times.idle.iter().map(|stacks| distances(stacks)).collect(),
+        pauses: (times.pauses.iter())
+            .map(|pause| (pause.from_ns, pause.length_ns, clean(&pause.cause).into_owned()))
+            .collect(),
     })?;
     let mut bytes = (head.len() as u32).to_le_bytes().to_vec();
     bytes.extend(head);
@@ -60,6 +68,12 @@ pub(super) fn times(page: &Page) -> io::Result<String> {
     times.values.iter().for_each(|column| bytes.extend(values(column)));
     bytes.extend(values(&times.late));
     deflated(&bytes)
+}
+
+/// The distances between sorted numbers, beginning at 0.
+fn distances(numbers: &[u32]) -> Vec<u32> {
+    let before = std::iter::once(0).chain(numbers.iter().copied());
+    numbers.iter().zip(before).map(|(number, before)| number - before).collect()
 }
 
 /// Whether times are a small part of the page.

@@ -8,9 +8,12 @@ use crate::output::style::{Glyphs, Style};
 use crate::output::table::{Cell, Columns, Emphasis, Form, Group, Kind, Note, Rank, ReportPart, Table};
 use crate::output::tables::values::{Wholes, add_shares};
 use crate::report::{
-    Header, MetricName, Name, TimeAxis, Timeline, TimelineFunction, TimelinePhase, TimelineRow, busy_bins,
+    Header, MetricName, Name, TimeAxis, Timeline, TimelineFunction, TimelinePauses, TimelinePhase,
+    TimelineRow, busy_bins,
 };
-use crate::unit::{IncompatibleUnits, Scale, group_thousands, moment, plural, timestamp_seconds};
+use crate::unit::{
+    IncompatibleUnits, Scale, duration, group_thousands, moment, plural, share, timestamp_seconds,
+};
 
 /// The activity in each metric, and the phases; for programs the rows alone.
 pub(super) fn tables<'r>(
@@ -68,13 +71,14 @@ enum TimelineLine<'r> {
     Row(&'r TimelineRow),
     More(&'r TimelineRow, u64),
     Untimed(i64),
+    Pauses(&'r TimelinePauses),
 }
 
 impl<'r> TimelineLine<'r> {
     fn row(self) -> Option<&'r TimelineRow> {
         match self {
             TimelineLine::Row(row) | TimelineLine::More(row, _) => Some(row),
-            TimelineLine::Untimed(_) => None,
+            TimelineLine::Untimed(_) | TimelineLine::Pauses(_) => None,
         }
     }
 
@@ -115,7 +119,12 @@ fn activity<'r>(
     let largest = timeline.largest[metric];
     let strip = move |line: &TimelineLine| {
         let (bins, idle) = line.bins(metric);
-        (!bins.is_empty()).then(|| strip(bins, idle, largest, style.glyphs))
+        match line {
+            TimelineLine::Pauses(pauses) => {
+                Some(strip(&pauses.bins, &[], timeline.axis.bin_ns, style.glyphs))
+            }
+            _ => (!bins.is_empty()).then(|| strip(bins, idle, largest, style.glyphs)),
+        }
     };
     columns.show(scale_of_time(&timeline.axis), Kind::Word, strip);
     let row_noun = noun(&timeline.rows_by);
@@ -127,6 +136,7 @@ fn activity<'r>(
                 format!("{} {} more {noun}", style.glyphs.ellipsis, group_thousands((*count).into()))
             }
             TimelineLine::Untimed(_) => "(no time)".to_string(),
+            TimelineLine::Pauses(_) => "(GC pauses)".to_string(),
         })
     };
     columns.show(row_noun.0.to_uppercase(), Kind::Name, label);
@@ -148,16 +158,41 @@ fn activity<'r>(
     let more = timeline.more.as_ref().map(|row| TimelineLine::More(row, header.elided_rows));
     let untimed = (timeline.untimed != 0 && metric == 0).then_some(TimelineLine::Untimed(timeline.untimed));
     let rows = move || timeline.rows.iter().map(TimelineLine::Row);
-    let mut table = columns.table(form, &[], rows, more.into_iter().chain(untimed));
+    let pauses = timeline.pauses.as_ref().filter(|_| metric == 0);
+    let last = more.into_iter().chain(untimed).chain(pauses.map(TimelineLine::Pauses));
+    let mut table = columns.table(form, &[], rows, last);
     if !header.metrics.is_empty() {
         table.above.push(Note::title(clean(&name.name).into_owned()));
     }
     let has_idle = timeline.rows.iter().chain(&timeline.more).any(|row| !row.bins_of(metric).1.is_empty());
     table.below.push(Note::faint(legend(timeline, name, largest, has_idle, style)?));
+    table.below.extend(pauses.map(|pauses| Note::faint(sum_of_pauses(pauses, &timeline.axis))));
     if form == Form::Text {
         table.below.push(Note::default());
     }
     Ok(table)
+}
+
+/// `47 GC pauses, 321ms in all (8.8%); the longest from 3.413s to 3.505s (+91.8ms): System.gc()`.
+fn sum_of_pauses(pauses: &TimelinePauses, axis: &TimeAxis) -> String {
+    let noun = plural(pauses.count, "GC pause", "GC pauses");
+    let total = duration(pauses.total_ns);
+    let share = share(pauses.total_ns, axis.to_ns.saturating_sub(axis.from_ns));
+    // As short as a command line can take it, but not longer than the pause by more than a tenth.
+    let step = 10_i64.pow((pauses.longest_ns / 20).checked_ilog10().unwrap_or(0));
+    let from = pauses.longest_from_ns - pauses.longest_from_ns.rem_euclid(step);
+    let end = pauses.longest_from_ns.saturating_add(pauses.longest_ns);
+    let to = end.saturating_add((-end).rem_euclid(step));
+    let which = if pauses.count == 1 { "" } else { "the longest " };
+    let why = if pauses.longest_cause.is_empty() { "" } else { ": " };
+    format!(
+        "{} {noun}, {total} in all ({share}); {which}from {} to {} (+{}){why}{}",
+        group_thousands(pauses.count.into()),
+        moment(from),
+        moment(to),
+        duration(pauses.longest_ns),
+        clean(&pauses.longest_cause)
+    )
 }
 
 /// `a character is 200ms; █ is 197ms of cpu`, and when the recording started.
@@ -173,7 +208,7 @@ fn legend(
     let value = scale(metric, largest, style.unit.as_ref())?.format(largest);
     let start =
         timeline.start_ns.map(|start| format!("; 0s is {}", timestamp_seconds(start))).unwrap_or_default();
-    let (width, metric) = (moment(timeline.axis.bin_ns), clean(&metric.name).into_owned());
+    let (width, metric) = (readable(timeline.axis.bin_ns), clean(&metric.name).into_owned());
     let full = if largest == 0 { String::new() } else { format!(", {full} is {value} of {metric}") };
     Ok(format!("a character is {width}, a blank is nothing{idle}{full}{start}"))
 }
@@ -188,9 +223,15 @@ fn noun(rows_by: &str) -> (&str, &str) {
     }
 }
 
+/// A moment of the axis: as it can be typed, but many hours as hours.
+fn readable(nanoseconds: i64) -> String {
+    const HOURS: i64 = 3 * 3_600_000_000_000;
+    if nanoseconds < HOURS { moment(nanoseconds) } else { duration(nanoseconds) }
+}
+
 /// The title of the activity: where it begins and ends, `0s        12.4s`, as wide as the bins.
 fn scale_of_time(axis: &TimeAxis) -> String {
-    let (start, end) = (moment(axis.from_ns), moment(axis.round_end()));
+    let (start, end) = (readable(axis.from_ns), readable(axis.round_end()));
     let blanks = axis.bins.saturating_sub(start.len() + end.len()).max(1);
     format!("{start}{}{end}", " ".repeat(blanks))
 }

@@ -354,9 +354,17 @@ impl ProfileBuilder {
     /// Removes times that nothing can be added to without leaving the range of 64 bits. Those of samples were removed before.
     fn check_times(&mut self) {
         let meta = &mut self.meta;
-        meta.time_ns = meta.time_ns.filter(|&time| is_plausible(time));
-        meta.duration_ns = meta.duration_ns.filter(|&duration| is_plausible(duration));
+        if meta.time_ns.take_if(|time| !is_plausible(*time)).is_some() {
+            let start = "the recording says that it began before 1824 or after 2116; prof treats its start as unknown";
+            meta.warnings.push(start.to_string());
+        }
+        if meta.duration_ns.take_if(|duration| !is_plausible(*duration)).is_some() {
+            let duration =
+                "the recording says that it took more than 146 years; prof treats its duration as unknown";
+            meta.warnings.push(duration.to_string());
+        }
         meta.switches.retain(|switch| is_plausible(switch.time));
+        meta.pauses.retain(|pause| is_plausible(pause.time) && is_plausible(pause.duration));
         if self.misdated > 0 {
             let count = self.misdated;
             let have = plural(count, "sample has a time", "samples have times");
@@ -467,7 +475,11 @@ mod tests {
         assert_eq!((profile.meta.time_ns, profile.meta.duration_ns), (None, None));
         assert_eq!(
             profile.meta.warnings,
-            ["5 samples have times before 1824 or after 2116; prof treats them as unknown"]
+            [
+                "the recording says that it began before 1824 or after 2116; prof treats its start as unknown",
+                "the recording says that it took more than 146 years; prof treats its duration as unknown",
+                "5 samples have times before 1824 or after 2116; prof treats them as unknown",
+            ]
         );
     }
 

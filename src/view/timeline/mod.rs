@@ -11,6 +11,7 @@
 pub(super) mod axis;
 pub(super) mod moments;
 mod page;
+mod pauses;
 mod phases;
 pub(super) mod rows;
 
@@ -25,7 +26,7 @@ use crate::profile::{Budget, Profile, TooLarge};
 use crate::report::{
     Header, Message, Name, TimeAxis, Timeline, TimelineFunction, TimelineRow, TimelineSeries, busy_bins,
 };
-use crate::transform::{IdleStacks, TimeError, TimePoint, idle_stacks};
+use crate::transform::{IdleStacks, TimeError, TimePoint, idle_stacks, samples_back};
 use crate::tree::{By, KeyId, Subject};
 use crate::unit::{group_thousands, plural};
 use crate::view::Scope;
@@ -93,6 +94,7 @@ pub fn timeline(profile: &Profile, options: &TimelineOptions) -> Result<Timeline
     let keys = RowKeys::new(profile, &options.rows_by).map_err(NoTimeline::NoLabel)?;
     let counted = counted_rows(&subject, &scope.metrics, &moments, &keys);
     header.warnings.extend(note_of_untimed(counted.untimed_samples, moments.leaves_clocks_out));
+    header.warnings.extend(note_of_order(samples_back(profile, scope.metrics[0])));
     let mut order: Vec<usize> = (0..keys.names.len()).filter(|&row| counted.rows[row].samples > 0).collect();
     order.sort_by_key(|&row| (Reverse(counted.rows[row].totals[0].unsigned_abs()), &keys.names[row]));
     let kept = order.len().min(options.limit.unwrap_or(usize::MAX));
@@ -116,6 +118,7 @@ pub fn timeline(profile: &Profile, options: &TimelineOptions) -> Result<Timeline
         rows,
         more,
         untimed: counted.untimed,
+        pauses: pauses::pauses(&moments, &axis),
         phases: phases::phases(&subject, scope.metrics[0], &moments, &options.command),
         axis,
         header,
@@ -127,7 +130,18 @@ fn note_of_untimed(samples: u64, leaves_clocks_out: bool) -> Option<Message> {
     let noun = plural(samples, "sample has", "samples have");
     let why = if leaves_clocks_out { "no time, or one of another clock" } else { "no time" };
     let count = group_thousands(samples.into());
-    (samples > 0).then(|| Message::warning(format!("{count} {noun} {why}; the timeline does not show them")))
+    (samples > 0).then(|| Message::note(format!("{count} {noun} {why}; the timeline does not show them")))
+}
+
+/// What is shown in another order than it was recorded.
+fn note_of_order(samples: u64) -> Option<Message> {
+    let noun = plural(samples, "sample is", "samples are");
+    let count = group_thousands(samples.into());
+    (samples > 0).then(|| {
+        Message::note(format!(
+            "the clock went back: {count} {noun} shown earlier than the one recorded before"
+        ))
+    })
 }
 
 /// The largest absolute value of a bin, without what is idle.

@@ -1,6 +1,6 @@
 //! When samples were taken, and how long they last.
 
-use crate::profile::{LONGEST, Lengths, Profile, SampleTimes};
+use crate::profile::{LONGEST, Lengths, Pause, Profile, SampleTimes};
 use crate::report::TimeAxis;
 use crate::transform::{RecordingSpan, TimeError, TimePoint};
 use crate::view::timeline::axis::axis;
@@ -49,6 +49,19 @@ impl<'p> Moments<'p> {
         let time = self.profile.samples.time_of(sample)?;
         let is_shown = !self.leaves_clocks_out || (self.shown.first..=self.shown.last).contains(&time);
         is_shown.then(|| time.saturating_sub(self.span.start))
+    }
+
+    /// The pauses of the garbage collector in order, each with its start and its end on the same clock. A pause that two recorders
+    /// saw is one.
+    pub(in crate::view) fn pauses(&self) -> Vec<(i64, i64, &'p str)> {
+        let mut pauses: Vec<&Pause> = self.profile.meta.pauses.iter().collect();
+        pauses.sort_unstable();
+        pauses.dedup_by_key(|pause| (pause.time, pause.duration));
+        let since = |pause: &'p Pause| {
+            let start = pause.time.saturating_sub(self.span.start);
+            (start, start.saturating_add(pause.duration), &*pause.cause)
+        };
+        pauses.into_iter().map(since).collect()
     }
 
     /// Whether the values of a metric are the exact time that spans or waits lasted.

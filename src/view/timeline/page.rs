@@ -1,9 +1,11 @@
 //! When the samples of a page were taken: its tab Timeline draws them, and counts only those of a range of time.
 
 use std::cmp::Reverse;
+use std::collections::BTreeSet;
 
 use crate::profile::{Lengths, Profile};
-use crate::report::{PageTimeRow, PageTimes, TimeAxis};
+use crate::report::{PagePause, PageTimeRow, PageTimes, TimeAxis};
+use crate::transform::idle_stacks;
 use crate::unit::round_step;
 use crate::view::timeline::axis::{bin_at, edge};
 use crate::view::timeline::moments::Moments;
@@ -11,6 +13,9 @@ use crate::view::timeline::rows::{RowKeys, TimelineRows};
 
 /// Times are kept in at most this many steps: a range of the page begins and ends at a step.
 const STEPS: usize = 100_000;
+
+/// At most this many pauses are drawn, the longest.
+const PAUSES: usize = 10_000;
 
 /// Threads beyond these share a row.
 const ROWS: usize = 200;
@@ -53,7 +58,16 @@ pub(in crate::view) fn page_times(
         let step = edge(&axis, step as usize);
         moments.of(sample).map_or(0, |moment| moment.saturating_sub(step))
     };
+    let idle = |&metric: &usize| -> Vec<u32> {
+        let Some(idle) = idle_stacks(profile, metric) else { return Vec::new() };
+        let is_idle =
+            |&&(.., sample, _): &&(usize, u32, u32, usize, bool)| idle.contain(samples.stack[sample]);
+        let stacks: BTreeSet<u32> = order.iter().filter(is_idle).map(|&(_, _, stack, ..)| stack).collect();
+        stacks.into_iter().collect()
+    };
     Some(PageTimes {
+        idle: metrics.iter().map(idle).collect(),
+        pauses: longest_pauses(&moments),
         late: if cuts.contains(&true) { order.iter().map(late).collect() } else { Vec::new() },
         cuts,
         step_ns: axis.bin_ns,
@@ -65,6 +79,20 @@ pub(in crate::view) fn page_times(
         values: metrics.iter().map(column).collect(),
         lasts: metrics.iter().map(|&metric| lasts(profile, metric)).collect(),
     })
+}
+
+/// The longest pauses, in order of time.
+fn longest_pauses(moments: &Moments<'_>) -> Vec<PagePause> {
+    let mut pauses = moments.pauses();
+    pauses.sort_by_key(|&(start, end, _)| Reverse(end.saturating_sub(start)));
+    pauses.truncate(PAUSES);
+    pauses.sort_unstable();
+    let pause = |(start, end, cause): (i64, i64, &str)| PagePause {
+        from_ns: start,
+        length_ns: end.saturating_sub(start),
+        cause: cause.to_string(),
+    };
+    pauses.into_iter().map(pause).collect()
 }
 
 /// The same range with steps of 1, 2 or 5 and zeros, counted from a whole step, so that ranges can end at round times.

@@ -225,7 +225,7 @@ fn idle_stretches_and_pauses_are_marked() {
             const { data, width } = timeline.pixels.image;
             const dense = timeline.pixels.dense;
             let count = 0;
-            for (let y = Math.round(34 * dense); y < Math.round(50 * dense); y++) for (let x = Math.round(at * width); x < Math.round((at + 0.05) * width); x++) count += data[4 * (y * width + x) + 3] === 255 ? 1 : 0;
+            for (let y = Math.round(34 * dense); y < Math.round(45 * dense); y++) for (let x = Math.round(at * width); x < Math.round((at + 0.05) * width); x++) count += data[4 * (y * width + x) + 3] === 255 ? 1 : 0;
             return count > 0;
         };
         const tip = timeline.tipLines(timeline.width * 0.75, 30);

@@ -159,8 +159,8 @@ fn pauses_of_the_garbage_collector_have_a_row() {
     let part = &found["pauses"];
     assert_eq!((part["count"].as_u64(), part["total_ns"].as_i64()), (Some(1), Some(81_730_963)));
     let (_, text, _) = run(folder.path(), &["timeline", "--width", "80", path]);
-    assert!(text.contains("(GC pauses)") && text.contains("47 GC pauses, 428ms in all ("), "{text}");
-    assert!(text.contains("(+91.7ms): Allocation Failure"), "{text}");
+    assert!(text.contains("(GC pauses)") && text.contains("47 GC pauses, 427.66ms in all ("), "{text}");
+    assert!(text.contains("(+91.73ms): Allocation Failure"), "{text}");
     let without = json(folder.path(), &["timeline", fixture("perf-script/rust.perf.txt").to_str().unwrap()]);
     assert!(without.get("pauses").is_none());
 }

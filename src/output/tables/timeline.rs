@@ -173,7 +173,7 @@ fn activity<'r>(
     Ok(table)
 }
 
-/// `47 GC pauses, 321ms in all (8.8%); the longest from 3.413s to 3.505s (+91.8ms): System.gc()`.
+/// `47 GC pauses, 427.66ms in all (12.3%); the longest from 2.49s to 2.583s (+91.73ms): System.gc()`.
 fn sum_of_pauses(pauses: &TimelinePauses, axis: &TimeAxis) -> String {
     let noun = plural(pauses.count, "GC pause", "GC pauses");
     let total = duration(pauses.total_ns);

@@ -1,4 +1,4 @@
-//! Things that are meant to be made once and used often, made again and again.
+//! Objects that are meant to be created once and reused, created again and again.
 
 use crate::findings::Rule;
 use crate::findings::evidence::{Candidate, Samples};
@@ -7,14 +7,14 @@ use crate::findings::taxes::whole_set;
 /// The rule. Compiling a regular expression takes microseconds, so one percent of a profile is thousands of them.
 pub(super) static RULE: Rule = Rule {
     name: "setup",
-    finds: "Regular expressions, parsers, encoders or formatters are made again and again instead of once.",
+    finds: "Regular expressions, parsers, encoders or formatters are created again and again instead of once.",
     least: 1.0,
     of_calls: false,
     find,
 };
 
 fn find(samples: &Samples<'_, '_>) -> Vec<Candidate> {
-    whole_set(samples, "@setup", "making things that could be made once and kept")
+    whole_set(samples, "@setup", "creating objects that can be created once and reused")
 }
 
 #[cfg(test)]
@@ -31,7 +31,7 @@ mod tests {
         assert_eq!(
             drawn(&profile, Cost::Time)[1..],
             [
-                "setup 20/20: making things that could be made once and kept, all in regexp.MustCompile | asked for only by check",
+                "setup 20/20: creating objects that can be created once and reused, all in regexp.MustCompile | asked for only by check",
                 "tax 10/30: regular expressions, all in regexp.(*Regexp).Match | asked for only by check",
                 "rest 0",
             ]

@@ -11,10 +11,12 @@ use crate::profile::{Column, FrameId, FunctionId, LabelValue};
 use crate::transform::{self, foldable, unresolved};
 
 pub(super) fn unnamed(recorded: &Recorded<'_>) -> Option<Finding> {
-    let unnamed = unresolved(std::iter::once((recorded.profile, recorded.metric)));
-    // Where callers have names, they can be judged by their totals.
     let profile = recorded.profile;
-    let has_no_name = profile.symbols.unnamed_frames();
+    // Also code whose address the file does not have, so that it cannot be looked up: it has no name either.
+    let has_no_name = nameless(recorded);
+    let value =
+        recorded.sum(|stack| profile.stacks.frames(stack).last().is_some_and(|&leaf| has_no_name[leaf]));
+    // Where callers have names, they can be judged by their totals.
     let is_dark = |stack| {
         let frames = profile.stacks.frames(stack);
         !frames.is_empty() && frames.iter().all(|&frame| has_no_name[frame])
@@ -29,8 +31,9 @@ pub(super) fn unnamed(recorded: &Recorded<'_>) -> Option<Finding> {
     let dark = rows.filter(|((stack, labels), _)| is_dark(**stack) && !idle_task(**labels));
     let dark = dark.fold(0_i64, |sum, (_, value)| sum.saturating_add(value.saturating_abs()));
     let is_error = profile.calls.is_some() || recorded.percent(dark) >= 50.0;
-    by_share(recorded, unnamed.self_value, [1.0, 10.0, if is_error { 50.0 } else { NEVER }], |share| {
-        let binaries: Vec<&str> = unnamed
+    by_share(recorded, value, [1.0, 10.0, if is_error { 50.0 } else { NEVER }], |share| {
+        let unresolved = unresolved(std::iter::once((profile, recorded.metric)));
+        let binaries: Vec<&str> = unresolved
             .binaries
             .iter()
             .filter(|binary| !binary.file.is_empty())
@@ -50,6 +53,14 @@ pub(super) fn unnamed(recorded: &Recorded<'_>) -> Option<Finding> {
         };
         (format!("{share} of the profile is in code without names{of}"), remedy)
     })
+}
+
+/// Which frames have no name.
+fn nameless(recorded: &Recorded<'_>) -> Column<FrameId, bool> {
+    let symbols = &recorded.profile.symbols;
+    let functions: Column<FunctionId, bool> =
+        symbols.functions.ids().map(|function| symbols.is_nameless(function)).collect();
+    symbols.frames.map(|frame| functions[frame.function])
 }
 
 pub(super) fn artefacts(recorded: &Recorded<'_>) -> Option<Finding> {
@@ -166,6 +177,11 @@ mod tests {
         let below_names = from_notation("main;work;!/lib/libc.so+0x10 60\nmain 40");
         assert!(drawn(&below_names)[0].starts_with("warning unnamed: 60.0%"), "the callers have names");
         assert!(drawn(&profile(0)).is_empty());
+        let without_addresses = from_notation("main;[unknown] 30\nmain;0x7f01 20\nmain 50");
+        assert_eq!(
+            drawn(&without_addresses),
+            ["warning unnamed: 50.0% of the profile is in code without names"]
+        );
     }
 
     #[test]

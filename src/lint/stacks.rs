@@ -89,12 +89,12 @@ pub(super) fn shallow(recorded: &Recorded<'_>) -> Option<Finding> {
     worst.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(b.0)));
     let &(file, _) = worst.first()?;
     // Where all stacks are shallow, none was recorded: that is how it was asked for.
-    let is_flat = recorded.sum(|stack| profile.stacks.frames(stack).len() > 2) == 0;
+    let is_flat = recorded.sum(|stack| physical(profile, stack) > 1) == 0;
     let value = worst.iter().map(|(_, value)| value).sum();
     by_share(recorded, value, [NEVER, 10.0, NEVER], |share| {
         let binary = crate::name::base_name(file);
         if is_flat {
-            let says = "no stack has more than two functions: the recording has no callers".to_string();
+            let says = "no stack has more than one function: the recording has no callers".to_string();
             return (says, "record with call stacks (perf record -g)".to_string());
         }
         let says = format!(

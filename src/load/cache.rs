@@ -74,7 +74,7 @@ impl Cache {
     /// The profile with this key, which is now the one used last.
     fn take(&self, key: &Key) -> Option<Profile> {
         let mut entries = self.entries();
-        let place = entries.iter().position(|entry| entry.key == *key)?;
+        let place = entries.iter().position(|entry| entry.serves(key))?;
         let entry = entries.remove(place);
         let profile = entry.profile.clone();
         entries.push(entry);
@@ -83,6 +83,14 @@ impl Cache {
 
     fn entries(&self) -> MutexGuard<'_, Vec<Entry>> {
         self.entries.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Entry {
+    /// Whether reading the file with the options of `key` would give the same profile.
+    fn serves(&self, key: &Key) -> bool {
+        let lacks_nothing = self.key.times || !self.profile.meta.has_times;
+        self.key == *key || lacks_nothing && Key { times: true, ..self.key.clone() } == *key
     }
 }
 
@@ -134,11 +142,36 @@ mod tests {
         let times = LoadOptions { times: true, ..LoadOptions::LEAST };
         let least = LoadOptions::LEAST.or(LoadOptions::LEAST);
         assert_eq!(loads(&cache, &path, &[LoadOptions::LEAST, labels, least]), 1);
-        assert_eq!(loads(&cache, &path, &[times.clone(), LoadOptions::LEAST, times]), 1);
+        assert_eq!(
+            loads(&cache, &path, &[times.clone(), LoadOptions::LEAST, times.clone()]),
+            0,
+            "it has no times"
+        );
         fs::write(&path, "main;work 4\n").unwrap();
         fs::File::open(&path).unwrap().set_modified(SystemTime::UNIX_EPOCH).unwrap();
         assert_eq!(loads(&cache, &path, &[LoadOptions::LEAST, LoadOptions::LEAST]), 1);
         assert_eq!(cache.entries().len(), 1, "what was read before it changed is of no use");
+    }
+
+    #[test]
+    fn times_are_read_if_there_are_any() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("cpu.perf.txt");
+        fs::write(&path, "").unwrap();
+        let cache = Cache::new(1 << 20);
+        let read = |times: bool| {
+            let count = Cell::new(0);
+            let needs = LoadOptions { times, ..LoadOptions::LEAST };
+            let load = |_| {
+                count.set(1);
+                let mut profile = from_notation("main;work 3");
+                profile.meta.has_times = true;
+                Ok::<_, Infallible>(profile)
+            };
+            cache.profile(&path, &needs, None, load).unwrap();
+            count.get()
+        };
+        assert_eq!([false, false, true, true, false].map(read), [1, 0, 1, 0, 0]);
     }
 
     #[test]

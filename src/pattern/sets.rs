@@ -196,6 +196,10 @@ const IDLE_WORDS: &[&str] = &[
     "swapper",
     "cpu_startup",
     "aitForDebugger",
+    "thread#",
+    "queue#",
+    "thread.join",
+    "thread.stop",
 ];
 
 static IDLE_PROCESSOR_WORDS: Words = Words::new(IDLE_PROCESSOR.words);
@@ -215,7 +219,7 @@ static IDLE: Set = Set {
         ("poll", "multiprocessing/popen_fork.py"),
         ("_try_wait", "subprocess.py"),
     ],
-    functions: &[&IDLE_GO, &IDLE_JAVA, &IDLE_PYTHON, &IDLE_RUST, &IDLE_PROCESSOR],
+    functions: &[&IDLE_GO, &IDLE_JAVA, &IDLE_DOTNET, &IDLE_PYTHON, &IDLE_RUBY, &IDLE_RUST, &IDLE_PROCESSOR],
     c_functions: &[&IDLE_C],
     files: &[],
 };
@@ -235,6 +239,12 @@ static IDLE_JAVA: Patterns = Patterns {
         "JVM_",
     ],
     regex: LazyLock::new(|| any_of(IDLE_JAVA_FUNCTIONS)),
+};
+static IDLE_DOTNET: Patterns =
+    Patterns { words: &["System.Threading."], regex: LazyLock::new(|| any_of(IDLE_DOTNET_FUNCTIONS)) };
+static IDLE_RUBY: Patterns = Patterns {
+    words: &["Kernel", "Mutex", "Thread", "Queue", "ConditionVariable", "IO.select", "IO#select", "Process."],
+    regex: LazyLock::new(|| any_of(IDLE_RUBY_FUNCTIONS)),
 };
 static IDLE_PYTHON: Patterns = Patterns {
     words: &["time", "<method", "pysleep", "select_epoll_poll", "acquire_", "take_gil"],
@@ -270,6 +280,22 @@ const IDLE_JAVA_FUNCTIONS: &[&str] = &[
     r"io[./]netty[./]channel[./]epoll[./]Native\.epollWait",
     r"java[./]lang[./]ref[./]Reference\.waitForReferencePendingList",
     r"(?:Unsafe_Park|Parker::park|PlatformMonitor::wait|Monitor::wait|Monitor::IWait|os::PlatformEvent::park|PlatformEvent::park|ObjectMonitor::wait|JVM_Sleep|JVM_MonitorWait)",
+];
+
+/// .NET. A task that is waited for may run on the thread that waits, so `Task.Wait` is not listed.
+const IDLE_DOTNET_FUNCTIONS: &[&str] = &[
+    r"System\.Threading\.Thread\.(?:Sleep|SleepInternal|Join|JoinInternal)(?:\(|$)",
+    r"System\.Threading\.Monitor\.(?:Wait|ObjWait)(?:\(|$)",
+    r"System\.Threading\.WaitHandle\.(?:Wait\w*|InternalWaitOne|SignalAndWait\w*)(?:\(|$)",
+    r"System\.Threading\.LowLevel(?:LifoSemaphore|Monitor|Lock)\.Wait\w*(?:\(|$)",
+];
+
+/// Ruby's methods that are written in C.
+const IDLE_RUBY_FUNCTIONS: &[&str] = &[
+    r"(?:Kernel|Thread::Mutex|Mutex|ConditionVariable|Thread::ConditionVariable)#(?:sleep|wait)$",
+    r"(?:Kernel|Thread)\.(?:sleep|stop)$|Thread#(?:join|value)$",
+    r"(?:Thread::)?(?:Sized)?Queue#(?:pop|shift|deq)$",
+    r"(?:IO|Kernel)[.#]select$|Process\.(?:wait|wait2|waitpid|waitall)$",
 ];
 
 /// Python: its C functions, as profiles name them.
@@ -470,6 +496,12 @@ mod tests {
             "java.lang.ref.Reference.waitForReferencePendingList",
             "<built-in method time.sleep>",
             "mach_msg_trap",
+            "Kernel#sleep",
+            "Thread::Queue#pop",
+            "Thread#join",
+            "System.Threading.Thread.Sleep(int32)",
+            "System.Threading.WaitHandle.WaitOneNoCheck(int32)",
+            "System.Threading.Thread.Join()",
         ] {
             check(&IDLE, function, "", true);
         }
@@ -491,6 +523,9 @@ mod tests {
             "start_wqthread",
             "rayon_core::registry::WorkerThread::wait_until_cold",
             "runtime.runfinq",
+            "System.Threading.Tasks.Task.Wait()",
+            "Array#pop",
+            "Set#join",
         ] {
             check(&IDLE, function, "", false);
         }

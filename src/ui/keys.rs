@@ -126,6 +126,7 @@ pub(crate) const KEYS: &[(&str, &[KeyHelp])] = &[
             key("s", "save the stacks shown as a page (.html) or a picture (.svg)"),
             key("Esc", "stop computing; leave what is being typed; show all lines again; forget the search"),
             key("^Z", "suspend; `fg` comes back"),
+            key("^L", "draw the screen again"),
             key("?", "this list"),
             key("q ^C", "quit"),
         ],

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use ratatui::style::Color;
 
 use crate::profile::from_notation;
 use crate::report::Report;
@@ -281,6 +282,7 @@ fn keys_have_effects() {
         (Key::Char('q'), Effect::Quit),
         (Key::Ctrl('c'), Effect::Quit),
         (Key::Ctrl('z'), Effect::Suspend),
+        (Key::Ctrl('l'), Effect::Redraw),
         (Key::Char('y'), Effect::Copy("parse".to_string())),
         (Key::Char('Y'), Effect::Copy("prof top cpu".to_string())),
         (Key::Char('s'), Effect::SuggestFile),
@@ -318,9 +320,24 @@ fn without_utf8_everything_is_ascii() {
             draw(&state, &answer, theme, "", area, &mut cells);
             let screen = text_of(&cells);
             assert!(screen.is_ascii(), "{view:?} {key:?}: {screen}");
-            assert!(key == Key::Char('?') || screen.contains("? ?"), "{view:?} {key:?}: {screen}");
+            assert!(key == Key::Char('?') || screen.contains("????"), "{view:?} {key:?}: {screen}");
         }
     }
+}
+
+/// A wide character has two cells; without UTF-8, each of them is one of the block.
+#[test]
+fn without_utf8_blocks_have_no_holes() {
+    let theme = Theme { palette: Palette::Indexed, unicode: false };
+    let (state, answer) = screen_of("main;関数 3\nmain;x 1", View::Flame);
+    let area = Rect::new(0, 0, 40, 12);
+    let mut cells = Buffer::empty(area);
+    draw(&state, &answer, theme, "", area, &mut cells);
+    let row = (0..area.height).find(|&y| cells[(1, y)].symbol() == "?").unwrap();
+    let block: Vec<(&str, Color)> = (1..5).map(|x| (cells[(x, row)].symbol(), cells[(x, row)].bg)).collect();
+    let color = block[0].1;
+    assert_ne!(color, Color::Reset);
+    assert_eq!(block, [("?", color); 4]);
 }
 
 #[test]

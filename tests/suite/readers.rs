@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use std::fs;
 
 use crate::support::sums::{self, by_label};
-use crate::support::{corpus_root, fixture, load_file, load_well};
-use prof::profile::{LabelValue, MappingId, Profile};
+use crate::support::{corpus_root, files, fixture, load_file, load_well};
+use prof::format::{self, Source};
+use prof::profile::{LabelValue, LoadOptions, MappingId, Profile};
 
 /// The names and totals of the metrics.
 fn totals(profile: &Profile) -> Vec<(&str, i64)> {
@@ -614,4 +615,21 @@ fn json_of_other_profilers() {
     assert!(functions(&profile, "alloc_space")["sieve"].1 > 954 << 20);
     let profile = load_well(&corpus.join("gprof2dot-json/jrfonseca__gprof2dot__memtrail.maximum.json"));
     assert_eq!(profile.meta.metrics[0].unit, "bytes");
+}
+
+/// A file without times need not be read again for a view of times, so readers that leave times out say that there are some.
+#[test]
+fn times_that_were_left_out_are_known() {
+    let folders = fs::read_dir(fixture("")).unwrap().map(|entry| entry.unwrap().path());
+    let mut with_times = 0;
+    for path in folders.filter(|path| path.is_dir()).flat_map(|folder| files(&folder)) {
+        let load = |options| {
+            let file = fs::File::open(&path).unwrap();
+            format::load(&mut Source::open(Box::new(file)).ok()?, options, None).ok()
+        };
+        let Some((all, least)) = load(LoadOptions::ALL).zip(load(LoadOptions::LEAST)) else { continue };
+        assert_eq!(least.meta.has_times, all.meta.has_times, "{}", path.display());
+        with_times += u32::from(all.meta.has_times);
+    }
+    assert!(with_times > 20, "{with_times}");
 }

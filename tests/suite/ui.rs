@@ -559,3 +559,43 @@ fn the_terminal_is_left_as_it_was() {
         }
     }
 }
+
+/// The shell has used the terminal while the program was stopped, without ^Z; the whole screen comes back. ^L does the same.
+#[test]
+#[cfg(target_os = "linux")]
+#[needs(Script)]
+fn the_screen_is_drawn_again_when_the_program_continues() {
+    let folder = folder();
+    let is_raw = "stty -a < /dev/tty | grep -q -- -icanon";
+    let is_stopped = "grep -q 'T (stopped' /proc/$!/status";
+    let line = format!(
+        "stty rows 24 cols 80; stty -a > before; {} ui cpu.pb.gz < /dev/tty & until {is_raw}; do sleep 0.1; done; \
+         kill -STOP $!; until {is_stopped}; do sleep 0.1; done; stty sane; echo STOPPED; kill -CONT $!; wait $!; \
+         echo $? > code; stty -a > after",
+        env!("CARGO_BIN_EXE_prof")
+    );
+    let mut script = Command::new("script");
+    script.args(["-qec", &line, "/dev/null"]).current_dir(folder.path()).stdin(Stdio::piped());
+    script.env_remove("PROF_PROFILE").env("TERM", "xterm-256color").stdout(Stdio::piped());
+    let mut child = script.spawn().unwrap();
+    let (mut keys, mut screen) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+    let mut shown = Vec::new();
+    let mut from = 0;
+    for (text, key) in [("STOPPED", ""), ("?1049h", ""), ("FUNCTION", "\u{c}"), ("FUNCTION", "q")] {
+        let mut part = [0; 4096];
+        from += loop {
+            if let Some(place) = shown[from..].windows(text.len()).position(|bytes| bytes == text.as_bytes())
+            {
+                break place + text.len();
+            }
+            let count = screen.read(&mut part).unwrap();
+            assert!(count > 0, "{text}: {}", String::from_utf8_lossy(&shown).escape_debug());
+            shown.extend_from_slice(&part[..count]);
+        };
+        keys.write_all(key.as_bytes()).unwrap();
+    }
+    screen.read_to_end(&mut shown).unwrap();
+    assert!(child.wait().unwrap().success());
+    let read = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
+    assert_eq!((read("code"), read("after")), ("0\n".to_string(), read("before")));
+}

@@ -25,12 +25,17 @@ pub(crate) fn text_of(cells: &Buffer) -> String {
     (0..height).map(line).collect::<Vec<String>>().join("\n")
 }
 
-/// Replaces what a terminal without UTF-8 would show as several characters each, such as letters in names.
+/// Replaces what a terminal without UTF-8 would show as several characters each, such as letters in names. A wide character
+/// becomes as many as it covers, so that no cell of it lacks the background.
 pub(super) fn only_ascii(area: Rect, cells: &mut Buffer) {
     for position in area.positions() {
-        let cell = &mut cells[position];
-        if !cell.symbol().is_ascii() {
-            cell.set_symbol("?");
+        let (symbol, style) = (cells[position].symbol(), cells[position].style());
+        if symbol.is_ascii() {
+            continue;
+        }
+        let width = display_width(symbol).max(1) as u16;
+        for x in position.x..position.x.saturating_add(width).min(area.right()) {
+            cells[(x, position.y)].set_symbol("?").set_style(style);
         }
     }
 }

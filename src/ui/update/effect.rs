@@ -19,6 +19,8 @@ pub(crate) enum Effect {
     Watch,
     /// Stop computing.
     Cancel,
+    /// Draw the whole screen again, over what other programs wrote.
+    Redraw,
     /// Suspend.
     Suspend,
     /// Quit.

@@ -67,6 +67,7 @@ fn in_help(state: &mut State, key: Key) -> Option<Effect> {
         Key::PageUp | Key::Ctrl('b') => Some(top.saturating_sub(page)),
         Key::Wheel(by) => Some(top.saturating_add_signed(by as isize)),
         Key::Ctrl('c') => return Some(Effect::Quit),
+        Key::Ctrl('l') => return Some(Effect::Redraw),
         Key::Ctrl('z') => return Some(Effect::Suspend),
         _ => None,
     };
@@ -80,6 +81,7 @@ fn command(state: &mut State, answer: &Answer, key: Key) -> Option<Effect> {
     let mut question = state.question.clone();
     match key {
         Key::Char('q') | Key::Ctrl('c') => return Some(Effect::Quit),
+        Key::Ctrl('l') => return Some(Effect::Redraw),
         Key::Ctrl('z') => return Some(Effect::Suspend),
         Key::Esc => return Some(Effect::Cancel),
         Key::Char('r') => return Some(Effect::Reload),

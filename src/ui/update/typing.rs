@@ -24,6 +24,7 @@ pub(super) fn in_typing(state: &mut State, answer: &Answer, key: Key) -> Option<
         Key::Backspace if typing.text.is_empty() => state.typing = None,
         Key::Backspace => drop(typing.text.pop()),
         Key::Ctrl('u') => typing.text.clear(),
+        Key::Ctrl('l') => return Some(Effect::Redraw),
         Key::Ctrl('z') => return Some(Effect::Suspend),
         Key::Esc | Key::Ctrl('c') => {
             let Typing { purpose, from, .. } = state.typing.take()?;

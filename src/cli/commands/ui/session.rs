@@ -118,6 +118,8 @@ const MOMENT: Duration = Duration::from_millis(25);
 pub(super) enum Request {
     /// Write to the clipboard of the terminal.
     Copy(String),
+    /// Draw the whole screen again.
+    Redraw,
     /// Suspend.
     Suspend,
     /// Quit.
@@ -208,6 +210,7 @@ impl Session {
                 self.state.message = Some(format!("copied {text}"));
                 return Some(Request::Copy(text));
             }
+            Effect::Redraw => return Some(Request::Redraw),
             Effect::Suspend => return Some(Request::Suspend),
             Effect::Quit => return Some(Request::Quit),
             Effect::SuggestFile => {

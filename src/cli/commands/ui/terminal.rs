@@ -108,6 +108,7 @@ type Screen = Terminal<CrosstermBackend<io::Stdout>>;
 fn on_screen<T>(show: impl FnOnce(&mut Screen) -> Result<T>) -> Result<T> {
     leave_before_panics();
     before_interrupted(leave);
+    continued::watch();
     let _entered = Entered::new()?;
     show(&mut Terminal::new(CrosstermBackend::new(io::stdout()))?)
 }
@@ -129,14 +130,31 @@ fn run_on(terminal: &mut Screen, session: &mut Session) -> Result<()> {
                 return Ok(());
             }
             Some(Request::Copy(text)) => copy(&text)?,
+            Some(Request::Redraw) => blank(terminal)?,
             Some(Request::Suspend) => {
                 suspend()?;
-                terminal.clear()?;
+                continued::forget();
+                blank(terminal)?;
                 session.resize(size()?);
             }
             None => {}
         }
+        // Whoever stopped the program has used the terminal in between.
+        if continued::forget() {
+            leave();
+            enter()?;
+            blank(terminal)?;
+            session.resize(size()?);
+        }
     }
+}
+
+/// Empties the screen, so that the next drawing is of all of it. `Terminal::clear` would ask the terminal where the cursor is, and
+/// fail if the answer takes long.
+fn blank(screen: &mut Screen) -> Result<()> {
+    execute!(io::stdout(), terminal::Clear(terminal::ClearType::All))?;
+    *screen = Terminal::new(CrosstermBackend::new(io::stdout()))?;
+    Ok(())
 }
 
 /// Waits until there is something to draw.
@@ -214,6 +232,45 @@ fn copy(text: &str) -> io::Result<()> {
     let mut out = io::stdout();
     write!(out, "\x1b]52;c;{}\x07", STANDARD.encode(text))?;
     out.flush()
+}
+
+/// Programs that were stopped by somebody else, without ^Z: `kill -STOP`, a debugger, a batch system.
+#[cfg(unix)]
+mod continued {
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::thread;
+
+    use signal_hook::consts::{SIGCONT, SIGWINCH};
+    use signal_hook::iterator::Signals;
+    use signal_hook::low_level::raise;
+
+    static IS_CONTINUED: AtomicBool = AtomicBool::new(false);
+
+    /// Notes when the program continues, and wakes whoever waits for events: the terminal may have another size, too.
+    pub(super) fn watch() {
+        // Without it, ^L draws the screen again.
+        let Ok(mut signals) = Signals::new([SIGCONT]) else { return };
+        thread::spawn(move || {
+            for _ in signals.forever() {
+                IS_CONTINUED.store(true, Ordering::SeqCst);
+                let _ = raise(SIGWINCH);
+            }
+        });
+    }
+
+    /// Whether the program has continued since the last call.
+    pub(super) fn forget() -> bool {
+        IS_CONTINUED.swap(false, Ordering::SeqCst)
+    }
+}
+
+#[cfg(not(unix))]
+mod continued {
+    pub(super) fn watch() {}
+
+    pub(super) fn forget() -> bool {
+        false
+    }
 }
 
 /// Gives the terminal back to the shell until it continues the program.

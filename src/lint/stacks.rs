@@ -88,12 +88,11 @@ pub(super) fn shallow(recorded: &Recorded<'_>) -> Option<Finding> {
         .collect();
     worst.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(b.0)));
     let &(file, _) = worst.first()?;
-    // Where all stacks are shallow, none was recorded: that is how it was asked for.
-    let is_flat = recorded.sum(|stack| physical(profile, stack) > 1) == 0;
     let value = worst.iter().map(|(_, value)| value).sum();
     by_share(recorded, value, [NEVER, 10.0, NEVER], |share| {
         let binary = crate::name::base_name(file);
-        if is_flat {
+        // Where no stack has callers, none were recorded: that is how it was asked for.
+        if recorded.stacks().all(|(stack, _)| physical(profile, stack) <= 1) {
             let says = "no stack has more than one function: the recording has no callers".to_string();
             return (says, "record with call stacks (perf record -g)".to_string());
         }

@@ -301,7 +301,7 @@ impl SymbolRows {
 }
 
 /// The number of rows in a row group of samples and of frames.
-pub(super) const ROWS_IN_GROUP: usize = 128 << 10;
+pub(super) const ROWS_IN_GROUP: usize = 64 << 10;
 
 /// The number of stacks in a row group: they are lists, and take more space.
 const STACKS_IN_GROUP: usize = 32 << 10;

@@ -184,7 +184,7 @@ fn length_of_batch(sizes: impl Iterator<Item = u64>) -> usize {
 
 /// How many profiles are read at once per processor, at least and at most.
 const LEAST: usize = 4;
-const MOST: usize = 16;
+const MOST: usize = 8;
 
 /// The size in bytes from which on a batch is large.
 const LARGE_BATCH: u64 = 8 << 20;

@@ -12,6 +12,8 @@ import { exactPattern, markedNames, matching, searchPattern } from "./pattern.js
 const NOTABLE_CHANGE = 0.003;
 /** A function that cost this part of the whole and is now under a tenth of it is drawn as gone. */
 const NOTABLE_GHOST = 0.004;
+/** The sums of so many nodes take 16 MB, or twice as much. */
+const MOST_KEPT = 1 << 22;
 
 export class Model {
   constructor(data) {
@@ -58,8 +60,8 @@ export class Model {
     this.values = isOld ? metric.old : metric.values;
     this.whole = this.wholeOf(isOld);
     if (this.paths !== data.paths) this.paths?.forget();
-    // Filters that hide frames start from the sums of all.
-    data.paths.forget(this.values);
+    // Filters that hide frames start from the sums of all, unless these need much memory.
+    data.paths.forget(data.paths.nodes.length < MOST_KEPT ? this.values : null);
     const all = beforeLabels(data, state.filters);
     /** The paths of all times. */
     this.untimed = labelled(data, all, state.filters);

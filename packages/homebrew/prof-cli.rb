@@ -3,7 +3,7 @@
 class ProfCli < Formula
   desc "Profile analyzer for the terminal, pictures and CI"
   homepage "https://github.com/OWNER/prof"
-  url "https://github.com/OWNER/prof/archive/refs/tags/v0.1.0.tar.gz"
+  url "https://github.com/OWNER/prof/archive/refs/tags/v0.2.0.tar.gz"
   sha256 "0000000000000000000000000000000000000000000000000000000000000000"
   license any_of: ["MIT", "Apache-2.0"]
 

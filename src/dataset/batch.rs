@@ -85,6 +85,9 @@ pub(super) struct PartFile<'b> {
     pub(super) write: Box<WriteTable<'b>>,
 }
 
+/// A sample with its profile, its metric and its time.
+type SampleRow<'b> = (&'b ProfileRow, &'b MetricRows, &'b Row, Option<i64>);
+
 impl Batch {
     pub(super) fn is_empty(&self) -> bool {
         self.profiles.is_empty()
@@ -164,6 +167,7 @@ impl Batch {
 
     /// Sorts the profiles, and returns the id of the part: the hash of those of its profiles.
     pub(super) fn seal(&mut self) -> u64 {
+        self.symbols.forget_profile();
         self.profiles.sort_by_key(|profile| (profile.meta.time_ns, profile.id));
         let mut hasher = Hasher::new("part");
         hasher.number(self.profiles.len() as u64);
@@ -236,38 +240,23 @@ impl Batch {
         &'b self,
         file: &mut TableFile<W>,
         part: u64,
-        rows: impl Iterator<Item = (&'b ProfileRow, &'b MetricRows, &'b Row, Option<i64>)>,
+        rows: impl Iterator<Item = SampleRow<'b>>,
     ) -> parquet::errors::Result<()> {
-        let (mut profiles, mut stacks, mut values, mut times) = (vec![], vec![], vec![], vec![]);
-        let (mut metrics, mut units, mut divisors) = (vec![], vec![], vec![]);
-        let mut sets = Vec::new();
-        // Clones of a text share it.
-        let mut texts: HashMap<*const MetricRows, [ByteArray; 2]> = HashMap::new();
-        for (profile, metric, row, time) in rows {
-            profiles.push(profile.id as i64);
-            stacks.push(self.symbols.id(row.stack) as i64);
-            values.push(row.value);
-            times.push(time);
-            sets.push(row.labels);
-            let make = || [ByteArray::from(&*metric.name), ByteArray::from(&*metric.unit)];
-            let [name, unit] = texts.entry(std::ptr::from_ref(metric)).or_insert_with(make);
-            metrics.push(name.clone());
-            units.push(unit.clone());
-            divisors.push(metric.divisor as i64);
-        }
-        let parts = vec![part as i64; profiles.len()];
-        let (ends, keys, label_values) = self.maps(&sets);
-        file.group(&[
-            Cells::Longs(&profiles),
-            Cells::Longs(&parts),
-            Cells::Longs(&stacks),
-            Cells::Texts(&metrics),
-            Cells::Texts(&units),
-            Cells::Longs(&divisors),
-            Cells::Longs(&values),
-            Cells::OptionalLongs(&times),
-            Cells::TextMaps(&ends, &keys, &label_values),
-        ])
+        let rows: Vec<SampleRow> = rows.collect();
+        let longs = |of: &dyn Fn(&SampleRow) -> i64| rows.iter().map(of).collect::<Vec<i64>>();
+        let mut group = file.begin_group()?;
+        group.column(&Cells::Longs(&longs(&|(profile, ..)| profile.id as i64)))?;
+        group.column(&Cells::Longs(&vec![part as i64; rows.len()]))?;
+        group.column(&Cells::Longs(&longs(&|(_, _, row, _)| self.symbols.id(row.stack) as i64)))?;
+        group.column(&Cells::Texts(&texts_of_metrics(&rows, |metric| &metric.name)))?;
+        group.column(&Cells::Texts(&texts_of_metrics(&rows, |metric| &metric.unit)))?;
+        group.column(&Cells::Longs(&longs(&|(_, metric, ..)| metric.divisor as i64)))?;
+        group.column(&Cells::Longs(&longs(&|(_, _, row, _)| row.value)))?;
+        group.column(&Cells::OptionalLongs(&rows.iter().map(|&(.., time)| time).collect::<Vec<_>>()))?;
+        let sets: Vec<u32> = rows.iter().map(|(_, _, row, _)| row.labels).collect();
+        let (ends, keys, values) = self.maps(&sets);
+        group.column(&Cells::TextMaps(&ends, &keys, &values))?;
+        group.finish()
     }
 
     /// Sets of labels as maps.
@@ -344,6 +333,16 @@ impl Batch {
         ])?;
         file.finish()
     }
+}
+
+/// A text of the metric of each sample. Clones of a text share it.
+fn texts_of_metrics(rows: &[SampleRow], of: fn(&MetricRows) -> &str) -> Vec<ByteArray> {
+    let mut last: Option<(*const MetricRows, ByteArray)> = None;
+    let mut text = |metric: &MetricRows| match &last {
+        Some((known, text)) if std::ptr::eq(*known, metric) => text.clone(),
+        _ => last.insert((std::ptr::from_ref(metric), ByteArray::from(of(metric)))).1.clone(),
+    };
+    rows.iter().map(|(_, metric, ..)| text(metric)).collect()
 }
 
 /// The number of samples with which a part is written, in 24 MB: several row groups.

@@ -5,7 +5,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::dataset::batch::Batch;
+use crate::dataset::batch::{Batch, PartFile};
 use crate::dataset::files::{WriteTable, file_name, write_new};
 use crate::dataset::ids::Collision;
 use crate::dataset::profiles::exported;
@@ -72,6 +72,15 @@ pub enum ExportError {
     },
 }
 
+/// How the files of a part are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Files {
+    /// One after the other: meanwhile, the next profiles are read, which takes processors and memory.
+    OneByOne,
+    /// As many at once as there are processors.
+    SideBySide,
+}
+
 /// How many programs are remembered.
 const MOST_PROGRAMS: usize = 1000;
 
@@ -107,30 +116,36 @@ impl Export {
             self.exported.programs.pop_last();
         }
         self.exported.untimed += usize::from(profile.meta.time_ns.is_none());
-        if self.batch.is_full() { self.write() } else { Ok(()) }
+        if self.batch.is_full() { self.write(Files::OneByOne) } else { Ok(()) }
     }
 
     /// Writes what is left.
     pub fn finish(mut self) -> Result<Exported, ExportError> {
         if !self.batch.is_empty() {
-            self.write()?;
+            self.write(Files::SideBySide)?;
         }
         Ok(self.exported)
     }
 
     /// Writes a part. Its profiles come last: with them, the part is complete.
-    fn write(&mut self) -> Result<(), ExportError> {
+    fn write(&mut self, files: Files) -> Result<(), ExportError> {
         let mut batch = std::mem::take(&mut self.batch);
         let part = batch.seal();
         // Profiles may have no samples.
         let samples = self.folder.join("samples");
         fs::create_dir_all(&samples).map_err(|error| ExportError::Write { file: samples, error })?;
-        let files = batch.files(part);
-        let weights: Vec<u64> = files.iter().map(|file| file.rows as u64).collect();
-        let written = parallel::each(parallel::balanced(&weights), |run| {
-            files[run].iter().try_for_each(|file| self.write_file(&file.path, &*file.write))
-        });
-        written.into_iter().collect::<Result<(), ExportError>>()?;
+        let tables = batch.files(part);
+        let write_all = |tables: &[PartFile]| {
+            tables.iter().try_for_each(|table| self.write_file(&table.path, &*table.write))
+        };
+        match files {
+            Files::OneByOne => write_all(&tables)?,
+            Files::SideBySide => {
+                let weights: Vec<u64> = tables.iter().map(|table| table.rows as u64).collect();
+                let written = parallel::each(parallel::balanced(&weights), |run| write_all(&tables[run]));
+                written.into_iter().collect::<Result<(), ExportError>>()?;
+            }
+        }
         let profiles = Path::new("profiles").join(file_name(part));
         self.write_file(&profiles, &|out| batch.write_profiles(part, out))?;
         self.exported.written += batch.len();

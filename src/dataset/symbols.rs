@@ -97,6 +97,11 @@ impl SymbolRows {
         Ok(stacks)
     }
 
+    /// Lets go of the tables of the last profile.
+    pub(super) fn forget_profile(&mut self) {
+        self.copied = None;
+    }
+
     fn stack(&mut self, frames: &[FrameId], known: &mut Known) -> Result<StackId, Collision> {
         // A part is full long before its tables are.
         let stack = self.stacks.intern(frames).unwrap_or_default();
@@ -301,7 +306,7 @@ impl SymbolRows {
 }
 
 /// The number of rows in a row group of samples and of frames.
-pub(super) const ROWS_IN_GROUP: usize = 64 << 10;
+pub(super) const ROWS_IN_GROUP: usize = 128 << 10;
 
 /// The number of stacks in a row group: they are lists, and take more space.
 const STACKS_IN_GROUP: usize = 32 << 10;

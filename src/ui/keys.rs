@@ -65,7 +65,10 @@ pub(crate) const KEYS: &[(&str, &[KeyHelp])] = &[
                 "↑ ↓ k j",
                 "one line up or down, in a report one finding; in a flame graph, to the caller or the heaviest callee",
             ),
-            key("← →", "close or open a row of a tree; in a flame graph, to the neighbour"),
+            key(
+                "← →",
+                "close or open a row of a tree, → again to go to the row below it; in a flame graph, to the neighbour",
+            ),
             key("PgUp PgDn ^B ^F ^U ^D Space", "one page, or half a page"),
             key("g G Home End", "first or last line"),
             key("/", "search while typing; lower case ignores case, upper case does not"),
@@ -99,14 +102,14 @@ pub(crate) const KEYS: &[(&str, &[KeyHelp])] = &[
             key("f", "keep only the stacks through the selected function"),
             key("x", "drop the stacks through the selected function"),
             key("h", "hide the frames of the selected function: its self moves to its callers"),
-            key("X", "remove all filters"),
+            key("X", "remove all filters; other options stay"),
             key("m", "next metric of the profile"),
             key("o", "sort by self, total or name; with --base also by change, old or new"),
             key("p", "rows are functions, packages, files, lines or binaries"),
             key("d", "with --base: sort by change, new or old"),
             key(
                 ":",
-                "any option of the command line, such as `:--label route=/orders`; Tab completes it, and the same option again removes it",
+                "any option of the command line, such as `:--base old.pb.gz` to compare with an older profile; Tab completes it, and the same option again removes it",
             ),
             key(
                 "r",

@@ -72,8 +72,8 @@ fn a_comparison_warns_of_recordings_that_are_not_fit() {
 fn recorded_problems_are_found() {
     let page = include_str!("../../docs/lint.md");
     for rule in prof::lint::RULES.iter().map(|rule| rule.name) {
-        let rows = page.lines().filter(|line| line.starts_with(&format!("| `{rule}` |")));
-        let command = rows.last().and_then(|row| row.split("`prof lint ").nth(1)?.split('`').next());
+        let mut rows = page.lines().filter(|line| line.starts_with(&format!("| `{rule}` |")));
+        let command = rows.next_back().and_then(|row| row.split("`prof lint ").nth(1)?.split('`').next());
         let command = command.unwrap_or_else(|| panic!("{rule} has no recording"));
         let mut words = vec!["lint", "--format", "json", "--symbolize", "never"];
         words.extend(command.split(' '));

@@ -490,7 +490,7 @@ fn lines_of_text_lead_on() {
     let shown = pressed(folder.path(), &compared, "9/changed<enter><enter>", &[]);
     assert!(shown.contains("prof diff is no view of this screen: y copies"), "{shown}");
     let copied = pressed(folder.path(), &compared, "9/changed<enter>y", &[]);
-    assert!(copied.contains("copied prof diff old.pb.gz new.pb.gz"), "{copied}");
+    assert!(copied.contains("clipboard of the terminal: prof diff old.pb.gz new.pb.gz"), "{copied}");
     let metrics = |keys: &str| pressed(folder.path(), &["--view", "timeline", "java.jfr"], keys, &[]);
     assert!(metrics("m").contains("prof timeline --metric"), "without having been in another view");
 }

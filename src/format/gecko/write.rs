@@ -184,7 +184,10 @@ fn meta(
         let times = || threads.iter().flat_map(|thread| &thread.samples.time).copied();
         let last = times().fold(f64::MIN, f64::max);
         meta["profilingStartTime"] = times().fold(begin, f64::min).into();
-        meta["profilingEndTime"] = if last < end { end } else { last + NANOSECOND }.into();
+        // Milliseconds since 1970 are so large that a nanosecond more is the same number; a few units in the last place are
+        // still more after a reader has rounded.
+        let after = (last + NANOSECOND).max(last * (1.0 + 4.0 * f64::EPSILON));
+        meta["profilingEndTime"] = if last < end { end } else { after }.into();
     }
     meta
 }

@@ -89,45 +89,67 @@ impl<W: Write + Send> TableFile<W> {
 
     /// Appends a row group. The columns are in the order of the fields.
     pub(crate) fn group(&mut self, columns: &[Cells]) -> Result<()> {
-        let mut group = self.writer.next_row_group()?;
+        let mut group = self.begin_group()?;
         for column in columns {
-            match *column {
-                Cells::Bools(cells) => write::<BoolType, _>(&mut group, cells, None, None)?,
-                Cells::Ints(cells) => {
-                    let (values, levels) = split(cells);
-                    write::<Int32Type, _>(&mut group, &values, Some(&levels), None)?;
-                }
-                Cells::Longs(cells) => write::<Int64Type, _>(&mut group, cells, None, None)?,
-                Cells::OptionalLongs(cells) => {
-                    let (values, levels) = split(cells);
-                    write::<Int64Type, _>(&mut group, &values, Some(&levels), None)?;
-                }
-                Cells::Texts(cells) => write::<ByteArrayType, _>(&mut group, cells, None, None)?,
-                Cells::OptionalTexts(cells) => {
-                    let (values, levels) = split(cells);
-                    write::<ByteArrayType, _>(&mut group, &values, Some(&levels), None)?;
-                }
-                Cells::LongLists(ends, items) => {
-                    let (definitions, repetitions) = list_levels(ends);
-                    write::<Int64Type, _>(&mut group, items, Some(&definitions), Some(&repetitions))?;
-                }
-                Cells::TextLists(ends, items) => {
-                    let (definitions, repetitions) = list_levels(ends);
-                    write::<ByteArrayType, _>(&mut group, items, Some(&definitions), Some(&repetitions))?;
-                }
-                Cells::TextMaps(ends, keys, values) => {
-                    let (definitions, repetitions) = list_levels(ends);
-                    for texts in [keys, values] {
-                        write::<ByteArrayType, _>(&mut group, texts, Some(&definitions), Some(&repetitions))?;
-                    }
-                }
-            }
+            group.column(column)?;
         }
-        group.close()?;
-        Ok(())
+        group.finish()
+    }
+
+    /// Begins a row group whose columns are made one after the other, so that not all are in memory.
+    pub(crate) fn begin_group(&mut self) -> Result<Group<'_, W>> {
+        Ok(Group { writer: self.writer.next_row_group()? })
     }
 
     /// Ends the file.
+    pub(crate) fn finish(self) -> Result<()> {
+        self.writer.close()?;
+        Ok(())
+    }
+}
+
+/// A row group that is written, column by column, in the order of the fields.
+pub(crate) struct Group<'f, W: Write + Send> {
+    writer: SerializedRowGroupWriter<'f, W>,
+}
+
+impl<W: Write + Send> Group<'_, W> {
+    pub(crate) fn column(&mut self, cells: &Cells) -> Result<()> {
+        let group = &mut self.writer;
+        match *cells {
+            Cells::Bools(cells) => write::<BoolType, _>(group, cells, None, None),
+            Cells::Ints(cells) => {
+                let (values, levels) = split(cells);
+                write::<Int32Type, _>(group, &values, Some(&levels), None)
+            }
+            Cells::Longs(cells) => write::<Int64Type, _>(group, cells, None, None),
+            Cells::OptionalLongs(cells) => {
+                let (values, levels) = split(cells);
+                write::<Int64Type, _>(group, &values, Some(&levels), None)
+            }
+            Cells::Texts(cells) => write::<ByteArrayType, _>(group, cells, None, None),
+            Cells::OptionalTexts(cells) => {
+                let (values, levels) = split(cells);
+                write::<ByteArrayType, _>(group, &values, Some(&levels), None)
+            }
+            Cells::LongLists(ends, items) => {
+                let (definitions, repetitions) = list_levels(ends);
+                write::<Int64Type, _>(group, items, Some(&definitions), Some(&repetitions))
+            }
+            Cells::TextLists(ends, items) => {
+                let (definitions, repetitions) = list_levels(ends);
+                write::<ByteArrayType, _>(group, items, Some(&definitions), Some(&repetitions))
+            }
+            Cells::TextMaps(ends, keys, values) => {
+                let (definitions, repetitions) = list_levels(ends);
+                [keys, values].into_iter().try_for_each(|texts| {
+                    write::<ByteArrayType, _>(group, texts, Some(&definitions), Some(&repetitions))
+                })
+            }
+        }
+    }
+
+    /// Ends the row group.
     pub(crate) fn finish(self) -> Result<()> {
         self.writer.close()?;
         Ok(())

@@ -211,7 +211,8 @@ fn details(state: &State, answer: &Answer) -> String {
     }
     let Some(line) = state.line() else { return String::new() };
     if let Some(command) = answer.command_of(line) {
-        return format!("Enter: {command}");
+        let is_view = command.split_whitespace().nth(1).is_some_and(|name| View::named(name).is_some());
+        return format!("{}: {command}", if is_view { "Enter" } else { "y copies" });
     }
     let Some(name) = answer.name_of(line) else { return String::new() };
     let place = answer.place_of(line).filter(|_| !has_place(name));
@@ -262,6 +263,7 @@ fn keys(state: &State, answer: &Answer, width: usize) -> String {
     let is_tree = matches!(state.question.view, View::Tree | View::Flame);
     let of_tree: &[&str] = if is_tree { &["H heaviest path"] } else { &[] };
     let back: &[&str] = if state.before.is_empty() { &[] } else { &["Backspace back"] };
+    let report: &[&str] = if state.question.view == View::Report { &[] } else { &["9 report"] };
     let rest = [
         "b bottom-up",
         "& filter lines",
@@ -275,7 +277,7 @@ fn keys(state: &State, answer: &Answer, width: usize) -> String {
     ];
     let all = ["? help", "q quit", enter].into_iter().chain(back.iter().copied());
     let all = all.chain(of_function.iter().copied()).chain(["/ search"]);
-    let all = all.chain(of_tree.iter().copied()).chain(rest);
+    let all = all.chain(of_tree.iter().copied()).chain(report.iter().copied()).chain(rest);
     let mut text = String::new();
     for key in all {
         let longer = if text.is_empty() { key.to_string() } else { format!("{text} · {key}") };

@@ -141,6 +141,9 @@ impl Session {
         let answer = Arc::new(engine.answer(&question, size.0, is_loud)?);
         let mut state = State::new(question.clone(), engine.grammar.clone(), size);
         state.show(&answer, None);
+        if question.inputs.len() == 2 && !question.has("--base") {
+            state.message = Some("2 profiles are added up; prof ui --base OLD NEW compares them".to_string());
+        }
         let mut session = Session {
             engine,
             recorder,
@@ -207,7 +210,7 @@ impl Session {
     fn take_effect(&mut self, effect: Effect) -> Option<Request> {
         match effect {
             Effect::Copy(text) => {
-                self.state.message = Some(format!("copied {text}"));
+                self.state.message = Some(format!("sent to the clipboard of the terminal: {text}"));
                 return Some(Request::Copy(text));
             }
             Effect::Redraw => return Some(Request::Redraw),

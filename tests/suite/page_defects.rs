@@ -1,6 +1,7 @@
 //! Defects of an earlier page and picture that no other test of the page covers.
 
 use std::fs;
+use std::path::Path;
 
 use prof::profile::{Profile, from_notation};
 use prof::view::{self, FlameOptions, PageOptions, Scope};
@@ -12,6 +13,13 @@ use crate::support::{fixture, load_well, prof};
 fn page_of(profile: &Profile) -> String {
     let scope = Scope::metric(profile.meta.default_metric);
     write(&view::page(profile, &PageOptions { scope, title: "recorded".into(), ..PageOptions::default() }))
+}
+
+/// The page or picture that `prof` writes: its arguments begin with the command and the file.
+fn written(folder: &Path, arguments: &[&str]) -> String {
+    let output = prof(folder, arguments).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    fs::read_to_string(folder.join(arguments[1])).unwrap()
 }
 
 fn go() -> Profile {
@@ -117,9 +125,7 @@ fn each_way_of_rescaling_gives_another_page() {
     let pages = ["total", "core", "none"].map(|method| {
         let words =
             ["flame", "page.html", "--force", "--normalize", method, "--base", "old.folded", "new.folded"];
-        let output = prof(folder.path(), &words).output().unwrap();
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        fs::read(folder.path().join("page.html")).unwrap()
+        written(folder.path(), &words)
     });
     assert!(pages[0] != pages[1] && pages[1] != pages[2] && pages[0] != pages[2]);
 }
@@ -169,9 +175,7 @@ fn the_sides_of_a_comparison_differ_and_its_colours_are_those_of_the_change() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("old.folded"), "main;a 30\nmain;b 60\nmain;gone 20\n").unwrap();
     fs::write(folder.path().join("new.folded"), "main;a 90\nmain;b 61\n").unwrap();
-    let words = ["flame", "page.html", "--base", "old.folded", "new.folded"];
-    assert!(prof(folder.path(), &words).output().unwrap().status.success());
-    let page = fs::read_to_string(folder.path().join("page.html")).unwrap();
+    let page = written(folder.path(), &["flame", "page.html", "--base", "old.folded", "new.folded"]);
     let check = "
         const color = document.getElementById('color');
         page.change({ tab: 'compare', side: 'new' });
@@ -312,14 +316,7 @@ fn a_function_that_is_to_blame_is_not_drawn_as_noise() {
             fs::write(folder.path().join(side).join(format!("{run}.folded")), text).unwrap();
         }
     }
-    assert!(
-        prof(folder.path(), &["flame", "page.html", "--base", "old", "new"])
-            .output()
-            .unwrap()
-            .status
-            .success()
-    );
-    let page = fs::read_to_string(folder.path().join("page.html")).unwrap();
+    let page = written(folder.path(), &["flame", "page.html", "--base", "old", "new"]);
     let check = "
         const { model, data, theme } = page;
         const id = data.names.indexOf('a');
@@ -342,14 +339,7 @@ fn a_function_that_is_to_blame_is_not_drawn_as_noise() {
 fn the_note_of_a_call_graph_stays_in_its_box() {
     let folder = tempfile::tempdir().unwrap();
     let profile = fixture("pprof/go-cpu.pb.gz");
-    assert!(
-        prof(folder.path(), &["graph", "calls.svg", profile.to_str().unwrap()])
-            .output()
-            .unwrap()
-            .status
-            .success()
-    );
-    let picture = fs::read_to_string(folder.path().join("calls.svg")).unwrap();
+    let picture = written(folder.path(), &["graph", "calls.svg", profile.to_str().unwrap()]);
     let check = "
         const note = [...document.querySelectorAll('.node')].find((node) => node.querySelector('title').textContent === 'legend');
         const box = note.querySelector('polygon').getBBox();

@@ -286,24 +286,37 @@ fn a_recording_whose_mix_stays_has_one_phase() {
     assert!(false_alarms <= recordings.div_ceil(100), "{false_alarms} of {recordings}");
 }
 
+/// Whether each edge that was found is at most `slack` from the wanted one.
+fn near(found: &[i64], wanted: &[i64], slack: i64) -> bool {
+    found.len() == wanted.len() && found.iter().zip(wanted).all(|(a, b)| (a - b).abs() <= slack)
+}
+
+#[test]
+fn phases_are_found_in_almost_every_recording() {
+    let parts = [(1000, [5, 5, 85]), (900, PARSING), (1100, RENDERING)];
+    let mut wrong = 0;
+    let recordings = draws(20);
+    for seed in 0..recordings {
+        let two = edges(&recording(&parts[1..], 0, MS, seed as u64));
+        let three = edges(&recording(&parts, 0, MS, seed as u64));
+        wrong += usize::from(!near(&two, &[900], 40)) + usize::from(!near(&three, &[1000, 1900], 60));
+    }
+    // A phase more than there are is found in 1 stretch of 100, and these recordings have five.
+    assert!(wrong <= (5 * recordings).div_ceil(100), "{wrong} of {}", 2 * recordings);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(draws(6) as u32))]
 
-    /// A later start moves the phases, a slower clock stretches them, and a stretch that is put in front adds one.
+    /// A later start changes nothing, because times without a date are counted from the first sample, and a slower clock
+    /// stretches the phases: also where chance shows one too many.
     #[test]
-    fn phases_follow_the_recording(seed in 0_u64..1000, shift in 0_i64..1_000_000, factor in 1_i64..50) {
+    fn phases_follow_the_clock(seed in 0_u64..1000, shift in 0_i64..1_000_000, factor in 1_i64..50) {
         let stretches = [(900, PARSING), (1100, RENDERING)];
-        let near = |found: &[i64], wanted: &[i64], slack: i64| {
-            found.len() == wanted.len() && found.iter().zip(wanted).all(|(a, b)| (a - b).abs() <= slack)
-        };
         let plain = edges(&recording(&stretches, 0, MS, seed));
-        prop_assert!(near(&plain, &[900], 40), "{plain:?}");
-        let shifted = edges(&recording(&stretches, shift * MS, MS, seed));
-        // Without a date, times are counted from the first sample.
-        prop_assert_eq!(&shifted, &plain);
-        let stretched = edges(&recording(&stretches, 0, MS * factor, seed));
-        prop_assert!(near(&stretched, &[900 * factor], 40 * factor), "{stretched:?}");
-        let spliced = edges(&recording(&[(1000, [5, 5, 85]), stretches[0], stretches[1]], 0, MS, seed));
-        prop_assert!(near(&spliced, &[1000, 1900], 60), "{spliced:?}");
+        prop_assert_eq!(&edges(&recording(&stretches, shift * MS, MS, seed)), &plain);
+        let stretched: Vec<i64> = plain.iter().map(|edge| edge * factor).collect();
+        let found = edges(&recording(&stretches, 0, MS * factor, seed));
+        prop_assert!(near(&found, &stretched, factor), "{found:?} instead of {stretched:?}");
     }
 }

@@ -9,7 +9,9 @@ use crate::transform::{
     AlignError, GivenError, MatchOptions, ProfileMetric, align, artefacts, fold_leaves, waiting_of,
 };
 use crate::tree::By;
-use crate::view::{BaseSide, DiffOptions, DiffSides, align_sides, diff, normalization_name, recording};
+use crate::view::{
+    BaseSide, DiffOptions, DiffSides, align_sides, diff, normalization_name, reconcile_counts, recording,
+};
 
 /// How an old side is compared with.
 #[derive(Clone, Debug)]
@@ -65,6 +67,9 @@ pub fn add_base(loaded: Loaded, old: Loaded, options: &BaseOptions) -> Result<Lo
     let mut sides =
         Sides { old: side(old.profile, old_metric), new: side(loaded.profile, metric), share_a_file: false };
     let matching = match_functions(&mut sides, &options.by, &options.matching).map_err(BaseError::Given)?;
+    let inputs = sides.old.inputs.iter_mut().chain(&mut sides.new.inputs);
+    let mut counts: Vec<_> = inputs.map(|input| (&mut input.profile, input.metric)).collect();
+    let reconciled = reconcile_counts(&mut counts);
     let (old_profile, new) = (&sides.old.inputs[0].profile, &sides.new.inputs[0].profile);
     let sides_compared = [(new, metric), (old_profile, old_metric)];
     let waiting = sides_compared.map(|(profile, metric)| waiting_of(&profile.meta.metrics, metric));
@@ -80,6 +85,7 @@ pub fn add_base(loaded: Loaded, old: Loaded, options: &BaseOptions) -> Result<Lo
     for (made, (profile, waiting)) in whole.meta.metrics[2..].iter_mut().zip(&waiting) {
         made.name.clone_from(&profile.meta.metrics[*waiting].name);
     }
+    whole.meta.warnings.extend(reconciled.map(|found| found.warning().to_string()));
     let ratio = ratio(options.normalize, (old_profile, old_metric), (new, metric))?;
     // Differences of scaled sums have to fit 64 bits too.
     let scaled = old_profile.meta.metrics[old_metric].total as f64 * ratio;

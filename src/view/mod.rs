@@ -32,12 +32,12 @@ mod values;
 
 pub use assembly::{BinaryCode, CodeSpot, NoAssembly, assembly};
 pub use chart::{ChartOptions, chart};
-pub(crate) use diff::align_owned_sides;
 pub use diff::{
     BudgetLimit, BudgetRule, BySideOptions, CallCounts, DiffOptions, DiffSides, DiffSort, NoOutliers,
     SampleSize, align_sides, by_side, check_budgets, count_calls, count_listed, diff, learn_noise,
     limit_by_side, limit_outliers, limit_rows, normalization_name, outliers, usual_normalization,
 };
+pub(crate) use diff::{align_owned_sides, reconcile_counts};
 pub use find::NotFound;
 pub use findings::findings;
 pub use flame::{FlameOptions, SiblingOrder, flame};

@@ -335,13 +335,18 @@ pub(in crate::output) fn learned(diff: &Diff) -> Option<String> {
     diff.learned_runs.map(|runs| format!("the noise of each function was learned from {runs} earlier runs"))
 }
 
-/// `59 tested rows are not shown, 2 of them regressed`; `None` if all are shown.
+/// `59 tested rows are not shown, 2 of them regressed`, or `59 rows are not shown` if none was tested; `None` if all are shown.
 pub(in crate::output) fn cut(diff: &Diff) -> Option<String> {
     let shown: HashSet<&str> = diff.with_verdict(RowVerdict::Regressed).map(|row| &*row.name).collect();
     let hidden = match diff.regressed.saturating_sub(shown.len()) {
         0 => String::new(),
         hidden => format!(", {} of them regressed", group_thousands(hidden as i128)),
     };
+    let rows = diff.header.elided_rows;
+    if diff.untestable.is_some() && rows > 0 {
+        let are = if rows == 1 { "row is" } else { "rows are" };
+        return Some(format!("{} {are} not shown", group_thousands(i128::from(rows))));
+    }
     not_shown(diff.elided_tested).map(|text| text + &hidden)
 }
 

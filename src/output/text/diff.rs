@@ -250,8 +250,10 @@ fn fitting(table: &Table, wanted: usize, style: &Style) -> Fitting {
     let rank = |index: usize| table.columns[index].rank;
     // The number of samples is shown only on wide terminals.
     let is_wide = |index: &usize| style.is_wide() || rank(*index) != Rank::Samples;
-    let mut shown: Vec<usize> =
-        (0..widths.len()).filter(|&index| widths[index] > 0).filter(is_wide).collect();
+    // Without a test, some columns are empty in all rows, the first of which has the titles.
+    let is_empty = |index: usize| rows.iter().skip(1).all(|(cells, _)| cells[index].is_empty());
+    let has_content = |index: &usize| widths[*index] > 0 && !is_empty(*index);
+    let mut shown: Vec<usize> = (0..widths.len()).filter(has_content).filter(is_wide).collect();
     let room = |shown: &[usize]| {
         let taken: usize = shown.iter().map(|&index| widths[index] + GAP).sum();
         style.width.map(|width| width.saturating_sub(taken))

@@ -1,5 +1,7 @@
 //! Pairs given by the user.
 
+use std::collections::BTreeMap;
+
 use hashbrown::HashMap;
 
 use super::pool::{EntryId, Groups, Pool, grouped};
@@ -25,6 +27,12 @@ pub enum GivenError {
         /// Its side: `old` or `new`.
         side: &'static str,
     },
+    /// Functions that both sides have are given in a circle, such as `a = b` and `b = a`.
+    #[error("{}: these lines swap functions that both sides have, which would give each the cost of another", .names.join(" = "))]
+    Cycle {
+        /// The names as given, from the first one back to it.
+        names: Vec<String>,
+    },
     /// A function is to have no match, but the other side has the same one.
     #[error("{name}: the {side} side has a function with the same name and place, so the two share a row")]
     OneRow {
@@ -43,16 +51,32 @@ impl GivenError {
             GivenError::Unknown { name, side } => GivenError::Unknown { name, side: other(side) },
             GivenError::Twice { name, side } => GivenError::Twice { name, side: other(side) },
             GivenError::OneRow { name, side } => GivenError::OneRow { name, side: other(side) },
+            GivenError::Cycle { names } => GivenError::Cycle { names: names.into_iter().rev().collect() },
         }
     }
 }
 
+/// Functions of the old side whose names were given to others.
+pub(super) struct Displaced(Vec<(EntryId, String)>);
+
+impl Displaced {
+    /// Fails if one of them has no match: then it would be counted together with the function that got its name.
+    pub(super) fn check(self, pairs: &MatchingState<'_>) -> Result<(), GivenError> {
+        let unmatched = self.0.into_iter().find(|(entry, _)| pairs.of_old[*entry].is_none());
+        unmatched.map_or(Ok(()), |(_, name)| Err(GivenError::OneRow { name, side: "old" }))
+    }
+}
+
 /// Matches the given pairs.
-pub(super) fn pair(pairs: &mut MatchingState<'_>, given: &[(String, String)]) -> Result<(), GivenError> {
+pub(super) fn pair(
+    pairs: &mut MatchingState<'_>,
+    given: &[(String, String)],
+) -> Result<Displaced, GivenError> {
     if given.is_empty() {
-        return Ok(());
+        return Ok(Displaced(Vec::new()));
     }
     let (old_names, new_names) = (Names::new(pairs.old), Names::new(pairs.new));
+    let mut links: BTreeMap<EntryId, Link<'_>> = BTreeMap::new();
     for (old, new) in given {
         let old_entry = named(&old_names, old, "old")?;
         let new_entry = named(&new_names, new, "new")?;
@@ -63,7 +87,11 @@ pub(super) fn pair(pairs: &mut MatchingState<'_>, given: &[(String, String)]) ->
             return Err(GivenError::Twice { name: new.clone(), side: "new" });
         }
         match (old_entry, new_entry) {
-            (Some(old), Some(new)) => pairs.pair(old, new, MatchMethod::Given, 1.0),
+            (Some(old_entry), Some(new_entry)) => {
+                let next = pairs.old.same_as(pairs.new.get(new_entry));
+                links.insert(old_entry, Link { old, new, next });
+                pairs.pair(old_entry, new_entry, MatchMethod::Given, 1.0);
+            }
             (Some(entry), None) if pairs.new.same_as(pairs.old.get(entry)).is_some() => {
                 return Err(GivenError::OneRow { name: old.clone(), side: "new" });
             }
@@ -76,7 +104,33 @@ pub(super) fn pair(pairs: &mut MatchingState<'_>, given: &[(String, String)]) ->
             }
         }
     }
-    Ok(())
+    if let Some(error) = links.keys().find_map(|&start| cycle(&links, start)) {
+        return Err(error);
+    }
+    let displaced = links.values().filter_map(|link| Some((link.next?, link.new.to_string())));
+    Ok(Displaced(displaced.collect()))
+}
+
+/// A given pair, as a step from a function of the old side to another one.
+struct Link<'g> {
+    old: &'g str,
+    new: &'g str,
+    /// The function of the old side that is the same as the new one of this pair.
+    next: Option<EntryId>,
+}
+
+/// The circle of two or more pairs that starts here, if there is one. A function given as its own match is none.
+fn cycle(links: &BTreeMap<EntryId, Link<'_>>, start: EntryId) -> Option<GivenError> {
+    let first = links.get(&start)?;
+    let mut names = vec![first.old.to_string(), first.new.to_string()];
+    let mut next = first.next?;
+    // Each function is in at most one pair, so a way either ends or comes back to its start.
+    while next != start {
+        let link = links.get(&next)?;
+        names.push(link.new.to_string());
+        next = link.next?;
+    }
+    (names.len() > 2).then_some(GivenError::Cycle { names })
 }
 
 /// The function with this name; `None` if the name is empty, which stands for no function.

@@ -158,7 +158,8 @@ impl Matching {
     /// assert_eq!(to_notation(&matching.apply_old(0, &old)), "main;read;parseNumber 30\nmain;write 70");
     /// ```
     ///
-    /// Fails if the given pairs contain an unknown function, or a function twice, or separate what has one name on both sides.
+    /// Fails if the given pairs contain an unknown function, a function twice, or a circle of functions that both sides have, or
+    /// if they separate what has one name on both sides.
     pub fn find(
         old: &[SideProfile<'_>],
         new: &[SideProfile<'_>],
@@ -166,7 +167,7 @@ impl Matching {
     ) -> Result<Matching, GivenError> {
         let (old, new) = parallel::both(|| Pool::new(old), || Pool::new(new));
         let mut pairs = MatchingState::new(&old, &new);
-        given::pair(&mut pairs, &options.given)?;
+        let displaced = given::pair(&mut pairs, &options.given)?;
         same::pair_same(&mut pairs, options.exact);
         if !options.exact {
             places::pair_by_place(&mut pairs);
@@ -174,6 +175,7 @@ impl Matching {
             names::pair_normalised(&mut pairs);
             renames::pair_renamed(&mut pairs, options.least_share);
         }
+        displaced.check(&pairs)?;
         Ok(pairs.finish())
     }
 

@@ -235,6 +235,27 @@ fn a_function_can_be_said_to_have_no_match() {
     assert_eq!(found("", "write"), one_row("old"));
 }
 
+#[test]
+fn functions_of_both_sides_cannot_be_swapped() {
+    let old = from_notation("main;a 30\nmain;b 50\nmain;c 20\nmain;d 5");
+    let new = from_notation("main;a 31\nmain;b 49\nmain;c 20\nmain;e 5");
+    let found_by = |exact: bool, pairs: &[(&str, &str)]| {
+        let given = pairs.iter().map(|(old, new)| (old.to_string(), new.to_string())).collect();
+        let options = MatchOptions { given, exact, ..MatchOptions::default() };
+        Matching::find(&[(&old, 0)], &[(&new, 0)], &options).map(|_| ())
+    };
+    let found = |pairs: &[(&str, &str)]| found_by(false, pairs);
+    let cycle =
+        |names: &[&str]| Err(GivenError::Cycle { names: names.iter().map(ToString::to_string).collect() });
+    assert_eq!(found(&[("a", "b"), ("b", "a")]), cycle(&["a", "b", "a"]));
+    assert_eq!(found(&[("c", "b"), ("b", "a"), ("a", "c")]), cycle(&["a", "c", "b", "a"]));
+    // A function is its own match, and a chain that ends in a new name is a chain of renames.
+    assert_eq!(found(&[("a", "a"), ("b", "b")]), Ok(()));
+    assert_eq!(found(&[("a", "b"), ("b", "c"), ("c", "e")]), Ok(()));
+    // Without a match, `c` of the old side would be counted with `d`, which got its name.
+    assert_eq!(found_by(true, &[("d", "c")]), Err(GivenError::OneRow { name: "c".to_string(), side: "old" }));
+}
+
 /// A program: each function calls some of those after it, and stacks are walks through it.
 fn program() -> impl Strategy<Value = Vec<(Vec<usize>, i64)>> {
     prop::collection::vec((prop::collection::vec(1..4_usize, 1..8), 1..500_i64), 20..80).prop_map(|walks| {

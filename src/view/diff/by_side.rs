@@ -68,7 +68,7 @@ pub fn by_side(mut builds: Vec<Diff>, options: &BySideOptions) -> BySide {
             row.builds.iter().zip(&recorded).filter_map(|(cell, totals)| Some((cell.as_ref()?, totals)));
         cells.any(|(cell, &totals)| is_heavy(cell, options.min_share / 100.0, totals))
     });
-    rows.limit_others(options.others.unwrap_or(usize::MAX));
+    rows.limit_others(options.others.unwrap_or(usize::MAX), false);
     rows.limit(options.limit.unwrap_or(usize::MAX));
     all
 }

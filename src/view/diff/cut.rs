@@ -98,11 +98,12 @@ impl<R: Row> Rows<'_, R> {
         self.keep(|_| place.next().is_some_and(|place| place < limit));
     }
 
-    /// Leaves out all tested rows that are not significant but the first `limit`.
-    pub(super) fn limit_others(&mut self, limit: usize) {
+    /// Leaves out all rows that were compared and are not significant but the first `limit`. If costs were compared without a
+    /// test, that is all rows.
+    pub(super) fn limit_others(&mut self, limit: usize, untested: bool) {
         let mut left = limit;
         self.keep(|row| {
-            let is_other = row.rank() == Rank::NotSignificant;
+            let is_other = row.rank() == Rank::NotSignificant || untested && row.rank() == Rank::Untested;
             let is_kept = !is_other || left > 0;
             left -= usize::from(is_other && is_kept);
             is_kept

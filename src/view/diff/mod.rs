@@ -12,6 +12,7 @@ mod mix;
 mod noise;
 mod options;
 mod outliers;
+mod plain_counts;
 mod reduced;
 mod rows;
 mod sample_size;
@@ -35,6 +36,7 @@ use crate::unit::{Family, Unit};
 use crate::view::diff::causes::Causes;
 use crate::view::diff::cut::{Rows, is_heavy};
 use crate::view::diff::mix::Mix;
+use crate::view::diff::plain_counts::Reconciled;
 use crate::view::diff::rows::{COUNTLESS, RowBuilder};
 use crate::view::diff::significance::{counts, test};
 use crate::view::diff::totals::{SideTotals, check_common};
@@ -47,6 +49,7 @@ pub use history::count_listed;
 pub use noise::learn_noise;
 pub use options::{DiffOptions, DiffSides, DiffSort, normalization_name};
 pub use outliers::{NoOutliers, limit_outliers, outliers};
+pub(crate) use plain_counts::reconcile as reconcile_counts;
 pub use sample_size::SampleSize;
 use sample_size::{Recorded, heap_variances, sample_size};
 
@@ -67,9 +70,11 @@ pub fn align_sides(
 
 /// [`align_sides`], but the profiles are dropped on the way, which saves memory.
 pub(crate) fn align_owned_sides(
-    profiles: Vec<(Profile, usize)>,
+    mut profiles: Vec<(Profile, usize)>,
     keep: LoadOptions,
 ) -> Result<(Profile, SampleSize), AlignError> {
+    let mut inputs: Vec<_> = profiles.iter_mut().map(|(profile, metric)| (profile, *metric)).collect();
+    let reconciled = reconcile_counts(&mut inputs);
     let given: Vec<(&Profile, usize)> = profiles.iter().map(|(profile, metric)| (profile, *metric)).collect();
     let recorded = Recorded::of(&given);
     let (rows, scale) = heap_variances(&given).map(|heap| (heap.rows, heap.scale)).unzip();
@@ -78,6 +83,10 @@ pub(crate) fn align_owned_sides(
     let mut whole = align_owned(profiles.into_iter().map(part).collect(), keep)?;
     if let Some(scale) = scale {
         return Ok((whole, SampleSize::ByVariance(scale)));
+    }
+    whole.meta.warnings.extend(reconciled.as_ref().map(|found| found.warning().to_string()));
+    if matches!(reconciled, Some(Reconciled::Shares(_))) {
+        return Ok((whole, SampleSize::Unknown));
     }
     let (size, note) = sample_size(&recorded, &whole, 0);
     whole.meta.warnings.extend(note);
@@ -113,6 +122,7 @@ pub fn diff(profile: &Profile, sides: DiffSides, options: &DiffOptions) -> Resul
     let core_ratio = core_ratio(comparison.as_ref(), options.test.normalize, &sides, [&old, &new]);
     let tested = mix.as_ref().map_or((&subject, &counted), |mix| (&mix.subject, &mix.counted));
     let explained = causes::explain(tested, comparison.as_ref(), &sides, mix.as_ref());
+    let is_tested = untestable.is_none();
     let made = RowBuilder {
         subject: &subject,
         old: &old,
@@ -122,9 +132,10 @@ pub fn diff(profile: &Profile, sides: DiffSides, options: &DiffOptions) -> Resul
         new_series: sides.old.profiles..count,
         sort: options.sort,
         causes: &explained.causes,
+        has_tests: is_tested,
     }
     .build();
-    let sensitivity = comparison.as_ref().and_then(Sensitivity::of);
+    let sensitivity = comparison.as_ref().filter(|_| is_tested).and_then(Sensitivity::of);
     let seen = |share: f64| sensitivity.as_ref().and_then(|sensitivity| detectable_ratio(share, sensitivity));
     let suffices = seen(TYPICAL_SHARE).is_some_and(|ratio| ratio <= options.wanted_ratio);
     let budgets: Vec<_> = options
@@ -150,7 +161,7 @@ pub fn diff(profile: &Profile, sides: DiffSides, options: &DiffOptions) -> Resul
         header: header(&subject, &sides, comparison.as_ref(), mix.as_ref(), options),
         noise: comparison.as_ref().and_then(estimated_noise),
         learned_runs: options.history.as_ref().map(|history| history.runs),
-        samples_estimated: !matches!(sides.size, SampleSize::Known(_)),
+        samples_estimated: matches!(sides.size, SampleSize::ByVariance(_) | SampleSize::Unknown),
         tested: made.tested,
         verdict,
         regressed: made.regressed,
@@ -185,10 +196,7 @@ pub fn diff(profile: &Profile, sides: DiffSides, options: &DiffOptions) -> Resul
         samples_needed_per_run: pure.as_ref().and_then(|sensitivity| {
             samples_needed_per_run(TYPICAL_SHARE, options.wanted_ratio, RUNS, sensitivity)
         }),
-        too_noisy: comparison
-            .as_ref()
-            .filter(|comparison| comparison.is_bulk_too_noisy())
-            .and_then(|comparison| comparison.model.as_ref().map(|model| model.noise().1)),
+        too_noisy: comparison.as_ref().filter(|_| is_tested).and_then(too_noisy),
         doubt: doubtful_core(&subject, &old, comparison.as_ref()),
         shifted: 0,
         default_metric: true,
@@ -203,9 +211,11 @@ pub fn diff(profile: &Profile, sides: DiffSides, options: &DiffOptions) -> Resul
 /// Leaves out the rows that are not asked for, and counts them.
 fn cut_rows(diff: &mut Diff, options: &DiffOptions) {
     let recorded = (diff.old.total, diff.new.total);
+    // Without a test, rows are in the order of what they cost if that is known at all.
+    let is_ordered = diff.untestable.is_some() && diff.rows.iter().any(|row| row.ratio.is_some());
     let mut rows = Rows::of_diff(diff);
     rows.keep(|row| is_heavy(row, options.min_share / 100.0, recorded));
-    rows.limit_others(options.others.unwrap_or(usize::MAX));
+    rows.limit_others(options.others.unwrap_or(usize::MAX), is_ordered);
     rows.limit(options.limit.unwrap_or(usize::MAX));
 }
 
@@ -285,6 +295,12 @@ fn no_scale(scale: Scale) -> Option<String> {
             "how much unchanged code costs on each side is known only within a factor of {factor:.2} up or down"
         )),
     }
+}
+
+/// How much functions of all sizes changed, if that is more than runs of one program do.
+fn too_noisy(comparison: &Comparison) -> Option<f64> {
+    let is_noisy = comparison.is_bulk_too_noisy();
+    comparison.model.as_ref().filter(|_| is_noisy).map(|model| model.noise().1)
 }
 
 fn doubt(comparison: &Comparison) -> Option<Doubt> {

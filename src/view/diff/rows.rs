@@ -33,6 +33,8 @@ pub(super) struct RowBuilder<'r, 'p> {
     pub(super) sort: Option<DiffSort>,
     /// Why costs changed.
     pub(super) causes: &'r [DiffCause],
+    /// Whether the tests of the comparison mean anything.
+    pub(super) has_tests: bool,
 }
 
 /// The rows, and counts of functions.
@@ -185,14 +187,15 @@ impl RowBuilder<'_, '_> {
         DiffRow {
             test: row.measure,
             ratio: row.ratio,
-            ratio_low: row.ratio_low,
-            ratio_high: row.ratio_high,
+            ratio_low: row.ratio_low.filter(|_| self.has_tests),
+            ratio_high: row.ratio_high.filter(|_| self.has_tests),
             points: row.points * 100.0,
-            p: Some(evidence.p),
-            q: Some(evidence.q),
+            p: self.has_tests.then_some(evidence.p),
+            q: self.has_tests.then_some(evidence.q),
             verdict: row.verdict,
             line: line.or_else(|| lines.get(&key).copied().filter(|_| row.verdict == Verdict::Regressed)),
             samples: (row.old.max(row.new) < COUNTLESS
+                && self.has_tests
                 && self.comparison.is_some_and(Comparison::counts_samples))
             .then_some(EffectiveSamples { old: row.old, new: row.new }),
             tested: row.increase.reachable || row.decrease.reachable,

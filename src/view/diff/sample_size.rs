@@ -12,6 +12,10 @@ pub enum SampleSize {
     /// It differs between functions, and follows from the variances in the column after those of the
     /// profiles, multiplied by this factor.
     ByVariance(f64),
+    /// The mean time of the samples that a pair of profiles counts. It tells what functions cost compared with unchanged
+    /// code, but not how much runs of this kind differ: a V8 profile varies by far more than its number of samples
+    /// suggests, because the compiler inlines other functions in each run.
+    Mean(i64),
     /// The profiles do not determine it.
     Unknown,
 }
@@ -20,14 +24,14 @@ impl SampleSize {
     /// How much of the metric makes one sample; 1 if that is not the same for all functions.
     pub(super) fn of_sample(self) -> f64 {
         match self {
-            SampleSize::Known(size) => size as f64,
+            SampleSize::Known(size) | SampleSize::Mean(size) => size as f64,
             SampleSize::ByVariance(_) | SampleSize::Unknown => 1.0,
         }
     }
 }
 
 /// Metrics that count samples.
-const SAMPLES: &[&str] = &["samples", "sample", "events", "hits"];
+pub(super) const SAMPLES: &[&str] = &["samples", "sample", "events", "hits"];
 
 /// Metrics that several threads contribute to at once, or that a few long events dominate: their rows
 /// are not independent of each other.
@@ -121,6 +125,8 @@ pub(super) struct Recorded {
     is_dependent: bool,
     /// Whether their own counts of samples, if there are any, are those that follow from the period.
     counts_agree: bool,
+    /// The mean time of a sample in a pair of profiles that count samples of unequal length.
+    mean_time: Option<i64>,
 }
 
 impl Recorded {
@@ -129,6 +135,7 @@ impl Recorded {
             profiles: profiles.len(),
             is_dependent: profiles.iter().any(|&(profile, metric)| is_dependent(profile, metric)),
             counts_agree: profiles.iter().all(|&(profile, metric)| counts_agree(profile, metric)),
+            mean_time: mean_time(profiles),
         }
     }
 }
@@ -169,8 +176,35 @@ pub(super) fn sample_size(
         (Some(size), Some(shortest)) if common.is_sample_size() && size >= shortest => {
             (SampleSize::Known(size), None)
         }
-        _ => (SampleSize::Unknown, None),
+        _ => (recorded.mean_time.map_or(SampleSize::Unknown, SampleSize::Mean), None),
     }
+}
+
+/// The mean time of a sample in a single pair of profiles that have no sampling period, but count their samples, such as V8's.
+/// Several runs show themselves how much they differ, which is the better measure.
+fn mean_time(profiles: &[(&Profile, usize)]) -> Option<i64> {
+    let &[(first, metric), _] = profiles else { return None };
+    let recorded = &first.meta.metrics.get(metric)?.unit;
+    if Unit::parse(recorded).family() != Family::Time {
+        return None;
+    }
+    let (mut time, mut count) = (0_i64, 0_i64);
+    for &(profile, metric) in profiles {
+        let meta = &profile.meta;
+        let counts = meta.metrics.iter().position(|metric| SAMPLES.contains(&metric.name.as_str()))?;
+        let both = [metric, counts].map(|metric| &meta.metrics[metric]);
+        if both[0].unit != *recorded || both.iter().any(|metric| metric.divisor != 1) || meta.period.is_some()
+        {
+            return None;
+        }
+        let values = &profile.samples.values;
+        // Samples that are idle have no time of this metric.
+        let busy = values[counts].iter().zip(&values[metric]).filter(|(_, time)| **time != 0);
+        for (samples, own) in busy {
+            (count, time) = (count.checked_add(*samples)?, time.checked_add(*own)?);
+        }
+    }
+    (time > 0 && count > 0).then(|| (time / count).max(1))
 }
 
 /// Plain counts, which may have been multiplied by some factor.
@@ -276,6 +310,19 @@ mod tests {
         assert_eq!(size(&profile("cpu", "microseconds", &rows(1))), SampleSize::Unknown);
         assert_eq!(size(&profile("wall", "microseconds", &rows(10_000))), SampleSize::Unknown);
         assert_eq!(size(&profile("size", "bytes", &rows(16))), SampleSize::Unknown);
+    }
+
+    #[test]
+    fn a_pair_that_counts_samples_of_unequal_length_has_a_mean() {
+        let mut v8 = profile("cpu", "microseconds", "a 400 1\nb 800 1\nc 3000 7");
+        let pair_of = |profile: &Profile| mean_time(&[(profile, 0), (profile, 0)]);
+        assert_eq!(pair_of(&v8), None);
+        v8.meta.metrics[1].name = "samples".into();
+        assert_eq!(pair_of(&v8), Some(466));
+        // Several runs show more, and a period says it better.
+        assert_eq!(mean_time(&[(&v8, 0), (&v8, 0), (&v8, 0)]), None);
+        v8.meta.period = Some(Period { name: "cpu".into(), unit: "microseconds".into(), value: 500 });
+        assert_eq!(pair_of(&v8), None);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use crate::profile::Id;
 use crate::stats::attribution::attribute;
-use crate::stats::compare::{Comparison, compare};
+use crate::stats::compare::{Comparison, Evidence, compare, untested_verdict};
 use crate::stats::effective::heap_unit;
 use crate::stats::{Incomparable, ProfileCounts, SampleCounts, SampleUnit, TestOptions};
 use crate::tree::{Flat, Subject};
@@ -23,7 +23,7 @@ pub(super) fn counts(counted: &Flat, sides: &DiffSides) -> SampleCounts {
         })
         .collect();
     let sample_unit = match sides.size {
-        SampleSize::Known(_) => SampleUnit::Samples,
+        SampleSize::Known(_) | SampleSize::Mean(_) => SampleUnit::Samples,
         SampleSize::ByVariance(scale) => units(&sampled, counted, count, scale),
         SampleSize::Unknown => SampleUnit::Unknown,
     };
@@ -51,6 +51,10 @@ pub(super) fn test(
     match compare(counts, &TestOptions { learned, functions, ..options.test.clone() }) {
         Ok(mut comparison) => {
             let old = sides.old.profiles;
+            if matches!(sides.size, SampleSize::Mean(_)) {
+                withhold_verdicts(&mut comparison);
+                return Ok((Some(comparison), Some(UNKNOWN_VARIATION.to_string())));
+            }
             if subject.calls.is_some() {
                 attribute(&mut comparison, &CountedGraph::new(subject, old, count, size));
             } else {
@@ -70,6 +74,19 @@ pub(super) fn test(
         }
         Err(error) => Err(error),
     }
+}
+
+/// Why costs of a pair whose sample size is only a mean are compared without a verdict.
+const UNKNOWN_VARIATION: &str = "profiles of this kind differ from run to run by more than sampling explains, so two or more profiles per side are needed";
+
+/// Leaves what functions cost, but not whether a change is significant.
+fn withhold_verdicts(comparison: &mut Comparison) {
+    let none = Evidence { p: 1.0, q: 1.0, reachable: false };
+    for row in &mut comparison.hypotheses {
+        (row.increase, row.decrease) = (none, none);
+        row.verdict = untested_verdict(row.old, row.new);
+    }
+    comparison.tested = 0;
 }
 
 /// The size of a sample for each function, from the variances in the columns after the profiles.

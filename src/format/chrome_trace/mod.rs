@@ -446,4 +446,18 @@ mod tests {
             "stackFrames": {"2": {"name": "f(http://a/b.js:3:4)", "category": "JavaScript", "parent": 1}, "1": {"name": "[root]", "category": "root"}}}"#;
         assert_eq!(to_notation(&load(text).unwrap()), "[root] 1 0\n[root];f@http://a/b.js:0 1 4");
     }
+
+    #[test]
+    fn weights_of_samples_are_a_metric_for_each_event() {
+        let text = r#"{"traceEvents": [], "stackFrames": {"1": {"name": "main"}, "2": {"name": "f", "parent": 1}}, "samples": [
+            {"cpu": 0, "tid": 1, "ts": 1000.0, "name": "cycles:HG", "sf": 2, "weight": 5},
+            {"cpu": 0, "tid": 1, "ts": 1001.0, "name": "faults", "sf": 1, "weight": "0.5"},
+            {"cpu": 0, "tid": 1, "ts": 1004.0, "name": "cycles:HG", "sf": 2}]}"#;
+        let profile = load(text).unwrap();
+        let metrics: Vec<_> =
+            profile.meta.metrics.iter().map(|metric| (&*metric.name, metric.total)).collect();
+        assert_eq!(metrics, [("samples", 3), ("cpu", 4), ("cycles:HG", 6), ("faults", 5)]);
+        assert_eq!((profile.meta.default_metric, profile.meta.metrics[3].divisor), (2, 10));
+        assert_eq!(to_notation(&profile), "main 1 3 0 5\nmain;f 2 1 6 0");
+    }
 }

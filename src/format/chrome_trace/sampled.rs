@@ -1,9 +1,12 @@
 //! Samples stored next to the events of a trace, as written by Hermes.
 
+use std::borrow::Cow;
+
 use hashbrown::HashMap;
 
 use crate::format::ParseError;
 use crate::format::chrome_trace::{ThreadKey, Threads};
+use crate::format::decimals::Decimals;
 use crate::format::json::Json;
 use crate::format::v8::call_frame::CallFrame;
 use crate::format::v8::samples::{SampleWriter, declare_metrics};
@@ -11,7 +14,7 @@ use crate::format::v8::tree::V8Tree;
 use crate::profile::{FrameId, ProfileBuilder};
 
 /// Adds the `samples`, whose `sf` refers to `stackFrames`. As in V8 CPU profiles, a sample lasts until the
-/// next sample of its thread.
+/// next sample of its thread. Where samples have weights, these are a metric that is called like what was sampled.
 pub(super) fn write(
     mut samples: Json,
     mut frames: Json,
@@ -27,41 +30,118 @@ pub(super) fn write(
     }
     tree.link();
     let mut order: Vec<ThreadKey> = Vec::new();
-    let mut by_thread: HashMap<ThreadKey, Vec<(i64, i64)>> = HashMap::new();
+    let mut by_thread: HashMap<ThreadKey, Vec<Sample>> = HashMap::new();
+    let mut weights = Weights::default();
     samples.array()?;
     while samples.element()? {
-        let (key, moment, node) = read_sample(&mut samples)?;
+        let (key, sample) = read_sample(&mut samples, &mut weights)?;
         let of_thread = by_thread.entry(key).or_insert_with_key(|key| {
             order.push(key.clone());
             Vec::new()
         });
-        of_thread.push((moment, node));
+        of_thread.push(sample);
+    }
+    let mut metrics = weights.declare(builder);
+    for sample in by_thread.values().flatten() {
+        metrics.keep(builder, sample);
     }
     for key in order {
         let mut of_thread = by_thread.remove(&key).unwrap_or_default();
-        of_thread.sort_by_key(|&(moment, _)| moment);
+        of_thread.sort_by_key(|sample| sample.moment);
         let mut writer = SampleWriter::new(0).labelled(&threads.thread_of(&key), builder);
-        for (moment, node) in of_thread {
-            writer.sample(builder, &mut tree, (node, 0), moment)?;
+        for sample in of_thread {
+            writer.sample(builder, &mut tree, (sample.node, 0), sample.moment)?;
+            metrics.set(builder, &sample, &mut writer);
         }
         writer.finish(builder, None);
     }
     Ok(())
 }
 
-fn read_sample<'a>(json: &mut Json<'a>) -> Result<(ThreadKey<'a>, i64, i64), ParseError> {
-    let (mut key, mut moment, mut node) = (ThreadKey::default(), 0, -1);
+/// A sample of `samples`.
+struct Sample {
+    /// In µs.
+    moment: i64,
+    node: i64,
+    /// The number of what was sampled, among those of [`Weights`].
+    event: usize,
+    weight: f64,
+}
+
+/// What was sampled, and whether any weight is not 1.
+#[derive(Default)]
+struct Weights<'a> {
+    events: Vec<Cow<'a, str>>,
+    numbers: HashMap<Cow<'a, str>, usize>,
+    any: bool,
+}
+
+impl<'a> Weights<'a> {
+    /// The number of an event.
+    fn number(&mut self, event: Cow<'a, str>) -> usize {
+        let events = &mut self.events;
+        *self.numbers.entry(event).or_insert_with_key(|event| {
+            events.push(event.clone());
+            events.len() - 1
+        })
+    }
+
+    /// Declares a metric for each event if the weights say more than the number of samples does.
+    fn declare(&self, builder: &mut ProfileBuilder) -> Metrics {
+        let events = if self.any { &self.events[..] } else { &[] };
+        let name = |event: &str| if event.is_empty() { "weight".to_string() } else { event.to_string() };
+        let of_events: Vec<usize> =
+            events.iter().map(|event| builder.metric(&name(event), "count")).collect();
+        if let Some(&first) = of_events.first() {
+            builder.meta.default_metric = first;
+        }
+        Metrics { of_events, decimals: Decimals::default() }
+    }
+}
+
+/// The metrics of the weights; none if all weights are 1.
+struct Metrics {
+    of_events: Vec<usize>,
+    decimals: Decimals,
+}
+
+impl Metrics {
+    /// Raises the divisor of the sample's metric to fit its weight.
+    fn keep(&mut self, builder: &mut ProfileBuilder, sample: &Sample) {
+        if let Some(&metric) = self.of_events.get(sample.event) {
+            self.decimals.keep(builder, metric, sample.weight);
+        }
+    }
+
+    fn set(&mut self, builder: &mut ProfileBuilder, sample: &Sample, writer: &mut SampleWriter) {
+        if let Some(&metric) = self.of_events.get(sample.event) {
+            writer.set(metric, self.decimals.integer(builder, metric, sample.weight));
+        }
+    }
+}
+
+fn read_sample<'a>(
+    json: &mut Json<'a>,
+    weights: &mut Weights<'a>,
+) -> Result<(ThreadKey<'a>, Sample), ParseError> {
+    let mut key = ThreadKey::default();
+    let mut sample = Sample { moment: 0, node: -1, event: 0, weight: 1.0 };
+    let mut event = Cow::default();
     json.object()?;
     while let Some(member) = json.key()? {
         match &*member {
             "pid" => key.0 = json.text_if_any()?.unwrap_or_default(),
             "tid" => key.1 = json.text_if_any()?.unwrap_or_default(),
-            "ts" => moment = json.number_if_any()?.unwrap_or(0.0) as i64,
-            "sf" => node = json.number_if_any()?.unwrap_or(-1.0) as i64,
+            "name" => event = json.text_if_any()?.unwrap_or_default(),
+            "weight" => sample.weight = json.number_if_any()?.unwrap_or(1.0),
+            "ts" => sample.moment = json.number_if_any()?.unwrap_or(0.0) as i64,
+            "sf" => sample.node = json.number_if_any()?.unwrap_or(-1.0) as i64,
             _ => json.skip()?,
         }
     }
-    Ok((key, moment, node))
+    sample.event = weights.number(event);
+    weights.any |= (sample.weight - 1.0).abs() > f64::EPSILON;
+    Ok((key, sample))
 }
 
 fn read_frame(

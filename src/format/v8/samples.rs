@@ -30,6 +30,8 @@ pub(in crate::format) struct SampleWriter {
     start: i64,
     /// The latest sample: its stack and its timestamp in µs. Its duration is only known with the next one.
     pending: Option<(StackId, i64)>,
+    /// The values of the latest sample: 1, its duration, and those of further metrics.
+    values: Vec<i64>,
     backwards: u64,
     unknown: u64,
 }
@@ -42,6 +44,7 @@ impl SampleWriter {
             skipped_labels: false,
             start,
             pending: None,
+            values: vec![1, 0],
             backwards: 0,
             unknown: 0,
         }
@@ -72,6 +75,14 @@ impl SampleWriter {
         let timestamp = self.write_pending(builder, timestamp);
         self.pending = Some((stack, timestamp));
         Ok(())
+    }
+
+    /// Sets the value of a further metric for the sample that was just added.
+    pub(in crate::format) fn set(&mut self, metric: usize, value: i64) {
+        if self.values.len() <= metric {
+            self.values.resize(metric + 1, 0);
+        }
+        self.values[metric] = value;
     }
 
     /// Writes the last sample, which lasts until the `end` of the recording if that is known.
@@ -110,11 +121,12 @@ impl SampleWriter {
         self.backwards += u64::from(timestamp < since);
         let timestamp = timestamp.max(since);
         let time = since.saturating_sub(self.start).saturating_mul(1000);
-        let duration = timestamp.saturating_sub(since);
+        self.values[1] = timestamp.saturating_sub(since);
         if self.skipped_labels {
             builder.skipped_labels();
         }
-        builder.sample(stack, self.labels, Some(time), &[1, duration]);
+        builder.sample_from(0, stack, self.labels, Some(time), &self.values);
+        self.values[2..].fill(0);
         timestamp
     }
 }

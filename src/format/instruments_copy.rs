@@ -6,7 +6,8 @@
 //! 4273.0ms   99.9% ↹ 12 ↹ ↹ main
 //! ```
 //!
-//! Of allocations, the columns are `Bytes Used` and `Count`, both with what the callees have.
+//! Of allocations, the columns are `Bytes Used` and `Count`, both with what the callees have. Numbers are written as in the region that
+//! the computer is set to: `4.273,0ms   99,9%`.
 
 use crate::format::indented_tree::{From, IndentedTree, plain_sample};
 use crate::format::text::{BadLines, Lines, lossy};
@@ -39,6 +40,7 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
     let total_unit = bracketed(titles[0]);
     let count_column = titles.iter().position(|title| *title == "Count");
     let mut tree = IndentedTree::default();
+    let mut decimal = None;
     let (mut bad, mut good) = (BadLines::default(), 0);
     while lines.advance()? {
         let line = lossy(lines.line());
@@ -46,7 +48,8 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
             continue;
         }
         let columns: Vec<&str> = line.split('\t').collect();
-        let total = columns.first().and_then(|text| amount(text, total_unit));
+        let decimal = *decimal.get_or_insert_with(|| decimal_mark(&line));
+        let total = columns.first().and_then(|text| amount(text, total_unit, decimal));
         let name = columns.last().filter(|_| columns.len() == titles.len());
         let (Some((total, unit)), Some(name)) = (total, name) else {
             bad.add(lines.number());
@@ -61,11 +64,11 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
         }
         let own = own_column
             .and_then(|column| columns.get(column))
-            .map(|text| amount(text, own_unit).map_or(0, |(own, _)| own));
+            .map(|text| amount(text, own_unit, decimal).map_or(0, |(own, _)| own));
         let frame = builder.named_frame(&demangle(name.trim()));
         let indent = name.len() - name.trim_start_matches(' ').len();
-        let count =
-            count_column.and_then(|column| amount(columns.get(column)?, "")).map_or(0, |(count, _)| count);
+        let count = count_column.and_then(|column| amount(columns.get(column)?, "", decimal));
+        let count = count.map_or(0, |(count, _)| count);
         tree.add(&mut builder, From::Root, plain_sample, (indent, frame), [(total, own), (count, None)]);
         good += 1;
     }
@@ -119,12 +122,24 @@ const UNITS: &[(&str, Quantity, f64)] = &[
     ("G", Quantity::Count, 1e9),
 ];
 
+/// What separates the decimals of a line's numbers: that of its percentages, which always have one.
+fn decimal_mark(line: &str) -> char {
+    let before_percent = line.split('%').next().filter(|before| before.len() < line.len());
+    let fraction =
+        before_percent.map(|before| before.trim_end().trim_end_matches(|c: char| c.is_ascii_digit()));
+    if fraction.is_some_and(|whole| whole.ends_with(',')) { ',' } else { '.' }
+}
+
+/// Marks between groups of digits, as in `4,273`, `4.273`, `4’273` and `4 273` with a space that does not break lines.
+const GROUPING: [char; 6] = ['.', ',', '\'', '’', '\u{a0}', '\u{202f}'];
+
 /// The value of `4273.0ms   99.9%`, `96.08 Gc  100.0%` or, if the title has the unit, `693`.
-fn amount(text: &str, unit: &str) -> Option<(i64, Quantity)> {
+fn amount(text: &str, unit: &str, decimal: char) -> Option<(i64, Quantity)> {
     let text = text.trim();
-    let digits = text.find(|c: char| !(c.is_ascii_digit() || ".,".contains(c))).unwrap_or(text.len());
+    let digits = text.find(|c: char| !(c.is_ascii_digit() || GROUPING.contains(&c))).unwrap_or(text.len());
     let (number, rest) = text.split_at(digits);
-    let number: f64 = number.replace(',', "").parse().ok()?;
+    let number: String = number.chars().filter(|&c| c == decimal || c.is_ascii_digit()).collect();
+    let number: f64 = number.replace(decimal, ".").parse().ok()?;
     let written = rest.split_whitespace().next().filter(|word| word.starts_with(char::is_alphabetic));
     let unit = written.unwrap_or(unit);
     let &(_, quantity, size) = UNITS.iter().find(|(name, ..)| *name == unit)?;
@@ -171,6 +186,20 @@ mod tests {
         assert_eq!(to_notation(&profile), "start 1047040 1\nstart;main 512 1\nstart;main;malloc 1024 1");
     }
 
+    #[test]
+    fn numbers_are_written_as_in_the_region() {
+        let expected = "start 1003000000\nstart;f 4272500000000";
+        for lines in [
+            "4,273.5 s  100.0%\t1,003 ms\t\tstart\n4,272.5 s  99.9%\t4272.50 s\t\t f\n",
+            "4.273,5 s  100,0 %\t1.003 ms\t\tstart\n4.272,5 s  99,9 %\t4272,50 s\t\t f\n",
+            "4\u{202f}273,5 s  100,0\u{a0}%\t1\u{a0}003\u{a0}ms\t\tstart\n4\u{a0}272,5\u{a0}s  99,9 %\t4272,5\u{a0}s\t\t f\n",
+            "4’273.5 s  100.0%\t1'003 ms\t\tstart\n4'272.5 s  99.9%\t4272.5 s\t\t f\n",
+        ] {
+            let text = format!("Weight\tSelf Weight\t\tSymbol Name\n{lines}");
+            assert_eq!(to_notation(&load(&text).unwrap()), expected, "{lines}");
+        }
+    }
+
     /// Instruments 16 has another title, no empty column, and more indentation.
     #[test]
     fn the_last_column_may_be_called_names() {
@@ -191,10 +220,10 @@ mod tests {
             ("1,024 Bytes", 1024),
             ("12", 12),
         ] {
-            assert_eq!(amount(text, "").map(|(value, _)| value), Some(value), "{text}");
+            assert_eq!(amount(text, "", '.').map(|(value, _)| value), Some(value), "{text}");
         }
-        assert_eq!(amount("693", "ms").map(|(value, _)| value), Some(693_000_000));
-        assert!(amount("-", "").is_none() && amount("3 parsecs", "").is_none());
+        assert_eq!(amount("693", "ms", '.').map(|(value, _)| value), Some(693_000_000));
+        assert!(amount("-", "", '.').is_none() && amount("3 parsecs", "", '.').is_none());
         let error = load("Weight\tSelf Weight\t\tSymbol Name\nsome text\n").unwrap_err().to_string();
         assert_eq!(
             error,

@@ -5,7 +5,7 @@ use hashbrown::HashMap;
 use crate::profile::{LabelSetId, Profile, WAITS};
 
 /// Formats that list the samples of a thread in the order in which they were taken.
-const IN_ORDER: &[&str] = &["gecko", "perf-script", "safari", "sentry", "stackprof"];
+const IN_ORDER: &[&str] = &["gecko", "perf-script", "safari", "stackprof"];
 
 /// How many samples are earlier than the one before them on their thread, where that means something.
 pub(crate) fn samples_back(profile: &Profile, metric: usize) -> u64 {

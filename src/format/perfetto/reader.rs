@@ -95,10 +95,10 @@ impl TraceReader {
             _ => {}
         })?;
         if !packet.defaults.is_empty() {
-            sequence.contexts.defaults(defaults)?;
+            sequence.contexts.defaults(defaults, &mut self.stack_samples.counters)?;
         }
         sequence.interned.add(packet.interned, &INTERNED)?;
-        sequence.contexts.add(packet.interned)?;
+        sequence.contexts.add(packet.interned, &mut self.stack_samples.counters)?;
         if packet.kind == kind::CLOCKS {
             sequence.clocks.add(packet.data, &self.clocks)?;
         }

@@ -16,6 +16,8 @@
 //!
 //! The first version of the message had a `Callstack`, which names interned frames, in place of the `InlineCallstack`.
 
+use std::rc::Rc;
+
 use hashbrown::HashMap;
 
 use crate::format::labels::label_set;
@@ -33,38 +35,55 @@ const TASKS: [u32; 2] = [48, 2000];
 const COUNTERS: [u32; 2] = [50, 2002];
 const ASYNC_CONTEXTS: u32 = 51;
 
-/// What a weight counts.
-#[derive(Clone, Default, PartialEq, Eq, Hash)]
+/// What a weight counts: a number among [`Counters`], and by what a weight is multiplied.
+#[derive(Clone, Copy)]
 struct Counter {
-    name: String,
-    unit: String,
+    number: u32,
     multiplier: u64,
 }
 
 impl Counter {
-    fn read(message: &[u8]) -> Result<(u64, Counter), WireError> {
-        let (mut id, mut counter) = (0, Counter { multiplier: 1, ..Counter::default() });
-        let mut known_unit = "count";
+    fn scaled(self, weight: u64) -> i64 {
+        saturated(weight.saturating_mul(self.multiplier))
+    }
+}
+
+/// The names and units of all counters. Those of the same name and unit are one metric.
+#[derive(Default)]
+pub(super) struct Counters {
+    named: Vec<(String, String)>,
+    numbers: HashMap<(String, String), u32>,
+}
+
+impl Counters {
+    /// Reads a `CounterDescriptor`, and returns its id as well.
+    fn read(&mut self, message: &[u8]) -> Result<(u64, Counter), WireError> {
+        let (mut id, mut multiplier, mut known_unit) = (0, 1, "count");
+        let (mut name, mut unit) = (String::new(), String::new());
         each_field(message, |number, value| match (number, value) {
             (1, Value::Varint(iid)) => id = iid,
-            (2, Value::Bytes(name)) => counter.name = lossy(name).into_owned(),
+            (2, Value::Bytes(text)) => name = lossy(text).into_owned(),
             (3, Value::Varint(1)) => known_unit = "nanoseconds",
             (3, Value::Varint(4)) => known_unit = "bytes",
-            (4, Value::Bytes(unit)) => counter.unit = lossy(unit).into_owned(),
-            (5, Value::Varint(multiplier)) => counter.multiplier = multiplier.max(1),
+            (4, Value::Bytes(text)) => unit = lossy(text).into_owned(),
+            (5, Value::Varint(factor)) => multiplier = factor.max(1),
             _ => {}
         })?;
-        if counter.unit.is_empty() {
-            counter.unit = known_unit.to_string();
+        if unit.is_empty() {
+            unit = known_unit.to_string();
         }
-        if counter.name.is_empty() {
-            counter.name = if counter.unit == "nanoseconds" { "wall" } else { "weight" }.to_string();
+        if name.is_empty() {
+            name = if unit == "nanoseconds" { "wall" } else { "weight" }.to_string();
         }
-        Ok((id, counter))
+        Ok((id, Counter { number: self.number((name, unit)), multiplier }))
     }
 
-    fn scaled(&self, weight: u64) -> i64 {
-        saturated(weight.saturating_mul(self.multiplier))
+    fn number(&mut self, named: (String, String)) -> u32 {
+        let all = &mut self.named;
+        *self.numbers.entry(named).or_insert_with_key(|named| {
+            all.push(named.clone());
+            u32::try_from(all.len() - 1).unwrap_or(u32::MAX)
+        })
     }
 }
 
@@ -95,35 +114,35 @@ impl Task {
 pub(super) struct Contexts {
     tasks: HashMap<u64, Task>,
     counters: HashMap<u64, Counter>,
-    async_names: HashMap<u64, String>,
+    async_names: HashMap<u64, Rc<str>>,
     primary: Option<Counter>,
     followers: Vec<Counter>,
 }
 
 impl Contexts {
-    pub(super) fn add(&mut self, interned: &[u8]) -> Result<(), WireError> {
+    pub(super) fn add(&mut self, interned: &[u8], counters: &mut Counters) -> Result<(), WireError> {
         for (number, message) in messages(interned)? {
             if TASKS.contains(&number) {
                 let (id, task) = Task::read(message)?;
                 self.tasks.insert(id, task);
             } else if COUNTERS.contains(&number) {
-                let (id, counter) = Counter::read(message)?;
+                let (id, counter) = counters.read(message)?;
                 self.counters.insert(id, counter);
             } else if number == ASYNC_CONTEXTS {
                 let (id, name) = text(message)?;
-                self.async_names.insert(id, lossy(name).into_owned());
+                self.async_names.insert(id, lossy(name).into());
             }
         }
         Ok(())
     }
 
     /// The defaults of a sequence replace those before.
-    pub(super) fn defaults(&mut self, message: &[u8]) -> Result<(), WireError> {
+    pub(super) fn defaults(&mut self, message: &[u8], counters: &mut Counters) -> Result<(), WireError> {
         (self.primary, self.followers) = (None, Vec::new());
         for (number, message) in messages(message)? {
             match number {
-                2 => self.primary = Some(Counter::read(message)?.1),
-                3 => self.followers.push(Counter::read(message)?.1),
+                2 => self.primary = Some(counters.read(message)?.1),
+                3 => self.followers.push(counters.read(message)?.1),
                 _ => {}
             }
         }
@@ -176,21 +195,25 @@ impl<'a> RawSample<'a> {
     }
 
     /// The counters with their weights, and whether the first is the one that triggered the sample.
-    fn weights(&self, contexts: &Contexts) -> Result<(Vec<(Counter, u64)>, bool), WireError> {
+    fn weights(
+        &self,
+        contexts: &Contexts,
+        counters: &mut Counters,
+    ) -> Result<(Vec<(Counter, u64)>, bool), WireError> {
         let primary = match (self.primary, self.primary_id) {
-            (Some(counter), _) => Some(Counter::read(counter)?.1),
-            (None, Some(id)) => contexts.counters.get(&id).cloned(),
-            (None, None) => contexts.primary.clone(),
+            (Some(counter), _) => Some(counters.read(counter)?.1),
+            (None, Some(id)) => contexts.counters.get(&id).copied(),
+            (None, None) => contexts.primary,
         };
         let mut weights: Vec<_> = primary.zip(self.weight).into_iter().collect();
         let has_primary = !weights.is_empty();
         let followers: Vec<Option<Counter>> = if !self.followers.is_empty() {
-            let read = self.followers.iter().map(|counter| Ok(Some(Counter::read(counter)?.1)));
+            let read = self.followers.iter().map(|counter| Ok(Some(counters.read(counter)?.1)));
             read.collect::<Result<_, WireError>>()?
         } else if !self.follower_ids.is_empty() {
-            self.follower_ids.iter().map(|id| contexts.counters.get(id).cloned()).collect()
+            self.follower_ids.iter().map(|id| contexts.counters.get(id).copied()).collect()
         } else {
-            contexts.followers.iter().cloned().map(Some).collect()
+            contexts.followers.iter().copied().map(Some).collect()
         };
         let followers = followers.into_iter().zip(&self.follower_weights);
         weights.extend(followers.filter_map(|(counter, weight)| Some((counter?, *weight))));
@@ -215,9 +238,8 @@ pub(super) struct StackSamples {
     samples: Vec<StackSample>,
     /// The values of all samples, with the numbers of their counters.
     values: Vec<(u32, i64)>,
-    /// The names and units of the counters.
-    counters: Vec<(String, String)>,
-    label_sets: HashMap<(Task, String), LabelSetId>,
+    pub(super) counters: Counters,
+    label_sets: HashMap<(Task, Rc<str>), LabelSetId>,
     pub(super) cut: u64,
     pub(super) lost: u64,
 }
@@ -243,12 +265,10 @@ impl StackSamples {
         };
         self.cut += u64::from(raw.is_cut);
         let labels = self.labels(&raw.task(contexts)?, contexts, names, builder);
-        let (weights, has_primary) = raw.weights(contexts)?;
+        let (weights, has_primary) = raw.weights(contexts, &mut self.counters)?;
         let first = self.values.len();
         for (counter, weight) in weights {
-            let value = counter.scaled(weight);
-            let number = self.counter(counter);
-            self.values.push((number, value));
+            self.values.push((counter.number, counter.scaled(weight)));
         }
         let primary = self.values.get(first).filter(|_| has_primary).map(|(number, _)| *number);
         self.samples.push(StackSample { stack, labels, time, primary, values: first });
@@ -274,17 +294,6 @@ impl StackSamples {
         })
     }
 
-    /// The number of a counter. Those of the same name and unit are one metric.
-    fn counter(&mut self, counter: Counter) -> u32 {
-        let named = (counter.name, counter.unit);
-        let known = self.counters.iter().position(|known| *known == named);
-        let number = known.unwrap_or_else(|| {
-            self.counters.push(named);
-            self.counters.len() - 1
-        });
-        u32::try_from(number).unwrap_or(u32::MAX)
-    }
-
     pub(super) fn is_empty(&self) -> bool {
         self.samples.is_empty()
     }
@@ -303,15 +312,15 @@ impl StackSamples {
         let is_only = triggers.len() == 1 && builder.meta.metric_named("samples").is_none();
         let first = builder.meta.metrics.len();
         for trigger in &triggers {
-            let counter = trigger.map_or("other", |number| &*self.counters[number as usize].0);
+            let counter = trigger.map_or("other", |number| &*self.counters.named[number as usize].0);
             let name = if is_only { "samples".to_string() } else { format!("{counter} samples") };
             builder.metric(&name, "count");
         }
         let counters = first + triggers.len();
-        for (name, unit) in &self.counters {
+        for (name, unit) in &self.counters.named {
             builder.metric(name, unit);
         }
-        let mut row = vec![0_i64; triggers.len() + self.counters.len()];
+        let mut row = vec![0_i64; triggers.len() + self.counters.named.len()];
         for (number, sample) in self.samples.iter().enumerate() {
             row.fill(0);
             if let Ok(trigger) = triggers.binary_search(&sample.primary) {

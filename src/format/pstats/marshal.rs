@@ -1,9 +1,11 @@
-//! Reads the types of Python's `marshal` format that profiles use: numbers, strings, tuples, lists, dicts.
+//! Reads the types of Python's `marshal` format that profiles use: numbers, strings, tuples, lists, dicts, and code (`code.rs`).
 //!
 //! In version 3 and later, objects that will be referred to again are marked (bit 7 of the type). Python 2 numbers
 //! interned strings. Both kinds of reference are resolved here.
 //!
 //! No objects are built: a tuple is the position of its items, and a referenced object is read again.
+
+use hashbrown::HashMap;
 
 /// A Python object; for a collection, the position of its items.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -49,38 +51,59 @@ pub(super) struct Broken {
 const REFERRED_TO: u8 = 0x80;
 
 pub(super) struct MarshalReader<'a> {
-    bytes: &'a [u8],
-    at: usize,
+    pub(super) bytes: &'a [u8],
+    pub(super) at: usize,
     /// The positions of objects that can be referred to.
-    marked: Vec<usize>,
+    pub(super) marked: Vec<usize>,
     /// The positions of strings that Python 2 can refer to.
     interned: Vec<usize>,
     /// Whether this object is being read again because of a reference, so that its marks are already known.
     is_again: bool,
+    /// The names of code objects and where they end, by where they begin.
+    pub(super) codes: HashMap<usize, (MarshalText<'a>, usize)>,
 }
 
 impl<'a> MarshalReader<'a> {
     pub(super) fn new(bytes: &'a [u8]) -> Self {
-        MarshalReader { bytes, at: 0, marked: Vec::new(), interned: Vec::new(), is_again: false }
+        MarshalReader {
+            bytes,
+            at: 0,
+            marked: Vec::new(),
+            interned: Vec::new(),
+            is_again: false,
+            codes: HashMap::new(),
+        }
     }
 
     /// The next object. Items of a collection must be read next, after [`MarshalReader::enter`].
     pub(super) fn next(&mut self) -> Result<Object<'a>, Broken> {
+        let known = self.marked.len();
+        let kind = self.begin()?;
+        match kind & !REFERRED_TO {
+            b'0' => Ok(Object::End),
+            b'r' => self.reference(true),
+            b'R' => self.reference(false),
+            _ => {
+                let mark = u32::try_from(known).ok().filter(|_| self.marked.len() > known);
+                self.object(kind, mark)
+            }
+        }
+    }
+
+    /// The type of the next object, which is marked if it can be referred to.
+    #[inline]
+    pub(super) fn begin(&mut self) -> Result<u8, Broken> {
         let start = self.at;
         let kind = self.byte()?;
-        match kind & !REFERRED_TO {
-            b'0' => return Ok(Object::End),
-            b'r' => return self.reference(true),
-            b'R' => return self.reference(false),
-            b't' if !self.is_again => self.interned.push(start),
-            _ => {}
+        if !self.is_again {
+            if kind == b't' || kind == b't' | REFERRED_TO {
+                self.interned.push(start);
+            }
+            if kind & REFERRED_TO != 0 && !matches!(kind & !REFERRED_TO, b'0' | b'r' | b'R') {
+                self.marked.push(start);
+            }
         }
-        let mut mark = None;
-        if kind & REFERRED_TO != 0 && !self.is_again {
-            mark = u32::try_from(self.marked.len()).ok();
-            self.marked.push(start);
-        }
-        self.object(kind, mark)
+        Ok(kind)
     }
 
     /// If the next object is a reference to a marked one, the number of that object.
@@ -122,13 +145,16 @@ impl<'a> MarshalReader<'a> {
         let behind = std::mem::replace(&mut self.at, there);
         let kind = self.byte()?;
         let mark = u32::try_from(index).ok().filter(|_| is_marked);
-        let object = self.object(kind, mark);
+        // Code is still being read where something within it refers to it.
+        let is_within = kind & !REFERRED_TO == b'c' && !self.codes.contains_key(&self.at);
+        let object =
+            if is_within { Err(self.broken("code refers to itself")) } else { self.object(kind, mark) };
         self.at = behind;
         object
     }
 
     #[inline]
-    fn object(&mut self, kind: u8, mark: Option<u32>) -> Result<Object<'a>, Broken> {
+    pub(super) fn object(&mut self, kind: u8, mark: Option<u32>) -> Result<Object<'a>, Broken> {
         Ok(match kind & !REFERRED_TO {
             b'N' | b'.' | b'S' => Object::Nothing,
             b'F' => Object::Integer(0),
@@ -160,6 +186,7 @@ impl<'a> MarshalReader<'a> {
                 Object::Sequence(Items(self.at), length.into())
             }
             b'{' => Object::Dict(Items(self.at)),
+            b'c' => Object::Text(self.code(mark)?),
             _ => return Err(self.broken("unexpected object type")),
         })
     }
@@ -179,21 +206,21 @@ impl<'a> MarshalReader<'a> {
         Ok(Object::Integer(if size < 0 { -value } else { value }))
     }
 
-    fn byte(&mut self) -> Result<u8, Broken> {
+    pub(super) fn byte(&mut self) -> Result<u8, Broken> {
         Ok(self.take(1)?[0])
     }
 
-    fn count(&mut self) -> Result<usize, Broken> {
+    pub(super) fn count(&mut self) -> Result<usize, Broken> {
         let count = i32::from_le_bytes(self.array()?);
         usize::try_from(count).map_err(|_| self.broken("a negative length"))
     }
 
-    fn array<const N: usize>(&mut self) -> Result<[u8; N], Broken> {
+    pub(super) fn array<const N: usize>(&mut self) -> Result<[u8; N], Broken> {
         let bytes = self.take(N)?;
         bytes.try_into().map_err(|_| self.broken("file is truncated within an object"))
     }
 
-    fn take(&mut self, count: usize) -> Result<&'a [u8], Broken> {
+    pub(super) fn take(&mut self, count: usize) -> Result<&'a [u8], Broken> {
         let rest = &self.bytes[self.at..];
         if count > rest.len() {
             return Err(self.broken("file is truncated within an object"));

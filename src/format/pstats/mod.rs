@@ -6,6 +6,7 @@
 //!                       {(file, line, name) of a caller: (calls, primitive calls, own, with callees)})}
 //! ```
 
+mod code;
 mod marshal;
 
 use crate::format::pstats::marshal::{Broken, MarshalReader, MarshalText, Object, Outside};
@@ -36,9 +37,12 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
     let calls = builder.metric("calls", "count");
     builder.calls_metric(calls);
     let not_python = builder.string("~");
-    let mut stats = Stats { reader: MarshalReader::new(&bytes), builder, strings: Vec::new(), not_python };
-    stats.read().map_err(|Broken { at, what }| ParseError::at_byte(NAME, at as u64, what))?;
-    let builder = stats.builder;
+    let builder = {
+        let reader = MarshalReader::new(&bytes);
+        let mut stats = Stats { reader, builder, strings: Vec::new(), not_python };
+        stats.read().map_err(|Broken { at, what }| ParseError::at_byte(NAME, at as u64, what))?;
+        stats.builder
+    };
     // Free the input before the tables are finished.
     drop(bytes);
     Ok(finished(builder)?)

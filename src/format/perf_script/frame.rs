@@ -162,6 +162,16 @@ pub(super) fn attach_inlined(builder: &mut ProfileBuilder, stack: &mut [FrameId]
     }
 }
 
+/// Whether a line in place of a source line says that there is none: `??:0`, `main+0x1f` or `libc.so.6[1f20]`.
+pub(super) fn is_unknown_source(line: &[u8]) -> bool {
+    let is_address = |text: &[u8]| !text.is_empty() && text.iter().all(u8::is_ascii_hexdigit);
+    let in_module = || {
+        let inner = line.strip_suffix(b"]")?;
+        Some(&inner[memchr::memrchr(b'[', inner)? + 1..])
+    };
+    line == b"??:0" || without_offset(line).len() < line.len() || in_module().is_some_and(is_address)
+}
+
 /// The frame `id` with its source file and line added.
 pub(super) fn with_source_line(builder: &mut ProfileBuilder, id: FrameId, file: &[u8], line: u32) -> FrameId {
     let frame = builder.frame_row(id);

@@ -227,6 +227,9 @@ impl PerfScriptReader {
     fn source_line(&mut self, line: &[u8]) -> bool {
         let line = line.trim_ascii_start();
         let Some(last) = self.stack.last_mut() else { return false };
+        if frame::is_unknown_source(line) {
+            return true;
+        }
         let Some(colon) = memchr::memrchr(b':', line) else { return false };
         let Some(at) = decimal(&line[colon + 1..]).and_then(|at| u32::try_from(at).ok()) else {
             return false;
@@ -438,6 +441,12 @@ mod tests {
             load("w 1 2.5: 1 cycles: \n\t 10 f (/bin/w)\n  w.rs:12\n\t 20 main (/bin/w)\n  w.rs:30\n")
                 .unwrap();
         assert_eq!(to_notation(&profile), "main@w.rs:30;f@w.rs:12 1 1 {thread=w tid=1}");
+        let unknown = load(
+            "w 1 2.5: 1 cycles: \n\t 10 f@plt (/bin/w)\n  w[10]\n\t 15 g (/bin/w)\n  g+0x5\n\t 20 main (/bin/w)\n  ??:0\n",
+        )
+        .unwrap();
+        assert_eq!(to_notation(&unknown), "main;g;f@plt 1 1 {thread=w tid=1}");
+        assert!(unknown.meta.warnings.is_empty(), "{:?}", unknown.meta.warnings);
     }
 
     #[test]

@@ -62,11 +62,15 @@ static HINTS: &[Hint] = &[
         |head| head.starts_with(b"SQLite format 3\0"),
         "this is an SQLite database; export a profile from the tool that wrote it",
     ),
+    (
+        |head| find(front(head), b"class='xdebug-trace'"),
+        "this is an Xdebug trace as HTML; record with xdebug.trace_format=1",
+    ),
     (is_html, "this is a web page, perhaps a login or error page; pass the profile itself"),
     (|head| find(front(head), b"<svg"), "this is an SVG image; pass the profile it was made from instead"),
     (
         |head| head.starts_with(&[0xDC, 0xDF, 0x4A, 0x53, 0x4C, 0x42]),
-        "this is a JsonSlabs file (.jslb), which prof does not read; save the profile as JSON",
+        "this is a JsonSlabs file (.jslb) of another version than 1, the only one that prof reads; save the profile as JSON",
     ),
 ];
 
@@ -109,9 +113,10 @@ mod tests {
         (b"BZh91AY&SY", "bzip2 -d"),
         (b"\xFD7zXZ\0\0\x04", "xz -d"),
         (b"SQLite format 3\0\x10\0", "SQLite"),
+        (b"<table class='xdebug-trace' dir='ltr'>", "xdebug.trace_format=1"),
         (b"<!DOCTYPE html><p>", "web page"),
         (b"<?xml version=\"1.0\"?>\n<svg>", "SVG"),
-        (b"\xDC\xDF\x4A\x53\x4C\x42\x01\0", "JsonSlabs"),
+        (b"\xDC\xDF\x4A\x53\x4C\x42\x02\0", "JsonSlabs"),
     ];
 
     #[test]

@@ -50,7 +50,9 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
     let mut tables = None;
     json.object()?;
     while let Some(key) = json.key()? {
+        let start = json.position();
         match (&*key, json.kind()?) {
+            ("version", Kind::String) => check_version(&json.string()?, start)?,
             ("profile", Kind::Object) => tables = Some(Tables::read(&mut json, &mut builder)?),
             // The continuous form says for each sample when it was taken.
             ("timestamp", Kind::String) => builder.meta.time_ns = parse_rfc3339(&json.string()?).ok(),
@@ -68,6 +70,18 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
         tables.add_calls(&mut builder);
     }
     Ok(finished(builder)?)
+}
+
+/// Profiles of transactions have version 1, continuous ones version 2, and those of Android none.
+fn check_version(version: &str, at: usize) -> Result<(), ParseError> {
+    match version {
+        "" | "1" | "2" => Ok(()),
+        _ => Err(ParseError::at_byte(
+            NAME,
+            at as u64,
+            format!("version {version} of the format is not known, only 1 and 2"),
+        )),
+    }
 }
 
 /// What a profile consists of. Its tables may come in any order.
@@ -471,6 +485,21 @@ mod tests {
         assert_eq!(
             to_notation(&load(&text)),
             "[method 3] 7 {thread=main tid=5}\na.B.f@B.java:0 30 {thread=main tid=5}\na.B.f@B.java:0;a.C.g 999999970 {thread=main tid=5}"
+        );
+    }
+
+    #[test]
+    fn an_unknown_version_is_named() {
+        let of = |version: &str| {
+            let text = format!(
+                r#"{{"version": "{version}", "chunk_id": "e", "profile": {{"samples": [], "stacks": [], "frames": []}}}}"#
+            );
+            read(&mut Source::from_bytes(text.into()), LoadOptions::ALL)
+        };
+        assert!(["", "1", "2"].into_iter().all(|version| of(version).is_ok()));
+        assert_eq!(
+            of("3").unwrap_err().to_string(),
+            "sentry: version 3 of the format is not known, only 1 and 2 (byte 12)"
         );
     }
 }

@@ -124,6 +124,10 @@ fn tabular(line: &str) -> Option<Event<'_>> {
 
 /// A line of the form for people: every level is indented by two blanks.
 fn readable(line: &str) -> Option<Event<'_>> {
+    // `=> $x = 7 /srv/a.php:30`: a value that was assigned, where that is recorded; it has no time.
+    if line.trim_start().starts_with("=> ") {
+        return Some(Event { time: 0, what: What::Other });
+    }
     let (time, rest) = line.trim_start().split_once(' ')?;
     let time = seconds(time)?;
     // Memory in use, perhaps with a sign.
@@ -209,11 +213,12 @@ mod tests {
             2\t1\t1\t0.005\t393600\n2\t1\tR\t\t\t7\n2\t2\t0\t0.006\t393528\tg\t0\t\t/a.php\t9\t0\n2\t2\t1\t0.0065\t1\n1\t0\t1\t0.007\t1\n\
             \t\t\t0.009\t1\nTRACE END   [2024-02-26 18:40:37.2]\n";
         let text = "TRACE START [2024-02-26 18:40:37]\n    0.0010     125892   -> {main}() /a.php:0\n    0.0020     125920     -> A->f('a (b') /a.php:9\n\
-            \x20   0.0050     125944      >=> 7\n    0.0060     125920     -> g() /a.php:9\n    0.0065     125948      >=> NULL\n    0.0070  1    >=> 1\n    0.0090       8340\n\
+            \x20                            => $x = 7 /a.php:9\n    0.0050     125944      >=> 7\n    0.0060     125920     -> g() /a.php:9\n    0.0065     125948      >=> NULL\n    0.0070  1    >=> 1\n    0.0090       8340\n\
             TRACE END   [2024-02-26 18:40:37]\n";
         let expected = "{main} 2500000\n{main};A->f 3000000\n{main};g 500000";
         assert_eq!(to_notation(&load(table)), expected);
         assert_eq!(to_notation(&load(text)), expected);
+        assert!(load(text).meta.warnings.is_empty());
         // The second trace of a file starts anew.
         assert_eq!(load(&format!("{text}\n{text}")).meta.metrics[0].total, 12_000_000);
     }

@@ -40,7 +40,8 @@ const END: &[u8] = b"*end\n";
 const STREAMED: u16 = 0xF0;
 
 fn sniff(head: &[u8]) -> Confidence {
-    let is_binary = matches!(head, [b'S', b'L', b'O', b'W', 4 | 5 | 0xF0.., 0, ..]);
+    // Versions that do not exist yet get an error that names them.
+    let is_binary = matches!(head, [b'S', b'L', b'O', b'W', 4..0x10 | 0xF0.., 0, ..]);
     if head.starts_with(TEXT) || is_binary { Confidence::Certain } else { Confidence::No }
 }
 
@@ -645,6 +646,10 @@ mod tests {
             error(b"*version\n6\n*end\nSLOW"),
             "art-trace: unsupported version 6; versions 1 to 5 are supported (byte 9)"
         );
+        let mut newer = seed!("v4.trace").to_vec();
+        newer[4] = 6;
+        assert_eq!(sniff(&newer), Confidence::Certain);
+        assert_eq!(error(&newer), "art-trace: unsupported version 6; versions 1 to 5 are supported (byte 4)");
         let mut newer = seed!("v3-streamed.trace").to_vec();
         newer[4] = 0xF6;
         assert_eq!(error(&newer), "art-trace: unsupported version 6; versions 1 to 5 are supported (byte 4)");

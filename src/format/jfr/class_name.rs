@@ -18,7 +18,8 @@ const NUMBERED: [(&str, &str); 5] = [
 
 /// The name of a class as in Java source: `java.util.HashMap` for `java/util/HashMap`.
 pub(super) fn class_name(name: &str) -> Cow<'_, str> {
-    let name = without_number(without_address(name));
+    // Java 11 to 17 write both: `Main$$Lambda$14+0x0000000800c03000/1023487453`.
+    let name = without_number(without_address(without_address(name)));
     if name.contains('/') { Cow::Owned(name.replace('/', ".")) } else { name }
 }
 
@@ -92,6 +93,7 @@ mod tests {
             ("a/Main$$Lambda$14/0x0000000800c03000", "a.Main$$Lambda"),
             ("a/Main$$Lambda$14.0x0000000800c03000", "a.Main$$Lambda"),
             ("a/Main$$Lambda$14/1023487453", "a.Main$$Lambda"),
+            ("a/Main$$Lambda$14+0x0000000800c03000/1023487453", "a.Main$$Lambda"),
             ("a/Main$$Lambda/0x00007f3c01002000", "a.Main$$Lambda"),
             ("java/lang/invoke/LambdaForm$DMH+0x00000008013f2400", "java.lang.invoke.LambdaForm$DMH"),
             (

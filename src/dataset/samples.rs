@@ -63,72 +63,110 @@ fn read_frames(
     builder: &mut ProfileBuilder,
     frames: &mut HashMap<u64, FrameId>,
 ) -> Result<(), LoadError> {
-    let ints = |column| table.ints(group, column);
-    let texts = |column| table.texts(group, column);
-    let (mut ids, mut lines) = (ints("frame_id")?, ints("line")?);
-    let (mut start_lines, mut start_columns) = (ints("start_line")?, ints("start_column")?);
-    let (mut addresses, mut inlined) = (ints("address")?, ints("inlined")?);
-    let (mut functions, mut system_names) = (texts("function")?, texts("system_name")?);
-    let (mut files, mut mappings) = (texts("file")?, texts("mapping")?);
-    let (mut build_ids, mut addresses_of) = (texts("build_id")?, texts("address_of")?);
+    let mut columns = FrameColumns::of(table, group)?;
     loop {
-        let rows = table.next_rows(
-            [
-                ("frame_id", &mut ids),
-                ("line", &mut lines),
-                ("start_line", &mut start_lines),
-                ("start_column", &mut start_columns),
-                ("address", &mut addresses),
-                ("inlined", &mut inlined),
-            ],
-            [
-                ("function", &mut functions),
-                ("system_name", &mut system_names),
-                ("file", &mut files),
-                ("mapping", &mut mappings),
-                ("build_id", &mut build_ids),
-                ("address_of", &mut addresses_of),
-            ],
-        )?;
+        let rows = columns.next_rows(table)?;
         if rows == 0 {
             return Ok(());
         }
         for row in 0..rows {
-            let number = |column: &Ints| {
-                column.cells.get(row).and_then(|&number| u32::try_from(number).ok()).unwrap_or(0)
-            };
-            let name = system_names.text(row);
-            let function = Function {
-                name: builder.string(&name),
-                file: builder.string(&files.text(row)),
-                line: number(&start_lines),
-                column: number(&start_columns),
-                by_place: functions.text(row) != name,
-            };
-            let addresses_in = match &*addresses_of.text(row) {
-                "file" => Addresses::File,
-                "image" => Addresses::Image,
-                _ => Addresses::Memory,
-            };
-            let mapping = Mapping {
-                file: builder.string(&mappings.text(row)),
-                build_id: builder.string(&build_ids.text(row)),
-                addresses: addresses_in,
-                ..Mapping::default()
-            };
-            let frame = Frame {
-                function: builder.function(function),
-                line: number(&lines),
-                address: addresses.cells.get(row).copied().unwrap_or(0) as u64,
-                mapping: builder.mapping(mapping),
-                inlined: inlined.cells.get(row) == Some(&1),
-            };
-            let frame = builder.frame(frame);
-            let id = ids.cells.get(row).copied().unwrap_or(0) as u64;
+            let frame = columns.frame(row, builder);
+            let id = columns.ids.cells.get(row).copied().unwrap_or(0) as u64;
             if *frames.entry(id).or_insert(frame) != frame {
                 return Err(different(table, "frames", id));
             }
         }
+    }
+}
+
+/// The columns of the table of frames, some rows at a time.
+struct FrameColumns {
+    ids: Ints,
+    lines: Ints,
+    start_lines: Ints,
+    start_columns: Ints,
+    addresses: Ints,
+    inlined: Ints,
+    functions: Texts,
+    system_names: Texts,
+    files: Texts,
+    mappings: Texts,
+    build_ids: Texts,
+    addresses_of: Texts,
+}
+
+impl FrameColumns {
+    fn of(table: &Table, group: usize) -> Result<Self, LoadError> {
+        let ints = |column| table.ints(group, column);
+        let texts = |column| table.texts(group, column);
+        Ok(FrameColumns {
+            ids: ints("frame_id")?,
+            lines: ints("line")?,
+            start_lines: ints("start_line")?,
+            start_columns: ints("start_column")?,
+            addresses: ints("address")?,
+            inlined: ints("inlined")?,
+            functions: texts("function")?,
+            system_names: texts("system_name")?,
+            files: texts("file")?,
+            mappings: texts("mapping")?,
+            build_ids: texts("build_id")?,
+            addresses_of: texts("address_of")?,
+        })
+    }
+
+    /// Reads the next rows, and says how many there are.
+    fn next_rows(&mut self, table: &Table) -> Result<usize, LoadError> {
+        table.next_rows(
+            [
+                ("frame_id", &mut self.ids),
+                ("line", &mut self.lines),
+                ("start_line", &mut self.start_lines),
+                ("start_column", &mut self.start_columns),
+                ("address", &mut self.addresses),
+                ("inlined", &mut self.inlined),
+            ],
+            [
+                ("function", &mut self.functions),
+                ("system_name", &mut self.system_names),
+                ("file", &mut self.files),
+                ("mapping", &mut self.mappings),
+                ("build_id", &mut self.build_ids),
+                ("address_of", &mut self.addresses_of),
+            ],
+        )
+    }
+
+    fn frame(&self, row: usize, builder: &mut ProfileBuilder) -> FrameId {
+        let number =
+            |column: &Ints| column.cells.get(row).and_then(|&number| u32::try_from(number).ok()).unwrap_or(0);
+        let name = self.system_names.text(row);
+        let function = Function {
+            name: builder.string(&name),
+            file: builder.string(&self.files.text(row)),
+            line: number(&self.start_lines),
+            column: number(&self.start_columns),
+            by_place: self.functions.text(row) != name,
+        };
+        let addresses = match &*self.addresses_of.text(row) {
+            "file" => Addresses::File,
+            "image" => Addresses::Image,
+            _ => Addresses::Memory,
+        };
+        let mapping = Mapping {
+            file: builder.string(&self.mappings.text(row)),
+            build_id: builder.string(&self.build_ids.text(row)),
+            addresses,
+            ..Mapping::default()
+        };
+        let frame = Frame {
+            function: builder.function(function),
+            line: number(&self.lines),
+            address: self.addresses.cells.get(row).copied().unwrap_or(0) as u64,
+            mapping: builder.mapping(mapping),
+            inlined: self.inlined.cells.get(row) == Some(&1),
+        };
+        builder.frame(frame)
     }
 }
 

@@ -63,10 +63,7 @@ pub fn page(profile: &Profile, options: &PageOptions) -> Page {
     let Facets { choices, left_out, set_of, sets: label_sets } = facets(profile);
     let (stacks, mut columns, times) = match &paths {
         Some(paths) => {
-            let frame_of = first_frames(&subject);
-            let place = |key| frame_of[key].map_or(0, |frame| place_of[frame]);
-            let small = places.iter().position(|place| &*place.function == SMALL).unwrap_or(0);
-            let (stacks, values) = paths.stacks(place, small as u32);
+            let (stacks, values) = stacks_of_calls(paths, &subject, &places, &place_of);
             (stacks, values, None)
         }
         None => {
@@ -116,6 +113,19 @@ pub fn page(profile: &Profile, options: &PageOptions) -> Page {
         times,
         top,
     }
+}
+
+/// The approximate paths of calls as stacks of places, with their values, one column per side.
+fn stacks_of_calls(
+    paths: &CallPaths,
+    subject: &Subject<'_>,
+    places: &[PagePlace],
+    place_of: &Column<FrameId, u32>,
+) -> (PageStacks, Vec<Vec<i64>>) {
+    let frame_of = first_frames(subject);
+    let place = |key| frame_of[key].map_or(0, |frame| place_of[frame]);
+    let small = places.iter().position(|place| &*place.function == SMALL).unwrap_or(0);
+    paths.stacks(place, small as u32)
 }
 
 /// When the stacks of the page were running.

@@ -121,49 +121,9 @@ pub(crate) fn explain(error: Error, request: &Request) -> anyhow::Error {
     let is_full = request.needs.budget.is_exceeded();
     match error {
         Error::Input { .. } | Error::Merge(_) if is_full => hinted(message, MORE_MEMORY),
-        Error::Input { name, error: LoadError::Io(error) } if error.kind() == io::ErrorKind::NotFound => {
-            NoSuchFile { name, given: request.inputs.clone() }.into()
-        }
-        Error::Input { name, error } if !request.inputs.contains(&name) && is_content(&error) => {
-            let hint = match error {
-                LoadError::Unrecognized { hint } => {
-                    hint.unwrap_or_else(|| "other files with this extension are profiles".to_string())
-                }
-                _ => "record it again".to_string(),
-            };
-            hinted(message, format!("{hint}; --skip-broken leaves out files that cannot be read"))
-        }
-        Error::Input { error: LoadError::Unrecognized { hint }, .. } => {
-            let known: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();
-            let otherwise = || format!("tried {}; use --input-format to choose one", known.join(", "));
-            hinted(message, hint.unwrap_or_else(otherwise))
-        }
-        Error::Input { error: LoadError::NoWall(_), .. } => hinted(
-            message,
-            "--wall needs events of waiting: a JFR recording, or perf record -c 1 --switch-events -e sched:sched_switch -e sched:sched_waking -e cpu-clock/freq=499/ -g",
-        ),
-        Error::Input { error: LoadError::NoLatency(_), .. } => {
-            let formats = TIMED_FORMATS.iter().filter(|format| format.has_threads).map(|format| format.title);
-            let formats = formats.collect::<Vec<_>>().join(", ");
-            hinted(
-                message,
-                format!("--latency needs the time and the thread of each sample, as in {formats}"),
-            )
-        }
+        Error::Input { name, error } => explain_unreadable(name, error, message, request),
         Error::Fetch { error: FetchError { hint: Some(hint), .. }, .. } => hinted(message, hint),
-        Error::NoProfile(names) => {
-            if let Some(dataset) = names.iter().find_map(|name| dataset_around(Path::new(name))) {
-                let shown = if dataset == Path::new("") { Path::new(".") } else { dataset };
-                let what = format!("this is a part of a dataset: name the whole, {}", shown.display());
-                return hinted(message, what);
-            }
-            let inner = names.iter().find_map(|name| first_subfolder(Path::new(name)));
-            let hint = inner.map_or_else(
-                || "name a profile, or a folder that contains one".to_string(),
-                |inner| format!("of a folder, only its own files are read, not its subfolders: name {inner}"),
-            );
-            hinted(message, hint)
-        }
+        Error::NoProfile(names) => hinted(message, what_to_name(&names)),
         Error::NoBinary(_) => {
             hinted(format!("--binary {message}"), "name a program, a library, or a folder that contains them")
         }
@@ -183,15 +143,63 @@ pub(crate) fn explain(error: Error, request: &Request) -> anyhow::Error {
             "diff compares one metric, but --metric was given several times",
             "run diff once for each metric",
         ),
-        Error::OneSide(_) if request.inputs.iter().any(|input| Path::new(input).is_dir()) => {
-            let other = "a folder is one side; name the other side, too";
-            hinted(format!("diff: {message}"), format!("prof diff OLD NEW; {other}"))
-        }
         Error::OneSide(_) => {
-            let both =
-                "a single file works only if it holds both sides: collapsed stacks with two values per line";
+            let is_folder = request.inputs.iter().any(|input| Path::new(input).is_dir());
+            let both = if is_folder {
+                "a folder is one side; name the other side, too"
+            } else {
+                "a single file works only if it holds both sides: collapsed stacks with two values per line"
+            };
             hinted(format!("diff: {message}"), format!("prof diff OLD NEW; {both}"))
         }
         error => anyhow::Error::msg(error.to_string()),
     }
+}
+
+/// Explains why an input could not be read. Of a folder, the files that have the extension of a profile are read as well.
+fn explain_unreadable(name: String, error: LoadError, message: String, request: &Request) -> anyhow::Error {
+    match error {
+        LoadError::Io(error) if error.kind() == io::ErrorKind::NotFound => {
+            NoSuchFile { name, given: request.inputs.clone() }.into()
+        }
+        error if !request.inputs.contains(&name) && is_content(&error) => {
+            let hint = match error {
+                LoadError::Unrecognized { hint } => {
+                    hint.unwrap_or_else(|| "other files with this extension are profiles".to_string())
+                }
+                _ => "record it again".to_string(),
+            };
+            hinted(message, format!("{hint}; --skip-broken leaves out files that cannot be read"))
+        }
+        LoadError::Unrecognized { hint } => {
+            let known: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();
+            let otherwise = || format!("tried {}; use --input-format to choose one", known.join(", "));
+            hinted(message, hint.unwrap_or_else(otherwise))
+        }
+        LoadError::NoWall(_) => hinted(
+            message,
+            "--wall needs events of waiting: a JFR recording, or perf record -c 1 --switch-events -e sched:sched_switch -e sched:sched_waking -e cpu-clock/freq=499/ -g",
+        ),
+        LoadError::NoLatency(_) => {
+            let formats = TIMED_FORMATS.iter().filter(|format| format.has_threads).map(|format| format.title);
+            let formats = formats.collect::<Vec<_>>().join(", ");
+            hinted(
+                message,
+                format!("--latency needs the time and the thread of each sample, as in {formats}"),
+            )
+        }
+        _ => anyhow::Error::msg(message),
+    }
+}
+
+/// What to name instead of folders without a profile.
+fn what_to_name(names: &[String]) -> String {
+    if let Some(dataset) = names.iter().find_map(|name| dataset_around(Path::new(name))) {
+        let shown = if dataset == Path::new("") { Path::new(".") } else { dataset };
+        return format!("this is a part of a dataset: name the whole, {}", shown.display());
+    }
+    names.iter().find_map(|name| first_subfolder(Path::new(name))).map_or_else(
+        || "name a profile, or a folder that contains one".to_string(),
+        |inner| format!("of a folder, only its own files are read, not its subfolders: name {inner}"),
+    )
 }

@@ -241,7 +241,7 @@ fn functions_of_both_sides_cannot_be_swapped() {
     let new = from_notation("main;a 31\nmain;b 49\nmain;c 20\nmain;e 5");
     let found_by = |exact: bool, pairs: &[(&str, &str)]| {
         let given = pairs.iter().map(|(old, new)| (old.to_string(), new.to_string())).collect();
-        let options = MatchOptions { given, exact, ..MatchOptions::default() };
+        let options = MatchOptions { exact, given, ..MatchOptions::default() };
         Matching::find(&[(&old, 0)], &[(&new, 0)], &options).map(|_| ())
     };
     let found = |pairs: &[(&str, &str)]| found_by(false, pairs);

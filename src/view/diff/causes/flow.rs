@@ -30,6 +30,8 @@ pub(super) struct Change {
     pub(super) points: f64,
     /// The share of the old side, 0 to 1.
     pub(super) old_share: f64,
+    /// The effective samples of all runs of the old side.
+    pub(super) old_samples: f64,
     /// The share of the new side, rescaled so that unchanged code has the same share on both sides.
     pub(super) new_share: f64,
     /// ln of the cost ratio.
@@ -41,8 +43,14 @@ pub(super) struct Change {
 }
 
 impl Change {
-    /// Whether the old side hardly has it: less than a tenth of what the new side has, and next to nothing of the whole.
+    /// Whether the old side hardly has it: less than a tenth of what the new side has, and no more than a stray stack or two,
+    /// as profilers record some. A function that it was seen in again and again was there, however much it grew.
     pub(super) fn is_new(&self) -> bool {
+        self.is_nearly_new() && (self.old_samples < FEW_SAMPLES || self.old_share < NOTHING)
+    }
+
+    /// Whether the old side has less than a tenth of what the new side has, and next to nothing of the whole.
+    pub(super) fn is_nearly_new(&self) -> bool {
         self.old_share < NEW * self.new_share && self.old_share < NEARLY_NOTHING
     }
 
@@ -74,6 +82,10 @@ impl Change {
 const NEW: f64 = 0.1;
 /// What has a larger share of the old side than this was there before, however much it grew.
 const NEARLY_NOTHING: f64 = 0.01;
+/// What has a smaller share of the old side than this is noise, whatever the number of samples.
+const NOTHING: f64 = 0.0005;
+/// Fewer samples than these do not show that something was there before.
+const FEW_SAMPLES: f64 = 5.0;
 /// The p-value below which a part of a function that is known to have grown is taken to have grown itself.
 const CERTAIN: f64 = 0.01;
 /// Parts have grown alike if each has at least this fraction of the growth of the whole, on a logarithmic scale.
@@ -268,6 +280,7 @@ impl<'a, 'p> Flow<'a, 'p> {
         Change {
             points: new_share - old_share,
             old_share,
+            old_samples: column.counts[..self.comparison.profiles.0].iter().sum(),
             new_share,
             log_ratio: tested.log_ratio,
             standard_error: tested.standard_error,
@@ -357,6 +370,7 @@ mod tests {
         let change = |log_ratio: f64, standard_error: f64| Change {
             points: 0.05,
             old_share: 0.1,
+            old_samples: 100.0,
             new_share: 0.15,
             log_ratio,
             standard_error,
@@ -366,5 +380,24 @@ mod tests {
         assert!(change(0.1, 0.05).grew_less_than(&call));
         assert!(!change(0.1, 0.3).grew_less_than(&call));
         assert!(!change(0.55, 0.01).grew_less_than(&call));
+    }
+
+    #[test]
+    fn what_was_seen_again_and_again_is_not_new() {
+        let is_new = |old_share: f64, old_samples: f64| {
+            let log_ratio = (0.06 / old_share).ln();
+            Change {
+                points: 0.06,
+                old_share,
+                old_samples,
+                new_share: 0.06,
+                log_ratio,
+                standard_error: 0.2,
+                p: 0.0,
+            }
+            .is_new()
+        };
+        assert!(is_new(0.003, 2.0) && is_new(0.0004, 40.0));
+        assert!(!is_new(0.005, 17.0) && !is_new(0.02, 2.0));
     }
 }

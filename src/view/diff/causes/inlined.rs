@@ -16,9 +16,10 @@ const LEAST: f64 = 0.2;
 /// it costs there.
 pub(super) fn newly_inlined(flow: &Flow<'_, '_>, function: usize, own: &Change) -> Option<(usize, Change)> {
     let calls = inlined_code(flow, function);
+    // Compiled code has some lines that are not those of what was running.
     let calls = calls.into_iter().map(|(callee, values)| (callee, flow.of_values(&values, function)));
     calls
-        .filter(|(_, call)| call.is_new() && call.grew() && call.points >= LEAST * own.points)
+        .filter(|(_, call)| call.is_nearly_new() && call.grew() && call.points >= LEAST * own.points)
         .filter(|(callee, _)| flow.total(*callee).old_share > 0.0)
         .max_by(|(_, a), (_, b)| a.points.total_cmp(&b.points))
 }

@@ -21,7 +21,9 @@ const MOST: f64 = 0.7;
 /// A caller with this fraction of a function's growth is where the growth comes from.
 pub(super) const NEARLY_ALL: f64 = 0.8;
 /// What is left of a function without its largest part must be at least this fraction of it to say anything.
-const LEAST_REST: f64 = 0.15;
+const LEAST_REST: f64 = 0.08;
+/// A function in which one part leaves less than this does little else.
+const LITTLE_ELSE: f64 = 0.15;
 /// Own code of at least this fraction of a function that grew far more than the function shows that it changed.
 const LEAST_OWN: f64 = 0.1;
 /// A function that is called at least so many times as often is called more.
@@ -62,28 +64,35 @@ fn descend(flow: &Flow<'_, '_>, mut origin: Origin) -> Origin {
     origin
 }
 
-/// Follows the growth of a function up through callers that grew as a whole.
+/// Follows the growth of a function up through callers that grew as a whole. Callers that do nothing but call it, and code
+/// that is all that a function has, show neither that it did nor that it did not: what counts is whether one above them did.
 fn climb(flow: &Flow<'_, '_>, mut origin: Origin) -> Origin {
-    let mut seen = HashSet::from([origin.function]);
-    loop {
-        if origin.kind == CountKind::SelfCount {
-            if !grew_as_a_whole(flow, origin.function) {
-                return origin;
-            }
+    let mut at = origin.function;
+    if origin.kind == CountKind::SelfCount {
+        if grew_as_a_whole(flow, at) {
             origin.kind = CountKind::Total;
-        }
-        let whole = flow.total(origin.function);
-        match flow.callers(origin.function).first() {
-            Some(&(caller, change))
-                if change.points >= NEARLY_ALL * whole.points
-                    && grew_as_a_whole(flow, caller)
-                    && seen.insert(caller) =>
-            {
-                origin.function = caller;
-            }
-            _ => return origin,
+        } else if !is_all_of(flow, at, None) {
+            return origin;
         }
     }
+    let mut seen = HashSet::from([at]);
+    while let Some(&(caller, change)) = flow.callers(at).first() {
+        if change.points < NEARLY_ALL * flow.total(at).points || !seen.insert(caller) {
+            break;
+        }
+        if grew_as_a_whole(flow, caller) {
+            origin = Origin { function: caller, kind: CountKind::Total };
+        } else if !is_all_of(flow, caller, Some(at)) {
+            break;
+        }
+        at = caller;
+    }
+    origin
+}
+
+/// Whether a function has next to nothing but its own code, or but one callee.
+fn is_all_of(flow: &Flow<'_, '_>, function: usize, part: Option<usize>) -> bool {
+    flow.rest(function, part).new_share < LITTLE_ELSE * flow.total(function).new_share
 }
 
 /// The function that is called from where it was not called before, if the growth of an origin comes from there: what a

@@ -128,6 +128,41 @@ fn a_function_that_does_all_it_does_more_often() {
     );
 }
 
+/// `wrap` has no code of its own, and `parse` has nothing but `lex`: neither shows by itself where the growth began.
+#[test]
+fn a_wrapper_that_is_called_more_often_is_the_cause_rather_than_what_it_calls() {
+    check(
+        "main;serve;wrap;parse;lex 1400\nmain;serve;wrap;emit 240\n",
+        "main;serve;wrap;parse;lex 2520\nmain;serve;wrap;emit 432\n",
+        "called-more",
+        "wrap",
+        "1 wrap more work ×1.80",
+    );
+}
+
+#[test]
+fn a_heavy_part_of_a_wrapper_that_grew_alone_is_the_cause() {
+    check(
+        "main;serve;wrap;parse;lex 1400\nmain;serve;wrap;emit 240\n",
+        "main;serve;wrap;parse;lex 2520\nmain;serve;wrap;emit 240\n",
+        "dearer",
+        "lex",
+        "1 lex more expensive ×1.80",
+    );
+}
+
+/// A few samples of a function on the old side show that it was there.
+#[test]
+fn a_light_function_that_became_heavy_is_not_new() {
+    check(
+        "main;run;weigh 61\nmain;run;pack 1501\n",
+        "main;run;weigh 1211\nmain;run;pack 1501\n",
+        "dearer",
+        "weigh",
+        "1 weigh more expensive ×",
+    );
+}
+
 #[test]
 fn a_call_from_where_there_was_none() {
     check(

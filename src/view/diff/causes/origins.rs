@@ -203,6 +203,8 @@ fn parts_grew_alike(flow: &Flow<'_, '_>, function: usize) -> bool {
         && rest.new_share >= LEAST_REST * whole.new_share
         && rest.grew_like(&whole)
         && part.grew_like(&whole)
+        && !rest.grew_less_than(&part)
+        && !part.grew_less_than(&rest)
         && !changed_below(flow, function, &whole)
         && !(own.new_share >= LEAST_OWN * whole.new_share && own.grew_more_than(&whole))
 }

@@ -1,5 +1,6 @@
 //! How the page is read: on a phone, on paper, with a keyboard, where scripts are blocked, and how large it is.
 
+use std::fmt::Write as _;
 use std::fs;
 
 use prof::profile::from_notation;
@@ -102,6 +103,70 @@ fn the_page_is_printed_on_one_sheet() {
     for key in ["fits", "light", "restored", "gone"] {
         assert_eq!(found[key], true, "{key}: {found}");
     }
+}
+
+/// Browsers read long data faster in pieces.
+#[test]
+#[needs(Browser)]
+fn long_data_are_read_piece_by_piece() {
+    let mut state = 7_u64;
+    let mut stacks = String::new();
+    for value in 0..20_000 {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        writeln!(stacks, "main;f{:013x} {}", state >> 12, 1 + value % 7).unwrap();
+    }
+    let page = write(&view::page(
+        &from_notation(&stacks),
+        &PageOptions { scope: Scope::metric(0), ..PageOptions::default() },
+    ));
+    assert!(page.matches(" class=\"data\">").count() > 1);
+    let check = "
+        const left = document.querySelectorAll('#data, .data');
+        return [page.data.stacks, page.model.flat.shown, Array.from(left, (piece) => piece.textContent).join('')];";
+    let total: i32 = (0..20_000).map(|value| 1 + value % 7).sum();
+    assert_eq!(run(&page, "", check), json!([20_000, total, ""]));
+}
+
+/// What a function costs and what to do with it are on one line; only its file is cut, from its front.
+#[test]
+#[needs(Browser)]
+fn the_selected_function_takes_one_line() {
+    let check = "
+        const bar = document.getElementById('selection');
+        const before = bar.offsetHeight;
+        page.pin(page.data.names.indexOf('runtime.mallocgc'));
+        const place = bar.querySelector('.place');
+        place.firstChild.textContent = `/a/long/path/that/does/not/fit/${'folder/'.repeat(40)}malloc.go`;
+        const [box, text] = [place.getBoundingClientRect(), place.firstChild.getBoundingClientRect()];
+        return [bar.offsetHeight === before, Math.abs(text.right - box.right) < 2, text.left < box.left];";
+    assert_eq!(run_sized(&go_page(), "", check, (1440, 900)), json!([true, true, true]));
+}
+
+/// A click on a row draws the blocks of a folded run, but the rows stay where they are, so that a double click works.
+#[test]
+#[needs(Browser)]
+fn a_click_on_a_row_does_not_move_the_table() {
+    let runs = "main;net/http.a;net/http.b;net/http.c;net/http.d;net/http.e;syscall.f 9\nmain;main.work 1";
+    let page = write(&view::page(
+        &from_notation(runs),
+        &PageOptions { scope: Scope::metric(0), ..PageOptions::default() },
+    ));
+    let check = "
+        const row = () => document.querySelector(`#rows tr[data-id='${page.data.names.indexOf('syscall.f')}']`);
+        const [before, drawn] = [row().getBoundingClientRect().top, page.graph.rows.length];
+        row().click();
+        return [page.graph.rows.length > drawn, row().getBoundingClientRect().top === before];";
+    assert_eq!(run_sized(&page, "", check, (1440, 900)), json!([true, true]));
+}
+
+/// On a phone, the field for filters is next to the tabs.
+#[test]
+#[needs(Browser)]
+fn filters_need_no_row_of_their_own_on_a_phone() {
+    let check = "
+        const [tabs, add] = ['tabs', 'add-filter'].map((id) => document.getElementById(id).getBoundingClientRect());
+        return [add.left >= tabs.right, add.top < tabs.bottom, add.right <= innerWidth];";
+    assert_eq!(run_sized(&go_page(), "", check, (390, 844)), json!([true, true, true]));
 }
 
 #[test]

@@ -213,6 +213,24 @@ fn frames_that_few_stacks_have_are_hidden_as_any_others() {
             });
             const found = countFlat(data, left, values, 0);
             if (String(found.self) !== String(self) || String(found.total) !== String(total)) wrong++;
+            // Stacks that few others share are added up, or taken away, without looking at all nodes.
+            for (const kind of ['show-stacks', 'hide-stacks', 'focus']) {
+                const kept = filtered(data, [{ kind, text: names[hidden], exact: true }]);
+                const [self, total] = [new Float64Array(60), new Float64Array(60)];
+                stacks.forEach((stack, at) => {
+                    if (stack.includes(hidden) === (kind === 'hide-stacks')) return;
+                    if (stack.length) self[stack.at(-1)] += values[at];
+                    for (const id of new Set(stack)) total[id] += values[at];
+                });
+                const found = countFlat(data, kept, values, 0);
+                if (String(found.self) !== String(self) || String(found.total) !== String(total)) wrong++;
+                const sums = new Float64Array(kept.nodes.length);
+                kept.leaf.forEach((leaf, at) => {
+                    for (let node = leaf; node > 0; node = kept.nodes.parent[node]) sums[node] += values[at];
+                });
+                if (String(sums.slice(1)) !== String(kept.below(values, 0).slice(1))) wrong++;
+                if (kind === 'focus' && kept.roots.some((root) => places[root] !== hidden || kept.anchor[root] !== root)) wrong++;
+            }
         }
         console.log(JSON.stringify([wrong, cut > 20]));";
     assert_eq!(node(script), json!([0, true]));
@@ -365,8 +383,13 @@ fn page_of(profile: &Profile) -> Page {
 /// The packed data of a page.
 fn data_of(page: &Page) -> String {
     let written = write(page);
-    let (_, data) = written.split_once("id=\"data\">").unwrap();
-    data.split_once('<').unwrap().0.to_string()
+    // Long data are cut into pieces.
+    let pieces = written.split("<script type=\"application/octet-stream\"").skip(1);
+    let data = pieces.filter_map(|piece| {
+        let (of, text) = piece.split_once('>').unwrap();
+        [" id=\"data\"", " class=\"data\""].contains(&of).then(|| text.split_once('<').unwrap().0)
+    });
+    data.collect()
 }
 
 /// Whether a pattern matches something: as a regular expression, or else literally.

@@ -42,6 +42,7 @@ export class CallTree {
     const options = { names: model.data.names.length, inlined: model.data.places.inlined };
     this.splitter = splitterOf(model.rootedPaths, model.values, model.otherValues, model.metric.zero, options);
     this.root = { ...this.splitter.whole(), isOpen: true, shown: CHILDREN_AT_ONCE };
+    this.root.self = this.splitter.selfOf(this.root);
     for (let node = this.root; node; ) {
       node.isOpen = true;
       const [heaviest] = this.children(node);
@@ -53,7 +54,7 @@ export class CallTree {
   children(node) {
     if (!node.children) {
       const found = this.splitter.split(node, 0, 0).filter((child) => child.width > 0);
-      node.children = found.map((child) => ({ ...child, up: node, isOpen: false, shown: CHILDREN_AT_ONCE }));
+      node.children = found.map((child) => ({ ...child, self: this.splitter.selfOf(child), up: node, isOpen: false, shown: CHILDREN_AT_ONCE }));
       node.children.sort((a, b) => b.width - a.width || a.name - b.name);
     }
     return node.children;

@@ -81,8 +81,8 @@ export class Varints {
 }
 
 /** Loads the packed data. Values are doubles, or 64-bit integers if sums can exceed 2^52. */
-export async function load(text) {
-  const bytes = await inflate(text);
+export async function load(...pieces) {
+  const bytes = await inflate(...pieces);
   const length = new DataView(bytes.buffer).getUint32(0, true);
   const head = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + length)));
   const varints = new Varints(bytes, 4 + length);
@@ -187,18 +187,16 @@ export function pathsOf(shared, further, places, nameOf, names, repeats = null) 
   // The nodes of the current stack, the root first.
   const path = [0];
   let [node, depth] = [1, 0];
-  const leave = (common) => {
-    for (; depth > common; depth--) end[path[depth]] = node;
-  };
   for (let stack = 0; stack < shared.length; stack++) {
-    leave(shared[stack]);
+    for (const common = shared[stack]; depth > common; depth--) end[path[depth]] = node;
+    let above = path[depth];
     for (let left = further[stack]; left > 0; left--) {
-      parent[node] = path[depth];
-      path[++depth] = node++;
+      parent[node] = above;
+      path[++depth] = above = node++;
     }
-    leaf[stack] = path[depth];
+    leaf[stack] = above;
   }
-  leave(0);
+  for (; depth > 0; depth--) end[path[depth]] = node;
   end[0] = length;
   return new Paths(new Nodes(places, parent, nameOf, names, repeats, end), leaf);
 }

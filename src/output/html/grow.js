@@ -21,6 +21,12 @@ export function growTree(view, values, old, zero, options) {
   const tree = { zoomed: 0, backward: view.backward };
   for (const column of NODE_COLUMNS) tree[column] = [];
   const splitter = splitterOf(view, values, old, zero, options);
+  // What ends at a node is known once the node is split.
+  const split = (node, index, least) => {
+    const children = splitter.split(node, index, least);
+    tree.self[index] = node.self;
+    return children;
+  };
   const push = (node) => {
     for (const column of NODE_COLUMNS) tree[column].push(node[column]);
     return tree.parent.length - 1;
@@ -30,7 +36,7 @@ export function growTree(view, values, old, zero, options) {
   let index = push(top);
   for (const name of options.zoom) {
     // A group can be split only once.
-    top.children = splitter.split(top, index, 0);
+    top.children = split(top, index, 0);
     const next = top.children.find((child) => child.name === name);
     if (!next) break;
     top = next;
@@ -47,7 +53,7 @@ export function growTree(view, values, old, zero, options) {
     const here = at < 0 ? push(node) : at;
     let left = node.left;
     const kept = [];
-    const children = node.children?.filter((child) => child.width >= least) ?? splitter.split(node, here, least);
+    const children = node.children?.filter((child) => child.width >= least) ?? split(node, here, least);
     for (const child of children.sort(siblings)) {
       child.left = left;
       left += child.width;
@@ -151,56 +157,55 @@ class DownSplitter extends Splitter {
   whole() {
     const { total, size, old, zero } = this;
     const root = this.root(Number(size[0]), total[0], zero, old ? old[0] : zero);
-    root.nodes = this.paths.anchor ? null : [0];
-    root.self = this.selfOf(root);
+    root.nodes = this.paths.roots ? null : [0];
     return root;
   }
 
-  /** Calls `act` for each node directly below a group that has a value. */
-  each(group, act) {
+  /** The nodes directly below a group that have a value. */
+  below(group) {
     const { size, old } = this;
-    const { end, length } = this.nodes;
-    const isEmpty = (node) => size[node] == 0 && !(old && old[node] != 0);
+    const { end } = this.nodes;
+    const found = [];
+    const hasValue = (node) => size[node] != 0 || (old && old[node] != 0);
     if (!group.nodes) {
-      const { anchor } = this.paths;
-      for (let node = 1; node < length; node = anchor[node] === node ? end[node] : node + 1) if (anchor[node] === node && !isEmpty(node)) act(node);
-      return;
+      for (const node of this.paths.roots) if (hasValue(node)) found.push(node);
+      return found;
     }
     for (const above of group.nodes) {
-      for (let node = above + 1; node < end[above]; node = end[node]) if (!isEmpty(node)) act(node);
+      const last = end[above];
+      for (let node = above + 1; node < last; node = end[node]) if (size[node] != 0 || (old && old[node] != 0)) found.push(node);
     }
+    return found;
   }
 
+  /** What ends at a group that is not split. */
   selfOf(group) {
-    let self = group.total;
-    this.each(group, (node) => (self -= this.total[node]));
-    return self;
+    return this.below(group).reduce((self, node) => self - this.total[node], group.total);
   }
 
   /**
    * Groups the nodes below a group by their names and returns the groups that are at least `least` wide.
-   * Stacks that end at the group are in none of them.
+   * Stacks that end at the group are in none of them: they are its self.
    */
   split(group, index, least) {
-    const { total, size, old } = this;
-    const nodes = [];
-    this.each(group, (node) => {
+    const { total, size, old, groupOf } = this;
+    const { frames } = this.nodes;
+    const nodes = this.below(group);
+    group.self = group.total;
+    for (const node of nodes) {
       const child = this.groupAt(node);
       child.width += Number(size[node]);
       child.total += total[node];
+      group.self -= total[node];
       if (old) child.old += old[node];
-      nodes.push(node);
-    });
-    const { groupOf } = this;
-    const numbers = nodes.map((node) => groupOf[this.nodes.frames[node]]);
+    }
+    const numbers = nodes.map((node) => groupOf[frames[node]]);
     const groups = this.finish(group, index, least);
     nodes.forEach((node, at) => {
       const child = groups[numbers[at]];
       if (child.isKept) (child.nodes ??= []).push(node);
     });
-    const kept = groups.filter((child) => child.isKept);
-    for (const child of kept) child.self = this.selfOf(child);
-    return kept;
+    return groups.filter((child) => child.isKept);
   }
 }
 
@@ -208,10 +213,10 @@ class DownSplitter extends Splitter {
 class UpSplitter extends Splitter {
   constructor(paths, values, old, zero, options) {
     super(paths, zero, options);
-    const { anchor, leaf, nodes } = paths;
-    const starts = anchor ? distinct(anchor) : leaf;
-    const of = (column) => (anchor ? paths.below(column, zero) : column);
-    const at = (index) => (anchor ? starts[index] : index);
+    const { roots, leaf, nodes } = paths;
+    const starts = roots ?? leaf;
+    const of = (column) => (roots ? paths.below(column, zero) : column);
+    const at = (index) => (roots ? roots[index] : index);
     const [all, others, size] = [of(values), old && of(old), of(sizes(values))];
     // The stacks, or the nodes of the focus; those of a group are adjacent.
     this.order = new Uint32Array(starts.length);
@@ -222,7 +227,7 @@ class UpSplitter extends Splitter {
       const item = at(index);
       if (starts[index] < 0 || (size[item] == 0 && !(others && others[item] != 0))) continue;
       this.order[this.used++] = index;
-      this.next[index] = anchor ? nodes.parent[starts[index]] : starts[index];
+      this.next[index] = roots ? nodes.parent[starts[index]] : starts[index];
     }
     this.item = at;
     this.total = all;
@@ -243,6 +248,10 @@ class UpSplitter extends Splitter {
       if (old) root.old += old[item];
     }
     return Object.assign(root, { lo: 0, hi: this.used });
+  }
+
+  selfOf(group) {
+    return group.self;
   }
 
   split(group, index, least) {
@@ -271,11 +280,4 @@ class UpSplitter extends Splitter {
     for (let at = 0; at < taken; at++) order[groups[numbers[at]].hi++] = scratch[at];
     return groups.filter((child) => child.isKept);
   }
-}
-
-/** The outermost matches of a focus. */
-function distinct(anchor) {
-  const found = [];
-  for (let node = 1; node < anchor.length; node++) if (anchor[node] === node) found.push(node);
-  return Uint32Array.from(found);
 }

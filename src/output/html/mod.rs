@@ -13,6 +13,7 @@ mod still;
 mod times;
 mod trend;
 
+use std::borrow::Cow;
 use std::io::Write;
 
 pub use outliers::outliers_page;
@@ -90,14 +91,28 @@ pub fn html(page: &Page, options: &HtmlOptions, out: &mut dyn Write) -> Result<(
             "start-hash}" => out.write_all(hash(&start).as_bytes())?,
             "script}" => out.write_all(pack::deflated(script.as_bytes())?.as_bytes())?,
             "script-hash}" => out.write_all(hash(&script).as_bytes())?,
-            "times}" if has_times => out.write_all(times.as_bytes())?,
+            "times}" if has_times => out.write_all(in_pieces("times", &times).as_bytes())?,
             "times}" => {}
             "times-left-out}" => write!(out, "{left_out}")?,
-            "data}" => out.write_all(data.as_bytes())?,
+            "data}" => out.write_all(in_pieces("data", &data).as_bytes())?,
             text => out.write_all(text.trim_end_matches('{').as_bytes())?,
         }
     }
     Ok(out.flush()?)
+}
+
+/// Browsers take a third less time to read a long text if it is cut into pieces of so many letters, which hold whole bytes.
+const PIECE: usize = 1 << 18;
+
+/// The content of an element, of which the further pieces have elements of their own.
+fn in_pieces<'t>(class: &str, text: &'t str) -> Cow<'t, str> {
+    if text.len() <= PIECE {
+        return text.into();
+    }
+    let next = format!("</script>\n<script type=\"application/octet-stream\" class=\"{class}\">");
+    // Base64 is ASCII.
+    let pieces: Vec<&[u8]> = text.as_bytes().chunks(PIECE).collect();
+    String::from_utf8_lossy(&pieces.join(next.as_bytes())).into_owned().into()
 }
 
 /// The form in which a content security policy names a script or a style: only this text is allowed to run.

@@ -187,7 +187,7 @@ export class Model {
 
   /** The paths of the graph and of the tree: those of the focus start at its outermost match. */
   get rootedPaths() {
-    return this.state.inverted && !this.paths.anchor ? upwards(this.paths) : downwards(this.paths);
+    return this.state.inverted && !this.paths.roots ? upwards(this.paths) : downwards(this.paths);
   }
 
   /** The old side's values, or the new side's if the old one is shown; null without a comparison. */
@@ -227,7 +227,7 @@ export class Model {
       const side = (sums, old) => this.side(sums, old);
       return { ...tree, isOld, total: side(tree.total, isOld), self: side(tree.self, isOld), old: side(tree.old, !isOld) };
     };
-    if (!paths.anchor) return [grow(this.rootedPaths, state.zoom)];
+    if (!paths.roots) return [grow(this.rootedPaths, state.zoom)];
     // A zoom into callers or callees narrows the other side to the same samples, so that both have one scale.
     const { zoom, zoomUp } = state;
     const narrowed = zoom.length ? pathsOnChain(paths, zoom, zoomUp) : paths;
@@ -242,7 +242,7 @@ export class Model {
     const isFolding = state.fold && !this.showsChange && !this.showsPanes;
     for (const tree of [...this.trees, ...this.otherTrees]) {
       // The focus and its callers have blocks of their own, to click on.
-      const isFocus = (node) => Boolean(this.paths.anchor) && tree.depth[node] === 1;
+      const isFocus = (node) => Boolean(this.paths.roots) && tree.depth[node] === 1;
       const isLibrary = (node) => data.groups[data.facts.group[tree.name[node]]].tier !== "own";
       const canFold = (node) => isFolding && node !== tree.zoomed && !isFocus(node) && isLibrary(node);
       // The selected function has a block of its own.
@@ -300,10 +300,13 @@ export class Model {
   }
   idsOf(found) {
     const { data, flat, otherFlat } = this;
-    const hasValue = (id) => flat.self[id] != 0 || flat.total[id] != 0 || (otherFlat && (otherFlat.self[id] != 0 || otherFlat.total[id] != 0));
-    const ids = [];
-    for (let id = 0; id < data.names.length; id++) if (hasValue(id) && (!found || found[id])) ids.push(id);
-    return ids;
+    const { self, total } = flat;
+    const isOld = (id) => otherFlat && (otherFlat.self[id] != 0 || otherFlat.total[id] != 0);
+    // There may be a million names.
+    const ids = new Uint32Array(data.names.length);
+    let count = 0;
+    for (let id = 0; id < ids.length; id++) if ((self[id] != 0 || total[id] != 0 || isOld(id)) && (!found || found[id])) ids[count++] = id;
+    return ids.subarray(0, count);
   }
 
   /** The rows of the table in order, or the first of them. `all` ignores the search. */

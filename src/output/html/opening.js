@@ -62,9 +62,10 @@ export function opening(model) {
 
 /** The numbers of the names for which `test` holds. */
 function idsWhere(count, test) {
-  const found = [];
-  for (let id = 0; id < count; id++) if (test(id)) found.push(id);
-  return found;
+  const found = new Uint32Array(count);
+  let length = 0;
+  for (let id = 0; id < count; id++) if (test(id)) found[length++] = id;
+  return found.subarray(0, length);
 }
 
 const isOwn = (data, id) => data.groups[data.facts.group[id]].tier === "own";
@@ -144,7 +145,7 @@ function caller(model, id) {
   const { data, paths, values, metric } = model;
   const found = Uint8Array.from(data.places.name, (name) => (name === id ? 1 : 0));
   const { callers, total } = model.exactNeighbours(found) ?? countNeighbours(data, paths, values, found, metric.zero);
-  const ids = idsWhere(callers.length, (name) => callers[name] != 0);
+  const ids = Array.from(idsWhere(callers.length, (name) => callers[name] != 0));
   const direct = largest(ids.map((name) => [name, Number(absolute(callers[name]))]), Number(absolute(total)));
   if (direct.id >= 0 && !isOwn(data, direct.id) && !data.calls) {
     const sums = new Map();

@@ -16,7 +16,7 @@ import { exactPattern, searchPattern, whyUnsupported } from "./pattern.js";
 import { Outline } from "./outline.js";
 import { Picture, chain, idsOf } from "./picture.js";
 import { SourceView } from "./source.js";
-import { explain } from "./start.js";
+import { explain, take } from "./start.js";
 import { FunctionTable } from "./table.js";
 import { Theme } from "./theme.js";
 import { TimelineView } from "./timeline.js";
@@ -562,7 +562,10 @@ class Page {
       }
       if (tree.inlined[block.node]) parts.push(make("span", "inlined", { className: "word" }));
       if (isArtefact) parts.push(make("span", "profiler artefact", { className: "word", title: "Its self belongs to the caller." }));
-      parts.push(make("span", place || owner, { className: "place", title: place }));
+      const at = make("span", "", { className: "place", title: place });
+      // Cut from its front, where it does not fit.
+      at.append(make("bdi", place || owner));
+      parts.push(at);
       const act = (text, deed) => {
         const made = button(text, deed);
         made.dataset.key = text;
@@ -604,7 +607,12 @@ class Page {
     let block = this.widestOf(id);
     // A function that a folded run hides gets a block of its own.
     if (block && idsOf(block)[0] !== id) {
+      // The table stays where it is: a second click must find the same row under the pointer.
+      const { style } = element("graph");
+      const [rows, { hidden }] = [style.getPropertyValue("--rows"), element("notes")];
       this.update();
+      style.setProperty("--rows", rows);
+      element("notes").hidden = hidden;
       block = this.widestOf(id);
     }
     if (block) {
@@ -1122,13 +1130,10 @@ function isRoot({ layer, node }) {
 
 // `page` is global so that it can be used in the console: page.state, page.model.table().
 let page;
-load(element("data").textContent)
+load(...take("data"))
   .then(async (data) => {
-    // It is as large as all the rest.
-    element("data").textContent = "";
-    const times = element("times").textContent;
-    data.times = times ? await loadTimes(times, data.metrics, data.stacks) : null;
-    element("times").textContent = "";
+    const times = take("times");
+    data.times = times.length ? await loadTimes(times, data.metrics, data.stacks) : null;
     data.timesLeftOut = Number(element("times").dataset.leftOut);
     page = new Page(data);
     globalThis.page = page;

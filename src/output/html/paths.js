@@ -27,6 +27,8 @@ export const KINDS = {
 const DROPPED = -1;
 /** With so many nodes for each one that a filter hides, the hidden ones stay, without a value. */
 const MANY_NODES = 8;
+/** With so many nodes for each stack that is left, only the nodes above these stacks are added up. */
+const FEW_STACKS = 128;
 
 export const absolute = (value) => (value < 0 ? -value : value);
 
@@ -118,51 +120,136 @@ function movedLeaves(before, leafOf) {
   return leaves;
 }
 
+/** The leaves of the stacks that end at marked nodes, and those of all others; the rest is dropped in each. */
+function divided(before, is) {
+  const [marked, others] = [new Int32Array(before.length).fill(DROPPED), new Int32Array(before.length).fill(DROPPED)];
+  for (let stack = 0; stack < before.length; stack++) {
+    const leaf = before[stack];
+    if (leaf >= 0) (is[leaf] ? marked : others)[stack] = leaf;
+  }
+  return [marked, others];
+}
+
+/** Adds the values of stacks to their leaves, and returns how many stacks were not dropped. */
+function addToLeaves(leaf, values, sums) {
+  let count = 0;
+  for (let stack = 0; stack < leaf.length; stack++) {
+    const node = leaf[stack];
+    if (node < 0) continue;
+    sums[node] += values[stack];
+    count++;
+  }
+  return count;
+}
+
+/** Adds the value of each node to its caller and, if it is the outermost one of its name, to that name. */
+function addUp({ parent, frames, repeats, length }, below, totals) {
+  for (let node = length - 1; node > 0; node--) {
+    const value = below[node];
+    // Filters leave few of many nodes.
+    if (value == 0) continue;
+    below[parent[node]] += value;
+    if (repeats[node] === 0) totals[frames[node]] += value;
+  }
+}
+
+/**
+ * Does the same where few stacks are left: looks only at the nodes above their leaves. Returns these nodes, or null if they
+ * are many.
+ */
+function addUpFew({ parent, frames, repeats, length }, leaf, below, totals) {
+  const isSeen = new Uint8Array(length);
+  const seen = [];
+  for (let stack = 0; stack < leaf.length; stack++) {
+    for (let node = leaf[stack]; node > 0 && !isSeen[node]; node = parent[node]) {
+      isSeen[node] = 1;
+      seen.push(node);
+    }
+    if (seen.length * MANY_NODES > length) return null;
+  }
+  const nodes = Uint32Array.from(seen).sort();
+  for (let at = nodes.length - 1; at >= 0; at--) {
+    const node = nodes[at];
+    const value = below[node];
+    below[parent[node]] += value;
+    if (repeats[node] === 0) totals[frames[node]] += value;
+  }
+  return nodes;
+}
+
 /** Stacks, or what filters leave of them. */
 export class Paths {
-  /** `leaf` has the last node of each stack, 0 for a stack without frames; `anchor` the outermost match of a focus above each node, or 0. */
-  constructor(nodes, leaf, anchor = null) {
+  /** `leaf` has the last node of each stack, 0 for a stack without frames; `roots` the outermost matches of a focus. */
+  constructor(nodes, leaf, roots = null) {
     this.nodes = nodes;
     this.leaf = leaf;
-    this.anchor = anchor;
+    this.roots = roots;
+    this.knownAnchor = null;
     /** The paths that these were made from by hiding nodes, and these nodes: all others have the same sums. */
     this.origin = null;
     /** @type {any[]} */
     this.hidden = [];
+    /** The leaves of the stacks that the origin has and these paths do not, if nothing else differs. */
+    this.without = null;
     this.knownBelow = new Map();
     this.knownTotals = new Map();
   }
 
+  /** For each node, the outermost match of the focus above it, or 0; null without a focus. */
+  get anchor() {
+    if (!this.roots || this.knownAnchor) return this.knownAnchor;
+    const { end, length } = this.nodes;
+    this.knownAnchor = new Uint32Array(length);
+    for (const root of this.roots) this.knownAnchor.fill(root, root, end[root]);
+    return this.knownAnchor;
+  }
+
   /** For each node, the sum of the values of all stacks through it. @returns {any} */
   below(values, zero) {
-    return this.once(this.knownBelow, values, this.origin?.knownBelow, this.hidden, () => {
-      const { leaf } = this;
-      const { parent, length } = this.nodes;
-      /** @type {any} */
-      const below = sumsOf(values, length, zero);
-      for (let stack = 0; stack < leaf.length; stack++) if (leaf[stack] >= 0) below[leaf[stack]] += values[stack];
-      for (let node = length - 1; node > 0; node--) {
-        const value = below[node];
-        // Filters leave few of many nodes.
-        if (value != 0) below[parent[node]] += value;
-      }
+    return this.once(this.knownBelow, values, this.without ? null : this.origin?.knownBelow, this.hidden, () => {
+      const { below, totals } = this.sum(values, zero);
+      this.knownTotals.set(values, totals);
       return below;
     });
   }
 
   /** For each name, the sum of the values of all stacks through it; recursion counts once. @returns {any} */
   totals(values, zero) {
-    const { frames, nameOf, names } = this.nodes;
+    const { frames, nameOf } = this.nodes;
     // A name that stands for several places may be hidden at some of them only.
-    const origin = nameOf ? null : this.origin?.knownTotals;
+    const origin = nameOf || this.without ? null : this.origin?.knownTotals;
     return this.once(this.knownTotals, values, origin, this.hidden.map((node) => frames[node]), () => {
-      const below = this.below(values, zero);
-      const { repeats, length } = this.nodes;
-      /** @type {any} */
-      const totals = sumsOf(values, names, zero);
-      for (let node = 1; node < length; node++) if (repeats[node] === 0) totals[frames[node]] += below[node];
+      const { below, totals } = this.sum(values, zero);
+      this.knownBelow.set(values, below);
       return totals;
     });
+  }
+
+  /** The sums of all nodes and of all names, for which one pass is enough. */
+  sum(values, zero) {
+    const { nodes, leaf } = this;
+    const rest = this.without && this.sumWithout(values, zero);
+    if (rest) return rest;
+    const [below, totals] = [sumsOf(values, nodes.length, zero), sumsOf(values, nodes.names, zero)];
+    const count = addToLeaves(leaf, values, below);
+    const isFew = count * FEW_STACKS < nodes.length && addUpFew(nodes, leaf, below, totals);
+    if (!isFew) addUp(nodes, below, totals);
+    return { below, totals };
+  }
+
+  /** The sums of the origin without those of the few stacks that these paths lack; null if there are none, or many. */
+  sumWithout(values, zero) {
+    const { nodes, origin, without } = this;
+    if (!origin.knownBelow.has(values) || !origin.knownTotals.has(values)) return null;
+    /** @type {any[]} */
+    const [less, lessTotals] = [sumsOf(values, nodes.length, zero), sumsOf(values, nodes.names, zero)];
+    const count = addToLeaves(without, values, less);
+    const changed = count * FEW_STACKS < nodes.length ? addUpFew(nodes, without, less, lessTotals) : null;
+    if (!changed) return null;
+    const below = origin.knownBelow.get(values).slice();
+    for (const node of changed) below[node] -= less[node];
+    below[0] -= less[0];
+    return { below, totals: origin.knownTotals.get(values).map((total, name) => total - lessTotals[name]) };
   }
 
   /** Sums that are known; or those of an origin, but zero for some items; or counted ones. */
@@ -182,27 +269,40 @@ export class Paths {
 
   /** The same nodes with other leaves. */
   with(leafOf) {
-    return new Paths(this.nodes, movedLeaves(this.leaf, leafOf), this.anchor);
+    return new Paths(this.nodes, movedLeaves(this.leaf, leafOf), this.roots);
   }
 
   /** The stacks for which `test` holds. */
   where(test) {
     return this.with((leaf, stack) => (test(leaf, stack) ? leaf : DROPPED));
   }
+
+  /** The stacks that pass one of these nodes, and all others. */
+  divided(roots) {
+    const is = new Uint8Array(this.nodes.length);
+    const { end } = this.nodes;
+    for (const root of roots) is.fill(1, root, end[root]);
+    const [marked, others] = divided(this.leaf, is);
+    const of = (leaf) => new Paths(this.nodes, leaf, this.roots);
+    return [of(marked), Object.assign(of(others), { origin: this, without: marked })];
+  }
 }
 
-/** For each node, the outermost marked node of its stack, or 0. */
-function outermost({ places, parent, length }, marks) {
-  const found = new Uint32Array(length);
-  for (let node = 1; node < length; node++) found[node] = found[parent[node]] || (marks[places[node]] ? node : 0);
+/** The outermost marked nodes of all stacks. */
+function outermost({ places, end, length }, marks) {
+  const found = [];
+  const first = marks.indexOf(1);
+  if (first < 0) return found;
+  // A single place is searched without a loop over all nodes.
+  const isSingle = marks.indexOf(1, first + 1) < 0;
+  for (let node = 1; node < length; ) {
+    if (isSingle) node = places.indexOf(first, node);
+    else while (node < length && !marks[places[node]]) node++;
+    if (node < 0 || node === length) break;
+    found.push(node);
+    node = end[node];
+  }
   return found;
-}
-
-/** For each node, whether it is marked or below a marked one. */
-function through({ places, parent, length }, marks) {
-  const is = new Uint8Array(length);
-  for (let node = 1; node < length; node++) is[node] = is[parent[node]] | marks[places[node]];
-  return is;
 }
 
 /** Ends stacks at their innermost marked frame. Those without one are unchanged. */
@@ -213,12 +313,25 @@ function prune(paths, marks) {
   return paths.with((leaf) => last[leaf] || leaf);
 }
 
+/** The nodes whose mark is not the wanted one, in order; at most so many. */
+function firstHidden({ places, length }, marks, wanted, limit) {
+  const found = [];
+  const first = marks.indexOf(1);
+  const isSingle = wanted === 0 && first >= 0 && marks.indexOf(1, first + 1) < 0;
+  for (let node = 1; node < length && found.length < limit; node++) {
+    if (isSingle) node = places.indexOf(first, node);
+    else while (node < length && marks[places[node]] === wanted) node++;
+    if (node < 0 || node === length) break;
+    found.push(node);
+  }
+  return found;
+}
+
 /** Keeps only frames whose mark equals `wanted`. A stack may lose all of its frames. */
 function keepFrames(paths, marks, wanted) {
   const { places, parent, length, nameOf, names, knownRepeats } = paths.nodes;
-  const hidden = [];
   const isHidden = (node) => marks[places[node]] !== wanted;
-  for (let node = 1; node < length && hidden.length * MANY_NODES < length; node++) if (isHidden(node)) hidden.push(node);
+  const hidden = firstHidden(paths.nodes, marks, wanted, length / MANY_NODES);
   if (!hidden.length) return paths;
   if (hidden.length * MANY_NODES < length) return cutOut(paths, hidden, isHidden);
   const [keptPlaces, keptParent] = [new Uint32Array(length), new Uint32Array(length)];
@@ -244,10 +357,12 @@ function keepFrames(paths, marks, wanted) {
 /** Hides a few nodes: no node is below them any more, and no stack ends there. They stay, which is faster than a copy of all others. */
 function cutOut(paths, hidden, isHidden) {
   const { places, nameOf, names, frames, knownRepeats } = paths.nodes;
-  const [parent, end] = [paths.nodes.parent.slice(), paths.nodes.end.slice()];
+  let { parent, end } = paths.nodes;
+  // Nothing changes around nodes that call nothing.
+  if (hidden.some((node) => end[node] > node + 1)) [parent, end] = [parent.slice(), end.slice()];
   for (const node of hidden) {
     for (let below = node + 1; below < end[node]; below = end[below]) parent[below] = parent[node];
-    end[node] = node + 1;
+    if (end[node] > node + 1) end[node] = node + 1;
   }
   const leaves = movedLeaves(paths.leaf, (leaf) => (leaf && isHidden(leaf) ? parent[leaf] : leaf));
   // Of a name that is one place, all nodes are kept or none, so what repeats still does.
@@ -258,19 +373,22 @@ function cutOut(paths, hidden, isHidden) {
 
 /** Starts stacks at their outermost marked frame. Those without one are dropped. */
 function startAt(paths, marks) {
-  const { places, parent, length, nameOf, names } = paths.nodes;
-  const is = through(paths.nodes, marks);
-  const now = new Int32Array(length).fill(DROPPED);
-  let count = 1;
-  for (let node = 1; node < length; node++) count += is[node];
+  const { places, parent, end, length, nameOf, names } = paths.nodes;
+  const roots = outermost(paths.nodes, marks);
+  // Where a node is now; 0 if it is gone.
+  const now = new Uint32Array(length);
+  const count = roots.reduce((sum, root) => sum + end[root] - root, 1);
   const [keptPlaces, keptParent] = [new Uint32Array(count), new Uint32Array(count)];
-  for (let node = 1, at = 1; node < length; node++) {
-    if (!is[node]) continue;
-    keptPlaces[at] = places[node];
-    keptParent[at] = Math.max(now[parent[node]], 0);
-    now[node] = at++;
+  let at = 1;
+  for (const root of roots) {
+    keptPlaces.set(places.subarray(root, end[root]), at);
+    const moved = root - at;
+    for (let node = root; node < end[root]; node++) {
+      if (node > root) keptParent[at] = parent[node] - moved;
+      now[node] = at++;
+    }
   }
-  return new Paths(new Nodes(keptPlaces, keptParent, nameOf, names), movedLeaves(paths.leaf, (leaf) => now[leaf]));
+  return new Paths(new Nodes(keptPlaces, keptParent, nameOf, names), movedLeaves(paths.leaf, (leaf) => now[leaf] || DROPPED));
 }
 
 /**
@@ -296,15 +414,9 @@ export function beforeLabels(data, filters) {
   };
   let { paths } = data;
   let marks = marksOf("show-stacks");
-  if (marks) {
-    const is = through(paths.nodes, marks);
-    paths = paths.where((leaf) => is[leaf]);
-  }
+  if (marks) [paths] = paths.divided(outermost(paths.nodes, marks));
   marks = marksOf("hide-stacks");
-  if (marks) {
-    const is = through(paths.nodes, marks);
-    paths = paths.where((leaf) => !is[leaf]);
-  }
+  if (marks) [, paths] = paths.divided(outermost(paths.nodes, marks));
   marks = marksOf("hide-frames");
   if (marks) paths = keepFrames(paths, marks, 0);
   marks = marksOf("show-frames");
@@ -315,8 +427,8 @@ export function beforeLabels(data, filters) {
   if (marks) paths = prune(paths, marks);
   marks = marksOf("focus");
   if (marks) {
-    const anchor = outermost(paths.nodes, marks);
-    paths = new Paths(paths.nodes, paths.leaf, anchor).where((leaf) => anchor[leaf] > 0);
+    const roots = outermost(paths.nodes, marks);
+    [paths] = new Paths(paths.nodes, paths.leaf, roots).divided(roots);
   }
   return paths;
 }

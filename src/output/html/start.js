@@ -3,14 +3,39 @@
 /** The script does not wait longer than this for the first picture, in milliseconds. */
 const LONGEST_WAIT = 100;
 
-/** Decodes base64 and inflates. */
-export async function inflate(text) {
+/** Decodes base64 and inflates. A text may be cut into pieces. */
+export async function inflate(...pieces) {
   const { readable, writable } = new DecompressionStream("deflate-raw");
-  const writer = writable.getWriter();
   // Errors reach the reader.
-  writer.write(decode(text)).catch(() => {});
-  writer.close().catch(() => {});
-  return new Uint8Array(await new Response(readable).arrayBuffer());
+  writeAll(writable.getWriter(), pieces).catch(() => {});
+  const reader = readable.getReader();
+  const chunks = [];
+  let length = 0;
+  // Twice as fast as `new Response(readable).arrayBuffer()`.
+  for (let read = await reader.read(); !read.done; read = await reader.read()) {
+    chunks.push(read.value);
+    length += read.value.length;
+  }
+  const bytes = new Uint8Array(length);
+  let at = 0;
+  for (const chunk of chunks) {
+    bytes.set(chunk, at);
+    at += chunk.length;
+  }
+  return bytes;
+}
+
+async function writeAll(writer, pieces) {
+  for (const piece of pieces) await writer.write(decode(piece));
+  await writer.close();
+}
+
+/** Takes the text of an element out of the page, in pieces: browsers are slow to read a single long one. */
+export function take(id) {
+  const elements = Array.from(document.querySelectorAll(`#${id}, .${id}`));
+  const pieces = elements.map((element) => element.textContent);
+  for (const element of elements) element.textContent = "";
+  return pieces.filter(Boolean);
 }
 
 /** Decodes base64. Not all browsers have a function for it that returns bytes. */

@@ -28,8 +28,8 @@ export function writeTime(ns) {
 }
 
 /** Reads the times that times.rs packs. */
-export async function loadTimes(text, metrics, stacks) {
-  const bytes = await inflate(text);
+export async function loadTimes(pieces, metrics, stacks) {
+  const bytes = await inflate(...pieces);
   const length = new DataView(bytes.buffer).getUint32(0, true);
   const head = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + length)));
   const varints = new Varints(bytes, 4 + length);

@@ -14,7 +14,7 @@ use crate::ui::draw::theme::Theme;
 use crate::ui::offers::offers;
 use crate::ui::question::View;
 use crate::ui::state::{Purpose, State, TABS};
-use crate::unit::share;
+use crate::unit::{group_thousands, share};
 
 /// The heading and the tabs.
 pub(super) fn top(state: &State, answer: &Answer, theme: Theme, note: &str, area: Rect, cells: &mut Buffer) {
@@ -33,6 +33,18 @@ pub(super) fn top(state: &State, answer: &Answer, theme: Theme, note: &str, area
     }
     let start = width.saturating_sub(note.len());
     put(cells, start as u16, TABS, note, note.len(), Theme::selected());
+}
+
+/// Which lines are on the screen, if there are more: `1–20 of 330`.
+fn position(state: &State, answer: &Answer, theme: Theme) -> Option<String> {
+    let (all, page) = (state.lines.len(), state.page());
+    if all <= page || answer.flame().is_some() || state.help.is_some() || state.typing.is_some() {
+        return None;
+    }
+    let first = state.cursor.top.min(all - 1);
+    let to = if theme.unicode { "–" } else { "-" };
+    let number = |line: usize| group_thousands(line as i128);
+    Some(format!("{}{to}{} of {}", number(first + 1), number((first + page).min(all)), number(all)))
 }
 
 /// The tabs. Where there is no space for their names, only that of the view is shown.
@@ -88,7 +100,11 @@ pub(super) fn bottom(state: &State, answer: &Answer, theme: Theme, area: Rect, c
         }
         put(cells, 0, y, &ascii_or(line, theme), width, style);
     }
-    put(cells, 0, height - rows - 1, &ascii_or(&keys(state, answer, width), theme), width, theme.faint());
+    let position = position(state, answer, theme).unwrap_or_default();
+    let start = width.saturating_sub(display_width(&position));
+    let keys = keys(state, answer, if position.is_empty() { width } else { start.saturating_sub(2) });
+    put(cells, 0, height - rows - 1, &ascii_or(&keys, theme), width, theme.faint());
+    put(cells, start as u16, height - rows - 1, &position, width, Theme::bold());
     put(cells, 0, height - rows, "$ ", width, theme.faint());
     let room = width.saturating_sub(2);
     for (row, line) in (0..rows).zip(command_lines(state, usize::from(rows), room, theme)) {

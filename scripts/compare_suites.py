@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Opens every file of other projects' test suites with `prof`, and compares with what those projects expect.
 
-    scripts/compare_suites.py [--prof PATH] [--gprof2dot PATH] [--all] FOLDER...
+    scripts/compare_suites.py [--prof PATH] [--gprof2dot PATH] [--jfr PATH] [--profiler-cli PATH] [--all] FOLDER...
 
 Nothing is fetched: the folders hold the suites, for example speedscope's `sample/profiles`, the `tests` of gprof2dot, the
 `test/data` of austin-python, or `profile/testdata` of pprof. Prints a row per file: the format that was found, the metrics
@@ -16,7 +16,9 @@ What a file is compared with, by what lies next to it:
     *.test.ts.snap in the folder, or in `src/import/__snapshots__` of a folder above: what speedscope shows of the file of that name:
                    self of every function, within what its rounding to two decimals hides. Not of perf, Firefox, callgrind, Haskell and V8's
                    logs, whose samples speedscope weighs in another way
-    (nothing)      with --gprof2dot, the graph that this gprof2dot makes of the file, if it reads the format
+    (nothing)      with --gprof2dot, the graph that this gprof2dot makes of the file, if it reads the format; with --jfr, self and total of every
+                   method in the samples of processors that the JDK's `jfr print` lists; with --profiler-cli, self and total of every
+                   function in all threads of a Firefox profile, according to the program of that name (npm: @firefox-devtools/profiler-cli)
 
 Of a graph, self is compared for every function; totals and calls only where gprof2dot does not estimate them, as it does in
 collapsed, DTrace, HPROF and OProfile files and the calls of perf and VTune, and for functions in cycles and for all that call these or are called by these. Where the two
@@ -36,11 +38,14 @@ Exit code: 0 if nothing is different, 1 if something is, 2 if `prof` crashes.
 """
 
 import argparse
+import gzip
 import json
 import os
 import re
 import subprocess
 import sys
+import tempfile
+import time
 from collections import Counter, defaultdict
 
 # Endings of files that are not recordings.
@@ -396,9 +401,98 @@ class Snapshots:
         return None, difference
 
 
-def golden(prof, path, found, gprof2dot, snapshots):
+def compare_rows(prof, path, metric, expected):
+    """Self and total of every function, by name."""
+    document, error = prof.json("top", "-m", metric, "--by", "name", "--all-frames", "-n", "0", "--symbolize", "never", path)
+    if document is None:
+        return None, error
+    ours = defaultdict(lambda: (0, 0))
+    for row in document["rows"]:
+        ours[row["name"]] = (row["self"], row["total"])
+    for name in sorted(ours.keys() | expected.keys()):
+        own, total = expected[name]
+        if ours[name] != (own, ours[name][1] if total is None else total):
+            return None, f"{name}: self and total are {ours[name]}, expected {own} and {total}"
+    return 2 * len(expected), ""
+
+
+def java_method(frame):
+    """The name of a method, without the numbers that the virtual machine gives to classes when it makes them."""
+    method = frame["method"]
+    kind = ((method.get("type") or {}).get("name") or "").replace("/", ".")
+    for number in (r"\.[0-9]+$", r"[.+]0x[0-9a-f]+$"):
+        kind = re.sub(number, "", kind) if "Lambda" in kind or "0x" in kind else kind
+    kind = re.sub(r"(\$\$Lambda)\$[0-9]+$", r"\1", kind)
+    kind = re.sub(r"(Generated[A-Za-z]*Accessor|\$Proxy)[0-9]+$", r"\1", kind)
+    return f"{kind}.{method['name']}" if kind else method["name"]
+
+
+def compare_jfr(prof, path, metrics, jfr):
+    """The samples of a recording, with those that the JDK prints."""
+    metric = next((metric for metric in metrics if metric["name"] in ("samples", "wall_samples")), None)
+    if not metric:
+        return None, ""
+    with tempfile.NamedTemporaryFile(suffix=".jfr") as plain:
+        data = open(path, "rb").read()
+        plain.write(gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data)
+        plain.flush()
+        events = "jdk.ExecutionSample,profiler.WallClockSample"
+        done = run([*jfr.split(), "print", "--json", "--stack-depth", "5000", "--events", events, plain.name])
+    if done.returncode or not done.stdout.strip():
+        return None, ""
+    expected, samples = defaultdict(lambda: [0, 0]), 0
+    for event in json.loads(done.stdout)["recording"]["events"]:
+        weight = event["values"].get("samples", 1)
+        samples += weight
+        names = [java_method(frame) for frame in (event["values"].get("stackTrace") or {}).get("frames") or []]
+        if names:
+            expected[names[0]][0] += weight
+        for name in set(names):
+            expected[name][1] += weight
+    # Other agents have events of their own.
+    if not samples:
+        return None, ""
+    return compare_rows(prof, path, metric["name"], expected)
+
+
+def compare_firefox(prof, path, metrics, command):
+    """The samples of all threads, with those that the Firefox Profiler counts."""
+    if not any(metric["name"] == "samples" for metric in metrics):
+        return None, ""
+    ask = lambda *words: run([*command.split(), *words])
+    loaded = ask("load", path)
+    # On a busy machine it says that it is still starting, and names its log.
+    started = re.search(r"Session started: (\w+)", loaded.stdout) or re.search(r"(\w+)\.log", loaded.stderr)
+    if not started:
+        return None, ""
+    session = ["--session", started.group(1), "--json"]
+    expected = defaultdict(lambda: [0, 0])
+    try:
+        for _ in range(30):
+            threads = ask("thread", "list", *session)
+            if threads.returncode == 0:
+                break
+            time.sleep(0.5)
+        for thread in json.loads(threads.stdout)["threads"]:
+            listed = json.loads(ask("thread", "functions", "--thread", thread["threadHandle"], *session).stdout)
+            if listed["weightType"] != "samples":
+                return None, ""
+            for row in listed["functions"]:
+                name, library = row["name"], row.get("library")
+                if is_unnamed := library and re.fullmatch("0x[0-9a-f]+", name):
+                    # Functions without a name are counted for their library.
+                    name = f"[{library}]"
+                expected[name][0] += row["selfSamples"]
+                # A stack may have several of them, so their totals do not add up.
+                expected[name][1] = None if is_unnamed else expected[name][1] + row["totalSamples"]
+    finally:
+        ask("stop", started.group(1))
+    return compare_rows(prof, path, "samples", expected)
+
+
+def golden(prof, path, document, arguments, snapshots):
     """What a file is compared with, how many numbers were equal, and the first difference."""
-    stem = os.path.splitext(path)[0]
+    stem, found, gprof2dot = os.path.splitext(path)[0], document["format"], arguments.gprof2dot
     for other in (stem + ".dot", stem + ".orig.dot", path + ".dot"):
         if os.path.exists(other):
             return os.path.basename(other), *compare_graph(prof, path, open(other, errors="replace").read(), found)
@@ -410,6 +504,10 @@ def golden(prof, path, found, gprof2dot, snapshots):
         compared, difference = snapshots.compare(prof, path)
         if compared or difference:
             return "speedscope", compared, difference
+    if arguments.jfr and found == "jfr":
+        return "jfr print", *compare_jfr(prof, path, document["metrics"], arguments.jfr)
+    if arguments.profiler_cli and found == "gecko":
+        return "profiler-cli", *compare_firefox(prof, path, document["metrics"], arguments.profiler_cli)
     kind = GPROF2DOT.get(found)
     if gprof2dot and kind:
         total = ["--total", "callstacks"] if kind == "perf" else []
@@ -427,6 +525,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--prof", default="target/release/prof")
     parser.add_argument("--gprof2dot", default="", help="the command that runs gprof2dot")
+    parser.add_argument("--jfr", default="", help="the command that runs the JDK's jfr")
+    parser.add_argument("--profiler-cli", default="", help="the command that runs profiler-cli")
     parser.add_argument("--all", action="store_true", help="also list files that are no recordings")
     parser.add_argument("folders", nargs="+", metavar="FOLDER")
     arguments = parser.parse_args()
@@ -448,7 +548,7 @@ def main():
             counts[suite]["refused"] += 1
             print(f"| {name} | | | | refused: {error} |")
             continue
-        other, compared, difference = golden(prof, path, document["format"], arguments.gprof2dot, snapshots)
+        other, compared, difference = golden(prof, path, document, arguments, snapshots)
         reason = next((why for end, why in REASONS.items() if path.endswith(end)), "")
         if difference:
             result = "explained" if reason else "different"

@@ -14,6 +14,7 @@ use crate::profile::{
     CallTable, Column, Cycles, FrameId, FunctionId, Id, LoadOptions, MappingId, Metric, Profile, StackId,
     StringId, Symbols,
 };
+use crate::unit::plural;
 
 /// The entry in the list of writable formats.
 pub(super) static WRITER: Writer = Writer {
@@ -64,6 +65,12 @@ fn write(profile: &Profile, metric: usize, out: &mut dyn Write) -> io::Result<Ve
         }
     }
     let mut changes = Vec::new();
+    if graph.no_stack.iter().any(|&value| value != 0) {
+        names.no_stack(out)?;
+        writeln!(out, "0 {}", joined(&graph.no_stack))?;
+        changes
+            .push(format!("callgrind: samples without a stack are those of a function called `{NO_STACK}`"));
+    }
     for metric in graph.metrics.iter().map(|&metric| &profile.meta.metrics[metric]) {
         if metric.divisor != 1 {
             changes.push(format!(
@@ -74,16 +81,40 @@ fn write(profile: &Profile, metric: usize, out: &mut dyn Write) -> io::Result<Ve
     }
     match &profile.calls {
         None => {
-            changes.push("callgrind: stacks are lost; the format only stores functions and their calls".to_string());
+            changes.push(
+                "callgrind: stacks are lost; the format only stores functions and their calls".to_string(),
+            );
         }
-        Some(calls) if has_cycles(calls) => changes.push(
+        Some(calls) => changes.extend(changes_of_calls(profile, calls)),
+    }
+    Ok(changes)
+}
+
+/// The name of the function that samples without a stack are counted for.
+const NO_STACK: &str = "(no stack)";
+
+/// What changes in a profile of calls.
+fn changes_of_calls(profile: &Profile, calls: &CallTable) -> Vec<String> {
+    let mut changes = Vec::new();
+    if let Some(metric) = calls.calls_metric() {
+        let total = profile.meta.metrics[metric].total;
+        let known = calls.edge_values[metric].iter().map(|&count| i128::from(count)).sum::<i128>();
+        let lost = i128::from(total) - known;
+        if lost > 0 {
+            changes.push(format!(
+                "callgrind: {lost} {} lost, because the file does not say who called",
+                plural(u64::try_from(lost).unwrap_or(u64::MAX), "call is", "calls are")
+            ));
+        }
+    }
+    if has_cycles(calls) {
+        changes.push(
             "callgrind: some functions are mutually recursive; the format does not store their totals, and totals \
              computed from the calls may be larger"
                 .to_string(),
-        ),
-        Some(_) => {}
+        );
     }
-    Ok(changes)
+    changes
 }
 
 /// Whether the call graph has cycles of several functions, so that totals cannot be derived from the calls.
@@ -113,6 +144,8 @@ struct CostGraph {
     /// Indices of the metrics that are written as costs.
     metrics: Vec<usize>,
     nodes: Column<FunctionId, FunctionCosts>,
+    /// The values of samples without a stack.
+    no_stack: Vec<i64>,
 }
 
 #[derive(Clone, Default)]
@@ -171,12 +204,12 @@ impl CostGraph {
             call.count += calls.calls_metric().map_or(0, |metric| calls.edge_values[metric][edge]);
             add(&mut call.costs, &pick(&calls.edge_values, edge));
         }
-        CostGraph { metrics, nodes }
+        CostGraph { metrics, nodes, no_stack: Vec::new() }
     }
 
     fn of_stacks(profile: &Profile, metrics: Vec<usize>) -> CostGraph {
         let nodes = Column::filled(FunctionCosts::default(), profile.symbols.functions.len());
-        let mut graph = CostGraph { metrics, nodes };
+        let mut graph = CostGraph { metrics, nodes, no_stack: Vec::new() };
         let sums: Vec<_> = graph.metrics.iter().map(|&metric| positive_by_stack(profile, metric)).collect();
         let mut values = vec![0; sums.len()];
         for stack in profile.stacks.ids() {
@@ -187,7 +220,10 @@ impl CostGraph {
             if values.iter().all(|&value| value == 0) {
                 continue;
             }
-            graph.add_stack(&profile.symbols, profile.stacks.frames(stack), &values);
+            match profile.stacks.frames(stack) {
+                [] => add(&mut graph.no_stack, &values),
+                frames => graph.add_stack(&profile.symbols, frames, &values),
+            }
         }
         graph
     }
@@ -246,6 +282,14 @@ impl NameWriter<'_> {
         self.name(&format!("{prefix}fn"), "fn", id.index(), symbols.function_name(id), out)
     }
 
+    /// Begins the function of samples without a stack, which no table has.
+    fn no_stack(&mut self, out: &mut dyn Write) -> io::Result<()> {
+        writeln!(out)?;
+        self.name("ob", "ob", MappingId::default().index(), "", out)?;
+        self.name("fl", "fl", StringId::default().index(), "", out)?;
+        self.name("fn", "fn", self.symbols.functions.len(), NO_STACK, out)
+    }
+
     /// Switches to another file for inlined code, if needed.
     fn switch_file(&mut self, file: &mut StringId, next: StringId, out: &mut dyn Write) -> io::Result<()> {
         if std::mem::replace(file, next) == next {
@@ -297,6 +341,37 @@ mod tests {
         assert_eq!(profile.meta.metrics[0].total, 7);
         assert_eq!(calls.totals[0].iter().sum::<i64>(), 7 + 5);
         assert_eq!(calls.edge_values[0], [5]);
+    }
+
+    #[test]
+    fn samples_without_a_stack_keep_their_values() {
+        let mut builder = crate::profile::ProfileBuilder::new("test", LoadOptions::ALL);
+        builder.metric("samples", "count");
+        let frame = builder.named_frame("main");
+        let (main, nothing) = (builder.stack(&[frame]), builder.stack(&[]));
+        for (stack, value) in [(main, 2), (nothing, 3)] {
+            builder.sample(stack, Default::default(), None, &[value]);
+        }
+        let profile = builder.finish().unwrap();
+        let mut bytes = Vec::new();
+        let changes = write(&profile, 0, &mut bytes).unwrap();
+        assert!(changes[0].contains("function called `(no stack)`"), "{changes:?}");
+        let again = load(std::str::from_utf8(&bytes).unwrap());
+        assert_eq!(again.meta.metrics[0].total, 5);
+        let names = again.symbols.functions.ids().map(|id| again.symbols.function_name(id));
+        assert_eq!(names.collect::<Vec<_>>(), ["main", "(no stack)"]);
+    }
+
+    #[test]
+    fn calls_without_a_caller_are_reported() {
+        let text = "events: Ir\nfl=a.c\nfn=f\n1 10\ncfn=g\ncalls=2 1\n8 5\nfn=g\n4 5\n";
+        let mut profile = load(text);
+        let change = |profile: &Profile| write(profile, 0, &mut Vec::new()).unwrap().first().cloned();
+        assert_eq!(change(&profile), None);
+        let calls = profile.calls.as_ref().unwrap().calls_metric().unwrap();
+        profile.meta.metrics[calls].total += 3;
+        let lost = "callgrind: 3 calls are lost, because the file does not say who called";
+        assert_eq!(change(&profile).as_deref(), Some(lost));
     }
 
     #[test]

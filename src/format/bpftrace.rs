@@ -13,6 +13,10 @@
 //! that it continues. Each map becomes a metric with the map's name, or `samples` if it has none. Keys that
 //! are not stacks become labels: `key`, `key2` and so on.
 
+use std::rc::Rc;
+
+use hashbrown::HashMap;
+
 use crate::format::labels::sample_labels;
 use crate::format::text::{BadLines, Lines, decimal, hex, is_binary};
 use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
@@ -43,6 +47,7 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
     let mut reader = BpftraceReader {
         builder: ProfileBuilder::new(NAME, options),
         entries: Vec::new(),
+        frames: FrameLines::default(),
         good: 0,
         bad: BadLines::default(),
         without_stack: 0,
@@ -65,7 +70,7 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
                     ParseError::at_line(NAME, first, "file is truncated within this map entry").into()
                 );
             }
-            value = entry.line(lines.line().trim_ascii_end());
+            value = entry.line(lines.line().trim_ascii_end(), &mut reader.frames);
         }
         match value.as_deref().and_then(decimal) {
             Some(value) => reader.take(entry, value),
@@ -87,9 +92,29 @@ struct Entry {
     map: Vec<u8>,
     /// Whether one of the keys is a stack, possibly an empty one.
     has_stack: bool,
-    /// Leaf first.
-    frames: Vec<Vec<u8>>,
+    /// The numbers of lines in [`FrameLines`], leaf first.
+    frames: Vec<u32>,
     keys: Vec<String>,
+}
+
+/// The distinct lines of frames: maps repeat few of them many times.
+#[derive(Default)]
+struct FrameLines {
+    lines: Vec<Rc<[u8]>>,
+    numbers: HashMap<Rc<[u8]>, u32>,
+}
+
+impl FrameLines {
+    fn number(&mut self, line: &[u8]) -> u32 {
+        if let Some(&known) = self.numbers.get(line) {
+            return known;
+        }
+        let number = u32::try_from(self.lines.len()).unwrap_or(u32::MAX);
+        let line: Rc<[u8]> = line.into();
+        self.lines.push(Rc::clone(&line));
+        self.numbers.insert(line, number);
+        number
+    }
 }
 
 impl Entry {
@@ -102,11 +127,11 @@ impl Entry {
     }
 
     /// Parses a continuation line; returns the text after the keys if they end on this line.
-    fn line(&mut self, line: &[u8]) -> Option<Vec<u8>> {
+    fn line(&mut self, line: &[u8], frames: &mut FrameLines) -> Option<Vec<u8>> {
         let is_frame = line.starts_with(b" ") || line.starts_with(b"\t");
         if is_frame || line.is_empty() {
             self.has_stack = true;
-            self.frames.extend(is_frame.then(|| line.trim_ascii().to_vec()));
+            self.frames.extend(is_frame.then(|| frames.number(line.trim_ascii())));
             return None;
         }
         self.keys(line)
@@ -137,6 +162,7 @@ struct BpftraceReader {
     builder: ProfileBuilder,
     /// Parsed entries; the metrics are known only after all maps have been read.
     entries: Vec<(Entry, i64)>,
+    frames: FrameLines,
     good: u64,
     bad: BadLines,
     without_stack: u64,
@@ -180,18 +206,22 @@ impl BpftraceReader {
             let (name, unit) = if name.is_empty() { ("samples", "count") } else { (&*name, unit(&name)) };
             self.builder.metric(name, unit);
         }
+        let lines = std::mem::take(&mut self.frames.lines);
+        let frames: Vec<FrameId> = lines.iter().map(|line| frame(&mut self.builder, line)).collect();
+        let mut values = vec![0; maps.len()];
         for (entry, value) in std::mem::take(&mut self.entries) {
-            let mut values = vec![0; maps.len()];
             let map = maps.iter().position(|map| *map == entry.map).unwrap_or_default();
+            values.fill(0);
             values[map] = value;
-            self.sample(&entry, &values);
+            self.sample(&entry, &frames, &values);
         }
         finished(self.builder)
     }
 
-    fn sample(&mut self, entry: &Entry, values: &[i64]) {
+    fn sample(&mut self, entry: &Entry, frames: &[FrameId], values: &[i64]) {
         let builder = &mut self.builder;
-        let frames: Vec<FrameId> = entry.frames.iter().rev().map(|text| frame(builder, text)).collect();
+        let known = entry.frames.iter().rev().filter_map(|&line| frames.get(line as usize).copied());
+        let frames: Vec<FrameId> = known.collect();
         let stack = builder.stack(&frames);
         let labels = labels(builder, &entry.keys);
         builder.sample(stack, labels, None, values);

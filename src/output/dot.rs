@@ -234,7 +234,9 @@ impl Drawing<'_> {
     }
 }
 
-const FONT: &str = "Helvetica,Arial,sans-serif";
+/// Graphviz measures the text of boxes with the first font that it has, and so does the browser that draws it. The first ones
+/// are wide and installed nearly everywhere: what stands for Helvetica is narrower in Graphviz than in many browsers.
+const FONT: &str = "DejaVu Sans,Verdana,Helvetica,Arial,sans-serif";
 const LINE: Color = Color::new(0x96_9696);
 const BORDER: Color = Color::new(0x65_707c);
 const HIGHLIGHT: Color = Color::new(0x1f_5fd0);

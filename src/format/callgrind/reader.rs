@@ -248,11 +248,22 @@ impl CallgrindReader {
         Some(self.builder.frame(Frame { function, line, inlined: true, ..Frame::default() }))
     }
 
+    fn is_of_xdebug(&self) -> bool {
+        self.builder.meta.comments.iter().any(|comment| comment.starts_with("creator: xdebug"))
+    }
+
     pub(super) fn finish(mut self) -> Result<Profile, ParseError> {
         if self.factors.is_empty() {
             return Err(ParseError::whole(NAME, "no `events:` line"));
         }
         self.bad.settle(&mut self.builder, self.good, "not a callgrind line")?;
+        if self.summaries.is_empty() && self.is_of_xdebug() {
+            self.builder.warn(
+                "the line `summary:`, with which Xdebug ends a file, is missing: the program was still running, or \
+                 the file is truncated"
+                    .to_string(),
+            );
+        }
         self.sections.finish(&mut self.builder);
         let profile = finished(self.builder)?;
         Ok(compare_with_summary(profile, &self.summaries, &self.factors))

@@ -158,3 +158,13 @@ fn unknown_versions_are_rejected() {
     let error = read(&mut Source::from_bytes(text.into()), LoadOptions::ALL).unwrap_err().to_string();
     assert_eq!(error, "callgrind: version 2 is not supported; only version 1 is known (line 2)");
 }
+
+#[test]
+fn xdebug_ends_a_file_with_its_summary() {
+    let text = "version: 1\ncreator: xdebug 3.2.0 (PHP 8.2.0)\npositions: line\nevents: Time_(10ns)\n\nfl=a.php\nfn=f\n1 5\n";
+    let whole = format!("{text}\nsummary: 5\n");
+    assert_eq!(load(&whole).meta.warnings, Vec::<String>::new());
+    assert!(load(text).meta.warnings[0].contains("the file is truncated"));
+    // Other programs write none.
+    assert_eq!(load(&text.replace("xdebug", "pprof")).meta.warnings, Vec::<String>::new());
+}

@@ -196,7 +196,7 @@ fn nothing_to_conclude(subject: &Subject<'_>, header: &Header) -> Option<Sentenc
     } else if has_negative(subject) {
         format!(
             "there is nothing to conclude: some values of {name} are negative, as in a difference of two profiles, so shares \
-             mean nothing; prof top shows the values"
+             mean little; prof top shows the values"
         )
     } else {
         return None;

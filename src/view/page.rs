@@ -9,7 +9,7 @@ use crate::report::{ColorGroup, Name, Page, PageMetric, PageName, PagePlace, Pag
 use crate::tree::{By, Subject};
 use crate::view::facets::{Facets, facets};
 use crate::view::flame::packages;
-use crate::view::groups::{Owned, first_frames, groups};
+use crate::view::groups::{Owned, groups};
 use crate::view::page_calls::{self, CallPaths, PageStacks, SMALL};
 use crate::view::timeline::page_times;
 use crate::view::{
@@ -122,8 +122,12 @@ fn stacks_of_calls(
     places: &[PagePlace],
     place_of: &Column<FrameId, u32>,
 ) -> (PageStacks, Vec<Vec<i64>>) {
-    let frame_of = first_frames(subject);
-    let place = |key| frame_of[key].map_or(0, |frame| place_of[frame]);
+    // Only frames of functions have a place: the first frame of a function may be one that only its lines have.
+    let mut of_key = Column::filled(0, subject.keys.len());
+    for frame in page_calls::frames(subject.profile).into_iter().rev() {
+        of_key[subject.keys.of_frame(frame)] = place_of[frame];
+    }
+    let place = |key| of_key[key];
     let small = places.iter().position(|place| &*place.function == SMALL).unwrap_or(0);
     paths.stacks(place, small as u32)
 }

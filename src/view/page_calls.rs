@@ -116,6 +116,7 @@ mod tests {
     use crate::format::Source;
     use crate::format::load;
     use crate::profile::LoadOptions;
+    use crate::report::Page;
     use crate::view::{PageOptions, Scope, page};
 
     const CALLS: &str = "events: Ir\n\nfn=main\n1 10\ncfn=a\ncalls=1 1\n2 60\ncfn=b\ncalls=1 1\n3 30\n\nfn=a\n1 40\ncfn=b\ncalls=1 1\n2 20\n\nfn=b\n1 50\n";
@@ -127,13 +128,27 @@ mod tests {
         let page = page(&profile, &options);
         let names: Vec<&str> = page.names.iter().map(|row| &*row.name).collect();
         assert_eq!(names, ["a", "b", "main"]);
-        let calls = page.calls.unwrap();
+        let calls = page.calls.as_ref().unwrap();
         let [side] = &calls.sides[..] else { panic!("one side") };
         assert_eq!((&side.self_value, &side.total), (&vec![40, 50, 10], &vec![60, 50, 100]));
         let edges = calls.edges.iter().zip(&side.edges);
         let mut edges: Vec<_> = edges.map(|(&(caller, callee), &value)| (caller, callee, value)).collect();
         edges.sort_unstable();
         assert_eq!(edges, [(0, 1, 20), (2, 0, 60), (2, 1, 30)]);
+        assert_eq!(stacks(&page), ["main 10", "main;a 40", "main;a;b 20", "main;b 30"]);
+    }
+
+    /// The lines of a function have frames of their own, without its binary.
+    #[test]
+    fn functions_of_several_binaries_keep_their_names() {
+        let calls = "events: Ir\n\nob=/bin/a\nfn=main\n0 5\ncob=/lib/b.so\ncfn=sin\ncalls=1 0\n0 9\n\nob=/lib/b.so\nfn=sin\n0 9\n";
+        let profile = load(&mut Source::from_bytes(calls.into()), LoadOptions::default(), None).unwrap();
+        let page = page(&profile, &PageOptions { scope: Scope::metric(0), ..PageOptions::default() });
+        assert_eq!(stacks(&page), ["main 5", "main;sin 9"]);
+    }
+
+    /// The stacks of a page with their values.
+    fn stacks(page: &Page) -> Vec<String> {
         let mut start = 0;
         let stacks = page.ends.iter().zip(&page.values[0]).map(|(&end, value)| {
             let names =
@@ -141,6 +156,6 @@ mod tests {
             start = end as usize;
             format!("{} {value}", names.collect::<Vec<_>>().join(";"))
         });
-        assert_eq!(stacks.collect::<Vec<_>>(), ["main 10", "main;a 40", "main;a;b 20", "main;b 30"]);
+        stacks.collect()
     }
 }

@@ -320,7 +320,7 @@ impl NameWriter<'_> {
 mod tests {
     use super::*;
     use crate::format::{self, Source};
-    use crate::profile::from_notation;
+    use crate::profile::{LabelSetId, from_notation};
 
     fn written(profile: &Profile) -> String {
         let mut bytes = Vec::new();
@@ -350,7 +350,7 @@ mod tests {
         let frame = builder.named_frame("main");
         let (main, nothing) = (builder.stack(&[frame]), builder.stack(&[]));
         for (stack, value) in [(main, 2), (nothing, 3)] {
-            builder.sample(stack, Default::default(), None, &[value]);
+            builder.sample(stack, LabelSetId::default(), None, &[value]);
         }
         let profile = builder.finish().unwrap();
         let mut bytes = Vec::new();

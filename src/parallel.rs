@@ -105,7 +105,7 @@ pub fn ahead<I: Sync, P: Send, E: Send>(
     Ok(())
 }
 
-/// Takes items on another thread while the next ones are made, in order; at most one is made ahead. `make` hands on its items
+/// Takes items on another thread while the next ones are made, in order; at most two are made ahead. `make` hands on its items
 /// one after the other, and should end once that returns false: an item could not be taken, and its error is returned.
 pub fn relay<I: Send, E: Send>(
     make: impl FnOnce(&mut dyn FnMut(I) -> bool) -> Result<(), E>,
@@ -120,7 +120,7 @@ pub fn relay<I: Send, E: Send>(
         return taken.and(made);
     }
     let stop = stop_of_thread();
-    let (sender, receiver) = mpsc::sync_channel(0);
+    let (sender, receiver) = mpsc::sync_channel(1);
     thread::scope(|scope| {
         let taker = scope.spawn(move || stoppable(stop, || receiver.into_iter().try_for_each(&mut take)));
         let made = make(&mut |item| sender.send(item).is_ok());
@@ -226,7 +226,8 @@ mod tests {
                     if item == fails_at { Err("taking") } else { Ok(()) }
                 },
             );
-            assert!(handed_on <= taken.len());
+            // One item may wait to be taken.
+            assert!(handed_on <= taken.len() + 1);
             (result, taken)
         };
         for processors in [1, 2] {

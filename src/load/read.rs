@@ -81,7 +81,7 @@ impl Request {
 }
 
 impl Request {
-    /// Reads the inputs in batches, and takes each batch while the next is read, so that memory holds only two. Profiles
+    /// Reads the inputs in batches, and takes each batch while the next ones are read; memory holds at most four. Profiles
     /// have names for their addresses, and lack the frames that they drop. The first batch is a single input.
     pub(super) fn read_in_batches<E: From<Error> + Send>(
         &self,

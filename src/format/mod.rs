@@ -44,6 +44,7 @@ mod memray;
 mod memray_csv;
 mod memtrace;
 mod nettrace;
+mod numbering;
 mod nytprof;
 mod off_cpu;
 mod oprofile;

@@ -8,6 +8,7 @@ use crate::format::ParseError;
 use crate::format::chrome_trace::{ThreadKey, Threads};
 use crate::format::decimals::Decimals;
 use crate::format::json::Json;
+use crate::format::numbering::Numbering;
 use crate::format::v8::call_frame::CallFrame;
 use crate::format::v8::samples::{SampleWriter, declare_metrics};
 use crate::format::v8::tree::V8Tree;
@@ -64,7 +65,7 @@ struct Sample {
     moment: i64,
     node: i64,
     /// The number of what was sampled, among those of [`Weights`].
-    event: usize,
+    event: u32,
     weight: f64,
 }
 
@@ -72,20 +73,11 @@ struct Sample {
 #[derive(Default)]
 struct Weights<'a> {
     events: Vec<Cow<'a, str>>,
-    numbers: HashMap<Cow<'a, str>, usize>,
+    numbers: Numbering<Cow<'a, str>>,
     any: bool,
 }
 
-impl<'a> Weights<'a> {
-    /// The number of an event.
-    fn number(&mut self, event: Cow<'a, str>) -> usize {
-        let events = &mut self.events;
-        *self.numbers.entry(event).or_insert_with_key(|event| {
-            events.push(event.clone());
-            events.len() - 1
-        })
-    }
-
+impl Weights<'_> {
     /// Declares a metric for each event if the weights say more than the number of samples does.
     fn declare(&self, builder: &mut ProfileBuilder) -> Metrics {
         let events = if self.any { &self.events[..] } else { &[] };
@@ -108,13 +100,13 @@ struct Metrics {
 impl Metrics {
     /// Raises the divisor of the sample's metric to fit its weight.
     fn keep(&mut self, builder: &mut ProfileBuilder, sample: &Sample) {
-        if let Some(&metric) = self.of_events.get(sample.event) {
+        if let Some(&metric) = self.of_events.get(sample.event as usize) {
             self.decimals.keep(builder, metric, sample.weight);
         }
     }
 
     fn set(&mut self, builder: &mut ProfileBuilder, sample: &Sample, writer: &mut SampleWriter) {
-        if let Some(&metric) = self.of_events.get(sample.event) {
+        if let Some(&metric) = self.of_events.get(sample.event as usize) {
             writer.set(metric, self.decimals.integer(builder, metric, sample.weight));
         }
     }
@@ -139,7 +131,7 @@ fn read_sample<'a>(
             _ => json.skip()?,
         }
     }
-    sample.event = weights.number(event);
+    sample.event = weights.numbers.number(event, |event| weights.events.push(event.clone()));
     weights.any |= (sample.weight - 1.0).abs() > f64::EPSILON;
     Ok((key, sample))
 }

@@ -10,12 +10,12 @@
 //! look up the symbol.
 
 use std::borrow::Cow;
-use std::hash::Hash;
 
 use hashbrown::HashMap;
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use crate::format::numbering::Numbering;
 use crate::name::base_name;
 use crate::profile::{Column, FrameId, FunctionId, Mapping, MappingId, Profile, StackId, unnamed};
 
@@ -31,7 +31,7 @@ impl WrittenLibs {
         let mut mappings = Vec::new();
         let of_mapping = profile.symbols.mappings.iter().map(|mapping| {
             let key = (mapping.file, mapping.build_id);
-            (key != Default::default()).then(|| numbers.number(key, || mappings.push(*mapping)))
+            (key != Default::default()).then(|| numbers.number(key, |_| mappings.push(*mapping)))
         });
         WrittenLibs { of_mapping: of_mapping.collect(), mappings }
     }
@@ -66,28 +66,6 @@ fn ids(build_id: &str) -> (String, Option<&str>) {
     let swapped = |from: usize, to: usize| (from..to).step_by(2).rev().map(|at| &padded[at..at + 2]);
     let guid: String = swapped(0, 8).chain(swapped(8, 12)).chain(swapped(12, 16)).collect();
     (format!("{guid}{}0", &padded[16..32]), Some(build_id))
-}
-
-/// Assigns numbers to keys in order of first appearance.
-struct Numbering<K> {
-    numbers: HashMap<K, u32>,
-}
-
-impl<K> Default for Numbering<K> {
-    fn default() -> Self {
-        Numbering { numbers: HashMap::new() }
-    }
-}
-
-impl<K: Hash + Eq> Numbering<K> {
-    /// The number of `key`. Calls `add` for a new key, to add its row.
-    fn number(&mut self, key: K, add: impl FnOnce()) -> u32 {
-        let next = self.numbers.len() as u32;
-        *self.numbers.entry(key).or_insert_with(|| {
-            add();
-            next
-        })
-    }
 }
 
 /// A column in which every cell is null; it takes no memory.
@@ -239,7 +217,7 @@ impl<'a, 'p> TablesBuilder<'a, 'p> {
 
     fn string(&mut self, text: Cow<'p, str>) -> u32 {
         let strings = &mut self.tables.string_array;
-        self.strings.number(text.clone(), || strings.push(text))
+        self.strings.number(text, |text| strings.push(text.clone()))
     }
 
     /// The index of a stack; `None` if it has no frames.
@@ -252,7 +230,7 @@ impl<'a, 'p> TablesBuilder<'a, 'p> {
             let frame = self.frame(frame, depth);
             let category = self.tables.frame_table.category[frame as usize];
             let table = &mut self.tables.stack_table;
-            prefix = Some(self.stacks.number((prefix, frame), || {
+            prefix = Some(self.stacks.number((prefix, frame), |_| {
                 table.length += 1;
                 table.prefix.push(prefix);
                 table.frame.push(frame);
@@ -263,7 +241,7 @@ impl<'a, 'p> TablesBuilder<'a, 'p> {
     }
 
     fn frame(&mut self, id: FrameId, depth: u32) -> u32 {
-        if let Some(&number) = self.frames.numbers.get(&(id, depth)) {
+        if let Some(number) = self.frames.known(&(id, depth)) {
             return number;
         }
         let frame = self.profile.symbols.frames[id];
@@ -271,7 +249,7 @@ impl<'a, 'p> TablesBuilder<'a, 'p> {
         let func = self.function(frame.function, frame.mapping, address);
         let category = self.category(frame.function, frame.mapping);
         let table = &mut self.tables.frame_table;
-        self.frames.number((id, depth), || {
+        self.frames.number((id, depth), |_| {
             table.length += 1;
             table.address.push(address.unwrap_or(-1));
             table.inline_depth.push(depth);
@@ -289,7 +267,7 @@ impl<'a, 'p> TablesBuilder<'a, 'p> {
         let address = address.filter(|_| is_unnamed);
         let lib = self.libs.of_mapping[mapping];
         let key = (id, lib, address);
-        if let Some(&number) = self.functions.numbers.get(&key) {
+        if let Some(number) = self.functions.known(&key) {
             return number;
         }
         self.tables.is_symbolicated &= address.is_none();
@@ -297,7 +275,7 @@ impl<'a, 'p> TablesBuilder<'a, 'p> {
         let file_name = (!file.is_empty()).then(|| self.string(file.into()));
         let resource = lib.map_or(-1, |lib| i64::from(self.resource(lib)));
         let table = &mut self.tables.func_table;
-        self.functions.number(key, || {
+        self.functions.number(key, |_| {
             table.length += 1;
             table.name.push(name);
             table.is_js.push(function.by_place);
@@ -313,7 +291,7 @@ impl<'a, 'p> TablesBuilder<'a, 'p> {
         let path = self.profile.symbols.strings.get(self.libs.mappings[lib as usize].file);
         let name = self.string(base_name(path).into());
         let table = &mut self.tables.resource_table;
-        self.resources.number(lib, || {
+        self.resources.number(lib, |_| {
             table.length += 1;
             table.lib.push(lib);
             table.name.push(name);

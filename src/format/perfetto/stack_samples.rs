@@ -21,6 +21,7 @@ use std::rc::Rc;
 use hashbrown::HashMap;
 
 use crate::format::labels::label_set;
+use crate::format::numbering::Numbering;
 use crate::format::perfetto::interned::{Interned, text};
 use crate::format::perfetto::names::{Names, messages};
 use crate::format::perfetto::packet::each_field;
@@ -52,7 +53,7 @@ impl Counter {
 #[derive(Default)]
 pub(super) struct Counters {
     named: Vec<(String, String)>,
-    numbers: HashMap<(String, String), u32>,
+    numbers: Numbering<(String, String)>,
 }
 
 impl Counters {
@@ -75,15 +76,8 @@ impl Counters {
         if name.is_empty() {
             name = if unit == "nanoseconds" { "wall" } else { "weight" }.to_string();
         }
-        Ok((id, Counter { number: self.number((name, unit)), multiplier }))
-    }
-
-    fn number(&mut self, named: (String, String)) -> u32 {
-        let all = &mut self.named;
-        *self.numbers.entry(named).or_insert_with_key(|named| {
-            all.push(named.clone());
-            u32::try_from(all.len() - 1).unwrap_or(u32::MAX)
-        })
+        let number = self.numbers.number((name, unit), |named| self.named.push(named.clone()));
+        Ok((id, Counter { number, multiplier }))
     }
 }
 

@@ -11,10 +11,8 @@ enum Step {
     Objects(usize),
     /// The object with this number in a code object. Before Python 3.11 number 4 is a tuple, of free variables.
     OfCode(usize),
-    /// The number of the first line.
+    /// The number of the first line. One object comes after it, and one more since Python 3.11.
     Line,
-    /// What comes after the number of the first line, of which there is one object more since Python 3.11.
-    Tables { is_new: bool },
 }
 
 /// Objects of a code object before the number of its first line.
@@ -56,9 +54,8 @@ impl<'a> MarshalReader<'a> {
                 }
                 Step::Line => {
                     self.take(4)?;
-                    steps.push(Step::Tables { is_new });
+                    steps.push(Step::Objects(1 + usize::from(is_new)));
                 }
-                Step::Tables { is_new } => steps.push(Step::Objects(1 + usize::from(is_new))),
             }
         }
         let name = named.ok_or_else(|| self.broken("code without a name"))?;

@@ -344,16 +344,19 @@ pub(in crate::output) fn cut(diff: &Diff) -> Option<String> {
     };
     let rows = diff.header.elided_rows;
     if diff.untestable.is_some() && rows > 0 {
-        let are = if rows == 1 { "row is" } else { "rows are" };
-        return Some(format!("{} {are} not shown", group_thousands(i128::from(rows))));
+        return Some(left_out(rows, ""));
     }
     not_shown(diff.elided_tested).map(|text| text + &hidden)
 }
 
 /// `59 tested rows are not shown`
 pub(in crate::output) fn not_shown(rows: usize) -> Option<String> {
-    let are = if rows == 1 { "row is" } else { "rows are" };
-    (rows > 0).then(|| format!("{} tested {are} not shown", group_thousands(rows as i128)))
+    (rows > 0).then(|| left_out(rows as u64, "tested "))
+}
+
+fn left_out(rows: u64, kind: &str) -> String {
+    let are = unit::plural(rows, "row is", "rows are");
+    format!("{} {kind}{are} not shown", group_thousands(rows.into()))
 }
 
 /// Why the exit code is 3.

@@ -288,21 +288,25 @@ export class Paths {
   }
 }
 
-/** The outermost marked nodes of all stacks. */
-function outermost({ places, end, length }, marks) {
+/** The nodes whose mark is not the wanted one, in order; at most so many. `after` says where to go on after one of them. */
+function unlike({ places, length }, marks, wanted, limit, after) {
   const found = [];
   const first = marks.indexOf(1);
-  if (first < 0) return found;
+  if (wanted === 0 && first < 0) return found;
   // A single place is searched without a loop over all nodes.
-  const isSingle = marks.indexOf(1, first + 1) < 0;
-  for (let node = 1; node < length; ) {
+  const isSingle = wanted === 0 && marks.indexOf(1, first + 1) < 0;
+  for (let node = 1; node < length && found.length < limit; node = after(node)) {
     if (isSingle) node = places.indexOf(first, node);
-    else while (node < length && !marks[places[node]]) node++;
+    else while (node < length && marks[places[node]] === wanted) node++;
     if (node < 0 || node === length) break;
     found.push(node);
-    node = end[node];
   }
   return found;
+}
+
+/** The outermost marked nodes of all stacks. */
+function outermost(nodes, marks) {
+  return unlike(nodes, marks, 0, Infinity, (node) => nodes.end[node]);
 }
 
 /** Ends stacks at their innermost marked frame. Those without one are unchanged. */
@@ -313,25 +317,11 @@ function prune(paths, marks) {
   return paths.with((leaf) => last[leaf] || leaf);
 }
 
-/** The nodes whose mark is not the wanted one, in order; at most so many. */
-function firstHidden({ places, length }, marks, wanted, limit) {
-  const found = [];
-  const first = marks.indexOf(1);
-  const isSingle = wanted === 0 && first >= 0 && marks.indexOf(1, first + 1) < 0;
-  for (let node = 1; node < length && found.length < limit; node++) {
-    if (isSingle) node = places.indexOf(first, node);
-    else while (node < length && marks[places[node]] === wanted) node++;
-    if (node < 0 || node === length) break;
-    found.push(node);
-  }
-  return found;
-}
-
 /** Keeps only frames whose mark equals `wanted`. A stack may lose all of its frames. */
 function keepFrames(paths, marks, wanted) {
   const { places, parent, length, nameOf, names, knownRepeats } = paths.nodes;
   const isHidden = (node) => marks[places[node]] !== wanted;
-  const hidden = firstHidden(paths.nodes, marks, wanted, length / MANY_NODES);
+  const hidden = unlike(paths.nodes, marks, wanted, length / MANY_NODES, (node) => node + 1);
   if (!hidden.length) return paths;
   if (hidden.length * MANY_NODES < length) return cutOut(paths, hidden, isHidden);
   const [keptPlaces, keptParent] = [new Uint32Array(length), new Uint32Array(length)];

@@ -52,7 +52,7 @@ impl Heaps {
         names: &Names,
         builder: &mut ProfileBuilder,
     ) -> Result<(), WireError> {
-        interned.add(data, &HEAP)?;
+        interned.add(data, &HEAP, builder)?;
         for (number, message) in messages(data)? {
             if number == 5 {
                 self.dump((message, written), interned, names, builder)?;

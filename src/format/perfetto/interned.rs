@@ -10,12 +10,12 @@
 
 use hashbrown::HashMap;
 
-use crate::format::perfetto::names::{Names, messages};
+use crate::format::perfetto::names::{Names, SourceLine, messages};
 use crate::format::perfetto::packet::each_field;
 use crate::format::text::{hexadecimal, lossy};
 use crate::format::wire::{Value, WireError, numbers};
 use crate::name::demangle;
-use crate::profile::{Frame, FrameId, Mapping, MappingId, ProfileBuilder, StackId};
+use crate::profile::{Frame, FrameId, Mapping, MappingId, ProfileBuilder, StackId, StringId};
 
 /// The numbers of the fields of one message that define the same things.
 pub(super) struct Fields {
@@ -59,25 +59,36 @@ struct RawFrame {
 #[derive(Default)]
 pub(super) struct Interned {
     texts: [HashMap<u64, Box<[u8]>>; 4],
-    events: HashMap<u64, Box<[u8]>>,
+    events: HashMap<u64, StringId>,
     mappings: HashMap<u64, RawMapping>,
     frames: HashMap<u64, RawFrame>,
+    /// The frames that were needed before, each with those that were inlined into it.
+    known_frames: HashMap<u64, Box<[FrameId]>>,
+    /// The frames of stacks that have not been needed yet.
     callstacks: HashMap<u64, Vec<u64>>,
     stacks: HashMap<u64, StackId>,
 }
 
 impl Interned {
-    pub(super) fn add(&mut self, message: &[u8], fields: &Fields) -> Result<(), WireError> {
+    pub(super) fn add(
+        &mut self,
+        message: &[u8],
+        fields: &Fields,
+        builder: &mut ProfileBuilder,
+    ) -> Result<(), WireError> {
         for (number, bytes) in messages(message)? {
             for (list, texts) in fields.texts.iter().zip(&mut self.texts) {
                 if *list == number {
                     let (id, text) = text(bytes)?;
-                    texts.insert(id, text.into());
+                    let old = texts.insert(id, text.into());
+                    if old.is_some_and(|old| *old != *text) {
+                        self.known_frames.clear();
+                    }
                 }
             }
             if number == fields.events {
                 let (id, text) = text(bytes)?;
-                self.events.insert(id, text.into());
+                self.events.insert(id, builder.string(&lossy(text)));
             } else if number == fields.mappings {
                 self.mapping(bytes)?;
             } else if number == fields.frames {
@@ -97,7 +108,9 @@ impl Interned {
             (7, value) => result = result.and(numbers(value, |part| mapping.path.push(part))),
             _ => {}
         })?;
-        self.mappings.insert(id, mapping);
+        if self.mappings.insert(id, mapping).is_some() {
+            self.known_frames.clear();
+        }
         result
     }
 
@@ -113,6 +126,7 @@ impl Interned {
             _ => {}
         })?;
         self.frames.insert(id, frame);
+        self.known_frames.remove(&id);
         Ok(())
     }
 
@@ -129,8 +143,8 @@ impl Interned {
     }
 
     /// The name of a slice.
-    pub(super) fn event(&self, id: u64) -> Option<&[u8]> {
-        self.events.get(&id).map(|name| &**name)
+    pub(super) fn event(&self, id: u64) -> Option<StringId> {
+        self.events.get(&id).copied()
     }
 
     /// A stack, or `None` if the packet that defined it, or one of its frames, was lost.
@@ -138,33 +152,38 @@ impl Interned {
         if let Some(known) = self.stacks.get(&id) {
             return Some(*known);
         }
-        let stack = self.stack_of(self.callstacks.get(&id)?, names, builder)?;
-        self.stacks.insert(id, stack);
-        Some(stack)
+        let frames = self.callstacks.remove(&id)?;
+        let stack = self.stack_of(&frames, names, builder);
+        match stack {
+            Some(stack) => self.stacks.insert(id, stack).map(drop),
+            // The missing frame may come later.
+            None => self.callstacks.insert(id, frames).map(drop),
+        };
+        stack
     }
 
     /// The stack of some frames, or `None` if the packet that defined one of them was lost.
     pub(super) fn stack_of(
-        &self,
+        &mut self,
         frames: &[u64],
         names: &Names,
         builder: &mut ProfileBuilder,
     ) -> Option<StackId> {
-        let mut found = Vec::new();
-        for frame in frames {
-            self.add_frames(self.frames.get(frame)?, names, builder, &mut found);
+        let mut found = Vec::with_capacity(frames.len());
+        for id in frames {
+            if let Some(known) = self.known_frames.get(id) {
+                found.extend_from_slice(known);
+                continue;
+            }
+            let made = self.make_frames(self.frames.get(id)?, names, builder);
+            found.extend_from_slice(&made);
+            self.known_frames.insert(*id, made.into());
         }
         Some(builder.stack(&found))
     }
 
-    /// Adds a frame, with those that were inlined into it.
-    fn add_frames(
-        &self,
-        raw: &RawFrame,
-        names: &Names,
-        builder: &mut ProfileBuilder,
-        frames: &mut Vec<FrameId>,
-    ) {
+    /// A frame, with those that were inlined into it.
+    fn make_frames(&self, raw: &RawFrame, names: &Names, builder: &mut ProfileBuilder) -> Vec<FrameId> {
         let (path, build_id) = self.module(raw.mapping);
         let mapping = if path.is_empty() {
             MappingId::default()
@@ -176,18 +195,18 @@ impl Interned {
         let module = (path.into(), build_id.into());
         let lines = names.symbols.get(&module).and_then(|symbols| symbols.get(&raw.address));
         if let Some(lines) = lines.filter(|lines| !lines.is_empty()) {
-            for (depth, line) in lines.iter().enumerate().rev() {
+            let frame = |(depth, line): (usize, &SourceLine)| {
                 let function = builder.named_function(&demangle(&line.function), &line.file);
                 let inlined = depth + 1 < lines.len();
-                frames.push(builder.frame(Frame { function, line: line.line, address, mapping, inlined }));
-            }
-            return;
+                builder.frame(Frame { function, line: line.line, address, mapping, inlined })
+            };
+            return lines.iter().enumerate().rev().map(frame).collect();
         }
         let function = match self.text(FUNCTION, raw.name) {
             b"" => builder.unnamed_function(mapping),
             name => builder.named_function(&demangle(&lossy(name)), &lossy(self.text(SOURCE, raw.source))),
         };
-        frames.push(builder.frame(Frame { function, line: raw.line, address, mapping, inlined: false }));
+        vec![builder.frame(Frame { function, line: raw.line, address, mapping, inlined: false })]
     }
 
     /// The path and the build ID of a mapping.

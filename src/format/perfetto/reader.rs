@@ -97,8 +97,10 @@ impl TraceReader {
         if !packet.defaults.is_empty() {
             sequence.contexts.defaults(defaults, &mut self.stack_samples.counters)?;
         }
-        sequence.interned.add(packet.interned, &INTERNED)?;
-        sequence.contexts.add(packet.interned, &mut self.stack_samples.counters)?;
+        if !packet.interned.is_empty() {
+            sequence.interned.add(packet.interned, &INTERNED, &mut self.builder)?;
+            sequence.contexts.add(packet.interned, &mut self.stack_samples.counters)?;
+        }
         if packet.kind == kind::CLOCKS {
             sequence.clocks.add(packet.data, &self.clocks)?;
         }

@@ -50,8 +50,9 @@ impl Slices {
         let Some(time) = time else { return Ok(()) };
         let name = match kind {
             BEGIN => {
-                let name = id.and_then(|id| interned.event(id)).unwrap_or(text);
-                Some(builder.string(if name.is_empty() { "(unnamed)".into() } else { lossy(name) }.as_ref()))
+                let known = id.and_then(|id| interned.event(id));
+                let name = known.unwrap_or_else(|| builder.string(&lossy(text)));
+                Some(if name == StringId::default() { builder.string("(unnamed)") } else { name })
             }
             END => None,
             _ => return Ok(()),

@@ -54,11 +54,16 @@ impl Counter {
 pub(super) struct Counters {
     named: Vec<(String, String)>,
     numbers: Numbering<(String, String)>,
+    /// Descriptors that were read before, since every sample may repeat them.
+    known: HashMap<Box<[u8]>, (u64, Counter)>,
 }
 
 impl Counters {
     /// Reads a `CounterDescriptor`, and returns its id as well.
     fn read(&mut self, message: &[u8]) -> Result<(u64, Counter), WireError> {
+        if let Some(known) = self.known.get(message) {
+            return Ok(*known);
+        }
         let (mut id, mut multiplier, mut known_unit) = (0, 1, "count");
         let (mut name, mut unit) = (String::new(), String::new());
         each_field(message, |number, value| match (number, value) {
@@ -77,7 +82,9 @@ impl Counters {
             name = if unit == "nanoseconds" { "wall" } else { "weight" }.to_string();
         }
         let number = self.numbers.number((name, unit), |named| self.named.push(named.clone()));
-        Ok((id, Counter { number, multiplier }))
+        let counter = (id, Counter { number, multiplier });
+        self.known.insert(message.into(), counter);
+        Ok(counter)
     }
 }
 
@@ -336,7 +343,7 @@ impl StackSamples {
 /// The stack in a sample, which consists of names, or of numbers of interned frames.
 fn own_stack(
     message: &[u8],
-    interned: &Interned,
+    interned: &mut Interned,
     names: &Names,
     builder: &mut ProfileBuilder,
 ) -> Result<Option<StackId>, WireError> {

@@ -61,24 +61,22 @@ impl<S: Copy + Eq + Hash> Heap<S> {
         }
     }
 
-    /// A place allocates `size` at an address. What was there is gone.
-    pub(super) fn allocate(&mut self, site: S, address: u64, size: u64) {
+    /// The place with the number `site` allocates `size` at an address. What was there is gone.
+    pub(super) fn allocate(&mut self, site: u32, address: u64, size: u64) {
         self.release(address);
-        let number = self.number(site);
         let size = saturated(size);
-        self.blocks.insert(address, (number, size));
-        self.add(number, size);
+        self.blocks.insert(address, (site, size));
+        self.add(site, size);
         self.note_use();
     }
 
-    /// A place maps memory. What was mapped there is gone.
-    pub(super) fn map(&mut self, site: S, address: u64, size: u64) {
+    /// The place with the number `site` maps memory. What was mapped there is gone.
+    pub(super) fn map(&mut self, site: u32, address: u64, size: u64) {
         self.remove(address, size);
-        let number = self.number(site);
         if let Some(end) = address.checked_add(size).filter(|end| *end > address) {
-            self.maps.insert(address, (end, number));
+            self.maps.insert(address, (end, site));
         }
-        self.add(number, saturated(size));
+        self.add(site, saturated(size));
         self.note_use();
     }
 
@@ -96,7 +94,8 @@ impl<S: Copy + Eq + Hash> Heap<S> {
         }
     }
 
-    fn number(&mut self, site: S) -> u32 {
+    /// The number of a place.
+    pub(super) fn number(&mut self, site: S) -> u32 {
         *self.numbers.entry(site).or_insert_with(|| {
             self.sites.push(site);
             self.sums.push(Sums::default());
@@ -175,32 +174,35 @@ mod tests {
     #[test]
     fn the_peak_is_that_of_the_whole_program() {
         let mut heap = Heap::new();
-        heap.allocate('a', 1, 100);
-        heap.allocate('b', 2, 50);
+        let [a, b] = ['a', 'b'].map(|site| heap.number(site));
+        heap.allocate(a, 1, 100);
+        heap.allocate(b, 2, 50);
         heap.release(1);
         heap.release(1);
         // 150 again: the later peak counts.
-        heap.allocate('b', 3, 100);
+        heap.allocate(b, 3, 100);
         heap.release(3);
-        heap.allocate('a', 4, 10);
+        heap.allocate(a, 4, 10);
         assert_eq!(sums(heap), [('a', [(2, 110), (1, 10), (0, 0)]), ('b', [(2, 150), (1, 50), (2, 150)])]);
     }
 
     #[test]
     fn a_part_of_mapped_memory_is_unmapped() {
         let mut heap = Heap::new();
-        heap.map('a', 1000, 300);
-        heap.map('b', 1300, 100);
+        let [a, b] = ['a', 'b'].map(|site| heap.number(site));
+        heap.map(a, 1000, 300);
+        heap.map(b, 1300, 100);
         // A hole in the first, and the rest of the first with a part of the second.
         heap.unmap(1100, 50);
         heap.unmap(1200, 150);
         heap.unmap(0, 1000);
         assert_eq!(sums(heap), [('a', [(1, 300), (2, 150), (1, 300)]), ('b', [(1, 100), (1, 50), (1, 100)])]);
         let mut heap = Heap::new();
-        heap.map('a', 1000, 100);
-        heap.map('b', 1000, 100);
-        heap.allocate('a', 7, 5);
-        heap.allocate('b', 7, 6);
+        let [a, b] = ['a', 'b'].map(|site| heap.number(site));
+        heap.map(a, 1000, 100);
+        heap.map(b, 1000, 100);
+        heap.allocate(a, 7, 5);
+        heap.allocate(b, 7, 6);
         assert_eq!(sums(heap), [('a', [(2, 105), (0, 0), (0, 0)]), ('b', [(2, 106), (2, 106), (2, 106)])]);
     }
 }

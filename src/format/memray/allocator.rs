@@ -4,25 +4,25 @@ use crate::format::paths::PathId;
 
 /// A function that allocates or releases memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Allocator(usize);
+pub(super) struct Allocator(u8);
 
-/// The names of allocators, as memray writes them.
-const NAMES: [&str; 15] = [
-    "PYMALLOC_FREE",
-    "PYMALLOC_MALLOC",
-    "PYMALLOC_CALLOC",
-    "PYMALLOC_REALLOC",
-    "FREE",
-    "MALLOC",
-    "REALLOC",
-    "CALLOC",
-    "POSIX_MEMALIGN",
-    "ALIGNED_ALLOC",
-    "MEMALIGN",
-    "VALLOC",
-    "PVALLOC",
-    "MMAP",
-    "MUNMAP",
+/// The names of allocators, as memray writes them, and what they do.
+const ALLOCATORS: [(&str, Deed); 15] = [
+    ("PYMALLOC_FREE", Deed::Release),
+    ("PYMALLOC_MALLOC", Deed::Allocate),
+    ("PYMALLOC_CALLOC", Deed::Allocate),
+    ("PYMALLOC_REALLOC", Deed::Allocate),
+    ("FREE", Deed::Release),
+    ("MALLOC", Deed::Allocate),
+    ("REALLOC", Deed::Allocate),
+    ("CALLOC", Deed::Allocate),
+    ("POSIX_MEMALIGN", Deed::Allocate),
+    ("ALIGNED_ALLOC", Deed::Allocate),
+    ("MEMALIGN", Deed::Allocate),
+    ("VALLOC", Deed::Allocate),
+    ("PVALLOC", Deed::Allocate),
+    ("MMAP", Deed::Map),
+    ("MUNMAP", Deed::Unmap),
 ];
 
 /// The numbers of allocators up to version 11, by those of later versions.
@@ -40,25 +40,20 @@ pub(super) enum Deed {
 impl Allocator {
     /// The allocator with a number of version 12 or later.
     pub(super) fn new(number: u8) -> Option<Allocator> {
-        (1..=NAMES.len()).contains(&usize::from(number)).then(|| Allocator(usize::from(number) - 1))
+        (1..=ALLOCATORS.len()).contains(&usize::from(number)).then(|| Allocator(number - 1))
     }
 
     /// The allocator with a number of version 11 or earlier.
     pub(super) fn old(number: u8) -> Option<Allocator> {
-        OLD_NUMBERS.iter().position(|&old| old == number).map(Allocator)
+        OLD_NUMBERS.iter().position(|&old| old == number).map(|at| Allocator(at as u8))
     }
 
     pub(super) fn name(self) -> &'static str {
-        NAMES[self.0]
+        ALLOCATORS[usize::from(self.0)].0
     }
 
     pub(super) fn deed(self) -> Deed {
-        match self.name() {
-            "PYMALLOC_FREE" | "FREE" => Deed::Release,
-            "MMAP" => Deed::Map,
-            "MUNMAP" => Deed::Unmap,
-            _ => Deed::Allocate,
-        }
+        ALLOCATORS[usize::from(self.0)].1
     }
 }
 

@@ -38,6 +38,8 @@ struct Reader<'h, 'a> {
     frames: Frames<'a>,
     paths: Paths,
     heap: Heap<Site>,
+    /// The last site of each path: nearly always, the next allocation there is of the same.
+    last_sites: Vec<Option<(Site, u32)>>,
     threads: HashMap<u64, Thread>,
     thread: u64,
     addresses: [u64; REMEMBERED],
@@ -55,6 +57,7 @@ pub(super) fn read(
         frames: Frames::default(),
         paths: Paths::new(fields.len()),
         heap: Heap::new(),
+        last_sites: Vec::new(),
         threads: HashMap::new(),
         thread: 0,
         addresses: [0; REMEMBERED],
@@ -201,13 +204,35 @@ impl<'a> Reader<'_, 'a> {
     }
 
     fn change(&mut self, allocator: Allocator, address: u64, size: u64) {
+        match allocator.deed() {
+            Deed::Allocate => {
+                let site = self.site(allocator);
+                self.heap.allocate(site, address, size);
+            }
+            Deed::Release => self.heap.release(address),
+            Deed::Map => {
+                let site = self.site(allocator);
+                self.heap.map(site, address, size);
+            }
+            Deed::Unmap => self.heap.unmap(address, size),
+        }
+    }
+
+    /// The number of the site where the thread is.
+    fn site(&mut self, allocator: Allocator) -> u32 {
         let path = self.threads.get(&self.thread).map_or(EMPTY, |thread| thread.path);
         let site = Site { path, thread: self.thread, allocator };
-        match allocator.deed() {
-            Deed::Allocate => self.heap.allocate(site, address, size),
-            Deed::Release => self.heap.release(address),
-            Deed::Map => self.heap.map(site, address, size),
-            Deed::Unmap => self.heap.unmap(address, size),
+        if self.last_sites.len() < self.paths.len() {
+            self.last_sites.resize(self.paths.len(), None);
+        }
+        let last = &mut self.last_sites[path as usize];
+        match *last {
+            Some((known, number)) if known == site => number,
+            _ => {
+                let number = self.heap.number(site);
+                *last = Some((site, number));
+                number
+            }
         }
     }
 

@@ -208,7 +208,8 @@ impl Reader {
                 let count = if is_short { fields.u8()?.into() } else { fields.u16()? };
                 let Domain { backtraces, .. } = self.domains.entry(domain).or_default();
                 let path = backtraces.read(fields, common, count, &mut self.paths)?;
-                self.heap.allocate(path, *next, samples);
+                let site = self.heap.number(path);
+                self.heap.allocate(site, *next, samples);
                 *next += 1;
             }
             3 => {

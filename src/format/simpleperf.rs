@@ -147,10 +147,10 @@ impl<'a> Report<'a> {
 struct SimpleperfReader<'a> {
     report: Report<'a>,
     builder: ProfileBuilder,
-    metrics: EventMetrics,
     frames: HashMap<(u64, u64, i32), FrameId>,
     label_sets: HashMap<u64, LabelSetId>,
     stack: Vec<FrameId>,
+    values: Vec<i64>,
     broken: u64,
 }
 
@@ -173,7 +173,7 @@ impl<'a> SimpleperfReader<'a> {
         SimpleperfReader {
             report,
             builder,
-            metrics,
+            values: vec![0; metrics.len()],
             frames: HashMap::new(),
             label_sets: HashMap::new(),
             stack: Vec::new(),
@@ -230,7 +230,8 @@ impl<'a> SimpleperfReader<'a> {
         self.stack.reverse();
         let stack = self.builder.stack(&self.stack);
         let labels = self.labels(thread);
-        let mut values = vec![0; self.metrics.len()];
+        let values = &mut self.values;
+        values.fill(0);
         values[0] = 1;
         if let Some(value) =
             usize::try_from(event).ok().and_then(|event| values.get_mut(event.checked_add(1)?))
@@ -238,7 +239,7 @@ impl<'a> SimpleperfReader<'a> {
             *value = saturated(count);
         }
         let time = time.and_then(|time| i64::try_from(time.saturating_sub(start)).ok());
-        self.builder.sample(stack, labels, time, &values);
+        self.builder.sample(stack, labels, time, values);
         Some(())
     }
 

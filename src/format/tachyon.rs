@@ -15,11 +15,11 @@ use std::io::Read;
 
 use hashbrown::HashMap;
 
-use crate::format::labels::sample_labels;
+use crate::format::labels::label_set;
 use crate::format::text::lossy;
 use crate::format::wire::Wire;
 use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
-use crate::profile::{Frame, FrameId, LoadOptions, Period, Profile, ProfileBuilder};
+use crate::profile::{Frame, FrameId, LabelSetId, LoadOptions, Period, Profile, ProfileBuilder, StackId};
 
 /// The entry in the list of readable formats.
 pub(super) static TACHYON: Format = Format { name: NAME, title: "Tachyon (Python 3.15)", sniff, read };
@@ -105,6 +105,7 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
         order: layout.order,
         frames: &frames,
         threads: HashMap::new(),
+        label_sets: HashMap::new(),
         start: layout.start,
         interval,
         last: layout.start,
@@ -244,6 +245,8 @@ struct Samples<'a, 'b> {
     order: Order,
     frames: &'a [FrameId],
     threads: HashMap<(u64, u64), Thread>,
+    /// The labels of each thread and status.
+    label_sets: HashMap<(u64, u64), LabelSetId>,
     start: u64,
     interval: i64,
     last: u64,
@@ -271,8 +274,10 @@ impl Samples<'_, '_> {
         let new = || Thread { time: self.start, stack: Vec::new() };
         let mut thread = self.threads.remove(&(id, interpreter)).unwrap_or_else(new);
         if encoding == 0 {
+            let stack = self.builder.stack(&thread.stack);
             for _ in 0..self.varint()? {
-                self.sample(id, &mut thread)?;
+                let (time, status) = (self.varint()?, self.number(1)?);
+                self.add((id, status), stack, &mut thread.time, time);
             }
         } else {
             let (time, status) = (self.varint()?, self.number(1)?);
@@ -294,31 +299,31 @@ impl Samples<'_, '_> {
                 thread.stack.push(*self.frames.get(number)?);
             }
             thread.stack[kept as usize..].reverse();
-            self.add(id, &mut thread, time, status);
+            let stack = self.builder.stack(&thread.stack);
+            self.add((id, status), stack, &mut thread.time, time);
         }
         self.threads.insert((id, interpreter), thread);
         Some(())
     }
 
-    fn sample(&mut self, id: u64, thread: &mut Thread) -> Option<()> {
-        let (time, status) = (self.varint()?, self.number(1)?);
-        self.add(id, thread, time, status);
-        Some(())
-    }
-
-    fn add(&mut self, id: u64, thread: &mut Thread, passed: u64, status: u64) {
-        thread.time = thread.time.saturating_add(passed);
-        self.last = self.last.max(thread.time);
-        let stack = self.builder.stack(&thread.stack);
-        let labels = sample_labels(self.builder, |labels| {
-            labels.number("tid", id.cast_signed());
-            for (bit, key) in STATUS {
-                if status & bit != 0 {
-                    labels.text(key, "yes");
+    /// Adds a sample of a thread with the given id and status, `passed` after the last one, which was at `now`.
+    fn add(&mut self, of: (u64, u64), stack: StackId, now: &mut u64, passed: u64) {
+        *now = now.saturating_add(passed);
+        self.last = self.last.max(*now);
+        if !self.builder.options().labels {
+            self.builder.skipped_labels();
+        }
+        let labels = *self.label_sets.entry(of).or_insert_with_key(|(id, status)| {
+            label_set(self.builder, |labels| {
+                labels.number("tid", id.cast_signed());
+                for (bit, key) in STATUS {
+                    if status & bit != 0 {
+                        labels.text(key, "yes");
+                    }
                 }
-            }
+            })
         });
-        let time = i64::try_from(thread.time).ok().and_then(|micros| micros.checked_mul(1000));
+        let time = i64::try_from(*now).ok().and_then(|micros| micros.checked_mul(1000));
         self.builder.sample(stack, labels, time, &[1, self.interval]);
     }
 }

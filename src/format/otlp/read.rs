@@ -59,6 +59,8 @@ struct OtlpReader {
     /// When the recording began and ended.
     span: Option<(i64, i64)>,
     sample: RawSample,
+    /// The values of a row.
+    row: Vec<i64>,
 }
 
 impl OtlpReader {
@@ -70,6 +72,7 @@ impl OtlpReader {
             default_metric: None,
             span: None,
             sample: RawSample::default(),
+            row: Vec::new(),
         }
     }
 
@@ -193,7 +196,8 @@ impl OtlpReader {
             frames.stack_of(locations, builder)?
         };
         let label_set = labels.of(sample, builder)?;
-        let mut row = vec![0; builder.meta.metrics.len()];
+        let row = &mut self.row;
+        row.resize(builder.meta.metrics.len(), 0);
         let mut add = |time: Option<i64>, values: &[i64]| {
             row.fill(0);
             for (value, column) in values.iter().zip(columns) {
@@ -201,7 +205,7 @@ impl OtlpReader {
                     row[metric] = value.saturating_mul(factor);
                 }
             }
-            builder.sample(stack, label_set, time, &row);
+            builder.sample(stack, label_set, time, row);
         };
         let times = &sample.times;
         if sample.values.is_empty() {

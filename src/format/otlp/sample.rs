@@ -66,8 +66,17 @@ impl RawSample {
 
     /// Whether the sample could have been meant: its rows exist, and there is a value per time, or only values, or only times.
     /// The protocol allows each attribute once, but not all writers observe that; `is_strict` does.
-    pub(super) fn makes_sense(&self, dictionary: &Dictionary<'_>, is_strict: bool) -> bool {
-        let mut keys = HashSet::new();
+    ///
+    /// `keys` is only space that samples share.
+    pub(super) fn makes_sense<'a>(
+        &self,
+        dictionary: &Dictionary<'a>,
+        is_strict: bool,
+        keys: &mut HashSet<&'a [u8]>,
+    ) -> bool {
+        keys.clear();
+        // A single attribute is there once.
+        let is_strict = is_strict && self.attributes.len() > 1;
         let has_attributes = self.attributes.iter().all(|&row| {
             let key = dictionary.attribute_key(row).filter(|_| row != 0);
             key.is_some_and(|key| !is_strict || keys.insert(key))

@@ -1,5 +1,7 @@
 //! Finds out which version of the protocol a message follows.
 
+use hashbrown::HashSet;
+
 use crate::format::ParseError;
 use crate::format::otlp::dictionary::Dictionary;
 use crate::format::otlp::message::{Recorded, samples};
@@ -22,11 +24,10 @@ pub(super) fn find(recorded: &Recorded<'_>, dictionary: &Dictionary<'_>) -> Resu
         return Ok(Found::One(&RANGES));
     }
     let fits = |numbering: &'static Numbering, is_strict: bool| {
-        let mut sample = RawSample::default();
-        recorded
-            .profiles()
-            .flat_map(samples)
-            .all(|bytes| sample.decode(bytes, numbering).is_ok() && sample.makes_sense(dictionary, is_strict))
+        let (mut sample, mut keys) = (RawSample::default(), HashSet::new());
+        recorded.profiles().flat_map(samples).all(|bytes| {
+            sample.decode(bytes, numbering).is_ok() && sample.makes_sense(dictionary, is_strict, &mut keys)
+        })
     };
     for is_strict in [true, false] {
         match (fits(&VALUES_FIRST, is_strict), fits(&VALUES_LAST, is_strict)) {

@@ -150,7 +150,7 @@ fn without_data(text: &[u8]) -> &[u8] {
 }
 
 /// `tid` or `pid/tid`
-fn ids(word: &[u8]) -> Option<(Option<i64>, i64)> {
+pub(super) fn ids(word: &[u8]) -> Option<(Option<i64>, i64)> {
     match memchr::memchr(b'/', word) {
         Some(slash) => Some((Some(decimal(&word[..slash])?), decimal(&word[slash + 1..])?)),
         None => Some((None, decimal(word)?)),
@@ -158,7 +158,7 @@ fn ids(word: &[u8]) -> Option<(Option<i64>, i64)> {
 }
 
 /// Parses seconds such as `877.743991` to nanoseconds.
-fn seconds(word: &[u8]) -> Option<i64> {
+pub(super) fn seconds(word: &[u8]) -> Option<i64> {
     let point = memchr::memchr(b'.', word)?;
     let (whole, digits) = (decimal(&word[..point])?, &word[point + 1..]);
     if digits.is_empty() || digits.len() > 9 {

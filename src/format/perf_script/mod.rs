@@ -8,6 +8,7 @@
 //!
 //! The metric `samples` counts samples. Each event is another metric, whose values are the periods.
 
+mod brief;
 mod frame;
 mod header;
 
@@ -27,11 +28,19 @@ pub(super) static PERF_SCRIPT: Format = Format { name: NAME, title: "perf script
 
 const NAME: &str = "perf-script";
 
-/// The number of lines that are examined to detect the format.
+/// The number of lines that are examined to detect the format, and that of bytes.
 const SNIFFED_LINES: usize = 16;
+const SNIFFED: usize = 1 << 16;
+
+fn sniff(head: &[u8]) -> Confidence {
+    match sniff_headers(head) {
+        Confidence::No if brief::is_brief(head) => Confidence::Maybe,
+        confidence => confidence,
+    }
+}
 
 /// The first line must be a sample's header, and most of the following lines headers or frames.
-fn sniff(head: &[u8]) -> Confidence {
+fn sniff_headers(head: &[u8]) -> Confidence {
     let whole = memchr::memrchr(b'\n', head).map_or(head, |end| &head[..end]);
     let lines = whole.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii_end);
     let lines = lines.filter(|line| !line.is_empty() && !line.starts_with(b"#"));
@@ -65,6 +74,8 @@ fn header_of(line: &[u8]) -> Option<SampleHeader<'_>> {
 
 fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError> {
     let mut reader = PerfScriptReader::new(JitNames::of(source), options);
+    let head = source.head(SNIFFED)?;
+    reader.is_brief = sniff_headers(head) == Confidence::No && brief::is_brief(head);
     let mut number = 0;
     while let Some(line) = source.line()? {
         number += 1;
@@ -89,6 +100,8 @@ struct PerfScriptReader {
     off_cpu: OffCpu<ScriptThread>,
     good: u64,
     bad: BadLines,
+    /// Whether headers may lack all that otherwise distinguishes them.
+    is_brief: bool,
 }
 
 /// What a header says about its thread.
@@ -132,6 +145,7 @@ impl PerfScriptReader {
             off_cpu,
             good: 0,
             bad: BadLines::default(),
+            is_brief: false,
         }
     }
 
@@ -148,7 +162,16 @@ impl PerfScriptReader {
             self.comment(line);
             return;
         }
+        if self.is_brief && self.current.is_none() && line.starts_with(b"\t") {
+            self.start_brief(b"");
+        }
         if self.current.is_some() && line.starts_with(b"\t") && self.own_line(line) {
+            self.good += 1;
+            return;
+        }
+        if self.is_brief && self.stack.len() == self.of_header && !line.starts_with(b"\t") {
+            self.end_sample();
+            self.start_brief(line);
             self.good += 1;
             return;
         }
@@ -242,7 +265,7 @@ impl PerfScriptReader {
     fn waited(&mut self, wait: &Wait<ScriptThread>) {
         let metric = self.metrics.of_waits(&mut self.builder);
         let ScriptThread { comm, tid, pid } = &wait.thread;
-        let labels = self.labels(comm, *tid, *pid, wait.waker.as_deref());
+        let labels = self.labels(comm, Some(*tid), *pid, wait.waker.as_deref());
         self.values.clear();
         self.values.resize(self.metrics.len(), 0);
         self.values[metric] = wait.length;
@@ -270,17 +293,12 @@ impl PerfScriptReader {
             tid: header.tid,
             pid: header.pid,
         });
-        let labels = self.labels(header.comm, header.tid, header.pid, None);
+        let labels = self.labels(header.comm, Some(header.tid), header.pid, None);
         let event = header.event.map(|event| {
             let metric = self.metrics.of(&mut self.builder, event, header.period.is_some());
             (metric, header.period.unwrap_or(1))
         });
-        if let Some(time) = header.time {
-            self.first_time.get_or_insert(time);
-            self.last_time = self.last_time.max(time);
-        }
-        // The clock starts at boot; times are relative to the first sample instead.
-        let time = header.time.zip(self.first_time).map(|(time, first)| time - first);
+        let time = self.since_first(header.time);
         let pid = u32::try_from(header.pid.unwrap_or(header.tid)).unwrap_or(u32::MAX);
         let clock_time = header.time.and_then(|time| u64::try_from(time).ok());
         self.current = Some(Current { pid, clock_time, labels, time, event, leaves });
@@ -290,10 +308,39 @@ impl PerfScriptReader {
         self.of_header = self.stack.len();
     }
 
-    fn labels(&mut self, comm: &[u8], tid: i64, pid: Option<i64>, waker: Option<&str>) -> LabelSetId {
+    /// Starts a sample whose header may lack anything.
+    fn start_brief(&mut self, line: &[u8]) {
+        let header = brief::parse(line);
+        let labels = self.labels(header.comm, header.tid, header.pid, None);
+        // A period without its event has a name of its own.
+        let event = header.event.or(header.period.map(|_| &b"period"[..])).map(|event| {
+            let metric = self.metrics.of(&mut self.builder, event, header.period.is_some());
+            (metric, header.period.unwrap_or(1))
+        });
+        let time = self.since_first(header.time);
+        let pid = header.pid.or(header.tid).and_then(|pid| u32::try_from(pid).ok()).unwrap_or(u32::MAX);
+        let clock_time = header.time.and_then(|time| u64::try_from(time).ok());
+        self.current = Some(Current { pid, clock_time, labels, time, event, leaves: None });
+        if let Some(frame) = header.frame {
+            self.frame(frame);
+        }
+        self.of_header = self.stack.len();
+    }
+
+    /// A time since the first sample: the clock starts at boot.
+    fn since_first(&mut self, time: Option<i64>) -> Option<i64> {
+        let time = time?;
+        let first = *self.first_time.get_or_insert(time);
+        self.last_time = self.last_time.max(time);
+        Some(time - first)
+    }
+
+    fn labels(&mut self, comm: &[u8], tid: Option<i64>, pid: Option<i64>, waker: Option<&str>) -> LabelSetId {
         label_set(&mut self.builder, |labels| {
-            labels.text("thread", &String::from_utf8_lossy(comm));
-            labels.number("tid", tid);
+            labels.text_if_known("thread", &String::from_utf8_lossy(comm));
+            if let Some(tid) = tid {
+                labels.number("tid", tid);
+            }
             if let Some(pid) = pid {
                 labels.number("process", pid);
             }
@@ -469,6 +516,30 @@ mod tests {
              app::f->app::g;Ptr::operator->;LoadIC:None->Smi;String*String->String;\
              Stub:BinaryOpStub(ADD:String*String->String) 1 1 {thread=node tid=1}"
         );
+    }
+
+    /// What `perf script -F ip,sym` writes, and with `comm,time,period` besides.
+    #[test]
+    fn headers_may_lack_everything() {
+        let frame = |address: &str, name: &str| format!("\t{address:>16} {name}\n");
+        let (work, main) = (frame("10", "work"), frame("ffffffff8104f45a", "main"));
+        let text = format!("\n{work}{main}\n\n{main}\n\n{work}{main}\n");
+        assert_eq!(sniff(text.as_bytes()), Confidence::Maybe);
+        assert_eq!(to_notation(&load(&text).unwrap()), "main 1\nmain;work 2");
+        let text = format!(
+            "sh   1.5:   1000000 \n{work}{main}\nwords 16499   2.0:   3000000 \n{work}{main}\nsh   2.5:   2 \nsh  2.6:  5 ffffffff8104f45a main\n"
+        );
+        let profile = load(&text).unwrap();
+        assert_eq!(
+            to_notation(&profile),
+            " 1 2 {thread=sh}\nmain 1 5 {thread=sh}\nmain;work 1 1000000 {thread=sh}\n\
+             main;work 1 3000000 {thread=words tid=16499}"
+        );
+        assert_eq!(
+            (&*profile.meta.metrics[1].name, profile.meta.duration_ns),
+            ("period", Some(1_100_000_000))
+        );
+        assert!(profile.meta.warnings.is_empty());
     }
 
     #[test]

@@ -39,6 +39,10 @@ static HINTS: &[Hint] = &[
         "this is cProfile's text report; pass the file written by `python -m cProfile -o FILE` instead",
     ),
     (
+        |head| starts_line(head, b"Measure Mode: ") && find(front(head), b"Thread ID: "),
+        "this is a text report of ruby-prof; record with stackprof, or print it with RubyProf::CallTreePrinter, which writes callgrind",
+    ),
+    (
         |head| find(front(head), b"Full thread dump "),
         "this is a Java thread dump (a single snapshot); record with JFR or async-profiler",
     ),
@@ -105,6 +109,10 @@ mod tests {
         (
             b"         197 function calls in 0.001 seconds\n\n   ncalls  tottime  percall\n",
             "cProfile's text report",
+        ),
+        (
+            b"Measure Mode: wall_time\nThread ID: 16\nFiber ID: 8\nTotal: 0.7\nSort by: self_time\n",
+            "RubyProf::CallTreePrinter",
         ),
         (b"2026-11-20 10:00:00\nFull thread dump OpenJDK 64-Bit Server VM", "thread dump"),
         (b"# To display the perf.data header info, please use --header\n", "perf script"),

@@ -468,11 +468,13 @@ def compare_firefox(prof, path, metrics, command):
     session = ["--session", started.group(1), "--json"]
     expected = defaultdict(lambda: [0, 0])
     try:
-        for _ in range(30):
+        for _ in range(120):
             threads = ask("thread", "list", *session)
             if threads.returncode == 0:
                 break
             time.sleep(0.5)
+        if threads.returncode:
+            return None, ""
         for thread in json.loads(threads.stdout)["threads"]:
             listed = json.loads(ask("thread", "functions", "--thread", thread["threadHandle"], *session).stdout)
             if listed["weightType"] != "samples":
@@ -482,9 +484,12 @@ def compare_firefox(prof, path, metrics, command):
                 if is_unnamed := library and re.fullmatch("0x[0-9a-f]+", name):
                     # Functions without a name are counted for their library.
                     name = f"[{library}]"
+                is_joined = is_unnamed or name.startswith("(root scope)")
+                # The code of a script outside of its functions has the script's address.
+                name = "(root scope)" if name.startswith("(root scope)") else name
                 expected[name][0] += row["selfSamples"]
                 # A stack may have several of them, so their totals do not add up.
-                expected[name][1] = None if is_unnamed else expected[name][1] + row["totalSamples"]
+                expected[name][1] = None if is_joined else expected[name][1] + row["totalSamples"]
     finally:
         ask("stop", started.group(1))
     return compare_rows(prof, path, "samples", expected)

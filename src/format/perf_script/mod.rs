@@ -19,7 +19,7 @@ use crate::format::off_cpu::{OffCpu, SchedulerEvent, Wait};
 use crate::format::perf_script::frame::FrameCache;
 use crate::format::perf_script::header::SampleHeader;
 use crate::format::text::{BadLines, decimal};
-use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
+use crate::format::{Confidence, Format, HEAD, LoadError, ParseError, Source, finished};
 use crate::profile::{ContextSwitch, FrameId, LabelSetId, LoadOptions, Profile, ProfileBuilder};
 use crate::unit::saturated;
 
@@ -28,9 +28,8 @@ pub(super) static PERF_SCRIPT: Format = Format { name: NAME, title: "perf script
 
 const NAME: &str = "perf-script";
 
-/// The number of lines that are examined to detect the format, and that of bytes.
+/// The number of lines that are examined to detect the format.
 const SNIFFED_LINES: usize = 16;
-const SNIFFED: usize = 1 << 16;
 
 fn sniff(head: &[u8]) -> Confidence {
     match sniff_headers(head) {
@@ -74,7 +73,8 @@ fn header_of(line: &[u8]) -> Option<SampleHeader<'_>> {
 
 fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError> {
     let mut reader = PerfScriptReader::new(JitNames::of(source), options);
-    let head = source.head(SNIFFED)?;
+    let head = source.head(HEAD)?;
+    let head = &head[..head.len().min(HEAD)];
     reader.is_brief = sniff_headers(head) == Confidence::No && brief::is_brief(head);
     let mut number = 0;
     while let Some(line) = source.line()? {

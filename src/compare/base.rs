@@ -4,13 +4,14 @@ use crate::compare::{match_functions, matched};
 use crate::load::{Loaded, Side, SideInput, Sides};
 use crate::profile::{LoadOptions, Profile};
 use crate::report::{Base, DiffSide, Rescaling};
-use crate::stats::{Incomparable, Normalization};
+use crate::stats::{Incomparable, Normalization, TestOptions};
 use crate::transform::{
     AlignError, GivenError, MatchOptions, ProfileMetric, align, artefacts, fold_leaves, waiting_of,
 };
 use crate::tree::By;
 use crate::view::{
-    BaseSide, DiffOptions, DiffSides, align_sides, diff, normalization_name, reconcile_counts, recording,
+    BaseSide, DiffOptions, DiffSides, Reconciled, SampleSize, align_sides, diff, normalization_name,
+    reconcile_counts, recording,
 };
 
 /// How an old side is compared with.
@@ -85,8 +86,15 @@ pub fn add_base(loaded: Loaded, old: Loaded, options: &BaseOptions) -> Result<Lo
     for (made, (profile, waiting)) in whole.meta.metrics[2..].iter_mut().zip(&waiting) {
         made.name.clone_from(&profile.meta.metrics[*waiting].name);
     }
-    whole.meta.warnings.extend(reconciled.map(|found| found.warning().to_string()));
-    let ratio = ratio(options.normalize, (old_profile, old_metric), (new, metric))?;
+    whole.meta.warnings.extend(reconciled.as_ref().map(|found| found.warning().to_string()));
+    let are_shares = matches!(reconciled, Some(Reconciled::Shares(_)));
+    let normalize = rescaling(options.normalize, (old_profile, old_metric), (new, metric), are_shares)?;
+    whole.meta.warnings.extend(normalize.reason.as_ref().map(|why| {
+        format!(
+            "the old side is rescaled to the total of the new one instead of to unchanged code, because {why}"
+        )
+    }));
+    let ratio = normalize.ratio;
     // Differences of scaled sums have to fit 64 bits too.
     let scaled = old_profile.meta.metrics[old_metric].total as f64 * ratio;
     if scaled + new.meta.metrics[metric].total as f64 >= i64::MAX as f64 {
@@ -106,31 +114,44 @@ pub fn add_base(loaded: Loaded, old: Loaded, options: &BaseOptions) -> Result<Lo
         matched: matched(&matching, options.all_matches),
         ..Base::default()
     };
-    let method = normalization_name(options.normalize);
-    let base = BaseSide { metric: 1, normalize: Rescaling { method, ratio, reason: None }, about };
+    let base = BaseSide { metric: 1, normalize, about };
     Ok(Loaded { profile: whole, metrics: vec![0], base: Some(base), ..loaded })
 }
 
-/// The factor that rescales sums of the old side.
-fn ratio(normalize: Normalization, old: (&Profile, usize), new: (&Profile, usize)) -> Result<f64, BaseError> {
+/// How sums of the old side are rescaled, as `prof diff` would do it. If both sides were given the same total, only their
+/// shares mean something.
+fn rescaling(
+    normalize: Normalization,
+    old: (&Profile, usize),
+    new: (&Profile, usize),
+    are_shares: bool,
+) -> Result<Rescaling, BaseError> {
     let total = |(profile, metric): (&Profile, usize)| profile.meta.metrics[metric].total;
-    let ratio = match normalize {
-        Normalization::Run => 1.0,
-        Normalization::Per { old, new } => new / old,
-        Normalization::Total => total(new) as f64 / total(old) as f64,
+    let (ratio, reason) = match normalize {
+        Normalization::Run => (1.0, None),
+        Normalization::Per { old, new } => (new / old, None),
+        Normalization::Total => (total(new) as f64 / total(old) as f64, None),
         Normalization::Core if new.0.calls.is_some() => return Err(BaseError::NeedsStacks),
         Normalization::Core => {
             let (whole, size) = align_sides(&[old, new], LoadOptions::default())?;
+            let size = if are_shares { SampleSize::Unknown } else { size };
             let side = |side| DiffSide { profiles: 1, total: total(side), ..DiffSide::default() };
             let sides = DiffSides::new(side(old), side(new), size);
             let folded = fold_leaves(&whole, &artefacts(&whole)).0;
-            let found =
-                diff(&folded, sides, &DiffOptions::new(By::Function)).map_err(BaseError::Incomparable)?;
-            if let Some(why) = found.untestable {
+            let test = TestOptions { check_scale: true, ..TestOptions::default() };
+            let options = DiffOptions { test, ..DiffOptions::new(By::Function) };
+            let found = diff(&folded, sides, &options).map_err(BaseError::Incomparable)?;
+            // Of a pair that is too noisy for a verdict, costs relative to unchanged code are known all the same.
+            let is_known = found.rows.iter().any(|row| row.ratio.is_some());
+            if let Some(why) = found.untestable.filter(|_| !is_known) {
                 return Err(BaseError::NoCore(why));
             }
-            found.header.normalize.map_or(1.0, |normalize| normalize.ratio)
+            found.header.normalize.map_or((1.0, None), |normalize| (normalize.ratio, normalize.reason))
         }
     };
-    if ratio.is_finite() && ratio > 0.0 { Ok(ratio) } else { Err(BaseError::NoSamples) }
+    if ratio.is_finite() && ratio > 0.0 {
+        Ok(Rescaling { method: normalization_name(normalize), ratio, reason })
+    } else {
+        Err(BaseError::NoSamples)
+    }
 }

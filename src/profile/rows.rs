@@ -46,6 +46,29 @@ impl RowTable {
         RowTable { metrics, in_block, blocks, time: times.then(Vec::new), ..RowTable::default() }
     }
 
+    /// The memory in bytes that [`RowTable::reserve`] takes for so many rows.
+    pub(crate) fn growth(&self, rows: usize) -> usize {
+        let row = size_of::<StackId>() + size_of::<LabelSetId>() + self.metrics * size_of::<i64>();
+        rows.saturating_sub(self.stack.capacity()).saturating_mul(row)
+    }
+
+    /// Makes room for so many rows. Tables grow by doubling, which takes up to twice the memory of a hundred runs.
+    pub(crate) fn reserve(&mut self, rows: usize) {
+        let known = self.stack.len();
+        if rows <= self.stack.capacity() {
+            return;
+        }
+        // Where more are added again and again, each row is copied a few times only.
+        let rows = rows.max(known + known / 4);
+        self.stack.reserve_exact(rows - known);
+        self.labels.reserve_exact(rows - known);
+        for number in 0..self.blocks.len() {
+            let values = rows * self.width(number);
+            let block = &mut self.blocks[number];
+            block.reserve_exact(values.saturating_sub(block.len()));
+        }
+    }
+
     /// Adds a metric; its value in existing rows is 0.
     pub(crate) fn add_metric(&mut self) {
         let block = self.metrics / self.in_block;
@@ -298,6 +321,18 @@ mod tests {
         let bytes = 4 * (stack.capacity() + labels.capacity())
             + 8 * (time.unwrap().capacity() + values.iter().map(Vec::capacity).sum::<usize>());
         assert!(bytes <= 33 * 100_000, "{bytes}");
+    }
+
+    #[test]
+    fn rows_that_are_expected_take_no_more_than_themselves() {
+        let mut rows = RowTable::new(17, false);
+        rows.reserve(1000);
+        (0..1000).for_each(|stack| {
+            rows.add(StackId::new(stack), LabelSetId::default(), None, (16, &[1]));
+        });
+        assert_eq!(rows.blocks.iter().map(Vec::capacity).sum::<usize>(), 17 * 1000);
+        rows.reserve(1001);
+        assert_eq!((rows.stack.capacity(), rows.blocks[0].capacity()), (1250, 8 * 1250));
     }
 
     #[test]

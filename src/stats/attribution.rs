@@ -40,8 +40,9 @@ pub fn attribute(comparison: &mut Comparison, stacks: &impl StackSource) {
         .collect();
     let size = |row: &Hypothesis| (row.old + row.new) * row.unit;
     totals.sort_by(|&a, &b| size(&comparison.hypotheses[a]).total_cmp(&size(&comparison.hypotheses[b])));
-    if !totals.is_empty() {
-        stacks.expect(&changed(comparison));
+    let is_regressed = |row: &Hypothesis| row.verdict == Verdict::Regressed;
+    if !totals.is_empty() || comparison.hypotheses.iter().any(is_regressed) {
+        stacks.expect(&looked_up(comparison));
     }
     for &index in &totals {
         inherit(index, comparison, &model, stacks);
@@ -63,11 +64,14 @@ pub fn attribute(comparison: &mut Comparison, stacks: &impl StackSource) {
     comparison.model = Some(model);
 }
 
-/// The functions of the rows that changed.
-fn changed(comparison: &Comparison) -> Vec<usize> {
+/// The functions that attribution looks at: those of the rows that changed, and those that new ones may have replaced.
+fn looked_up(comparison: &Comparison) -> Vec<usize> {
     let alpha = comparison.options.alpha;
     let rows = comparison.hypotheses.iter().filter(|row| direction(row, alpha).is_some());
     let mut functions: Vec<usize> = rows.map(|row| row.function).collect();
+    if comparison.hypotheses.iter().any(|row| row.verdict == Verdict::Regressed && row.old <= 0.0) {
+        functions.extend(comparison.removed.iter().map(|removed| removed.function));
+    }
     functions.sort_unstable();
     functions.dedup();
     functions

@@ -8,7 +8,7 @@ use super::dispersion::RunCounts;
 pub(super) const COVERS: f64 = 0.9;
 
 /// A side of the comparison.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Side {
     /// Before the change.
     Old,
@@ -38,7 +38,7 @@ pub struct Caller {
 /// The stacks that the counts were made from. Functions have the same numbers, and counts the same unit,
 /// as in the [`SampleCounts`](super::SampleCounts) that were compared.
 pub trait StackSource {
-    /// Says which functions will be asked for most, with each other.
+    /// Says which functions will be asked for most.
     fn expect(&self, _functions: &[usize]) {}
 
     /// The count of `function` in every profile, old ones first, without the stacks that `cut` leaves

@@ -2,6 +2,8 @@
 //!
 //! A function that is extracted from another one, or inlined into one, makes one of them dearer and the other one cheaper.
 
+use std::cell::LazyCell;
+
 use hashbrown::HashMap;
 
 use super::CountKind;
@@ -63,7 +65,7 @@ impl Trades {
             let lost = model.test(&column(own(caller), row.unit), CountKind::SelfCount).decrease.0;
             row.old <= 0.0 && lost < CHANCE && has_lost_it(caller) && is_balanced(caller)
         };
-        let callers = stacks.callers(row.function, CountKind::SelfCount, Side::New);
+        let callers = LazyCell::new(|| stacks.callers(row.function, CountKind::SelfCount, Side::New));
         let is_neighbour = |other: &Hypothesis| {
             let above = stacks.callers(other.function, CountKind::SelfCount, Side::Old);
             let one = (row.function, row.new * row.unit, &callers[..]);

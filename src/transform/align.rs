@@ -99,6 +99,9 @@ pub(crate) fn align_owned(parts: Vec<AlignedInput>, keep: LoadOptions) -> Result
     for (number, (part, factor)) in parts.into_iter().zip(factors).enumerate() {
         let known = copied.take().filter(|copied| copied.are_of(&part.profile));
         let tables = copied.insert(known.unwrap_or_else(|| CopiedTables::new(&mut builder, &part.profile)));
+        if part.profile.calls.is_none() {
+            builder.reserve_rows();
+        }
         let copier = Copier::new(&mut builder, &part.profile, Some(tables), keep.labels);
         if let Some(calls) = &part.profile.calls {
             let mut taken = vec![None; count];

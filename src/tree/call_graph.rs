@@ -1,8 +1,11 @@
 //! The call graph: which key calls which.
 
+use std::ops::Range;
+
 use hashbrown::HashMap;
 
-use crate::profile::{Column, FrameId, Id};
+use crate::parallel;
+use crate::profile::{Column, FrameId, Id, StackId};
 use crate::tree::{KeyId, Subject};
 
 /// An edge of the call graph.
@@ -35,72 +38,128 @@ pub fn call_edges(subject: &Subject<'_>, kept: &Column<KeyId, bool>) -> Vec<Call
     if let Some(calls) = &subject.calls {
         return calls.call_edges(kept);
     }
-    let mut edges: Vec<CallEdge> = Vec::new();
-    let mut known = KnownEdges::new();
-    // For each edge, the last stack that was counted for it. There are at most 2³² stacks; numbering starts at 1.
-    let mut counted_for: Vec<u32> = Vec::new();
+    let frames = subject.profile.symbols.frames.ids();
+    let kept: Column<FrameId, Option<KeyId>> =
+        frames.map(|frame| Some(subject.keys.of_frame(frame)).filter(|&key| kept[key])).collect();
+    let parts =
+        parallel::ranges(subject.profile.stacks.len(), 20_000, |stacks| count(subject, &kept, stacks));
+    let Some(edges) = parts.into_iter().reduce(EdgeTable::add) else { return Vec::new() };
+    edges.finish()
+}
+
+/// Counts the edges of a slice of the stacks. Frames of omitted keys have no key here.
+fn count(subject: &Subject<'_>, kept: &Column<FrameId, Option<KeyId>>, stacks: Range<usize>) -> EdgeTable {
+    let mut edges = EdgeTable::new(subject.series.len());
     // Stacks that follow each other often begin with the same frames, whose edges need not be looked up again.
     let (mut previous, mut steps): (&[FrameId], Vec<Step>) = (&[], Vec::new());
-    for (number, stack) in (1..).zip(subject.stacks()) {
+    // Of a hundred runs, few have a stack.
+    let mut values: Vec<(usize, i64)> = Vec::new();
+    // There are at most 2³² stacks; numbering starts at 1.
+    for (number, stack) in (1..).zip(stacks.map(StackId::new)) {
+        values.clear();
+        values.extend(subject.values(stack).enumerate().filter(|(_, value)| *value != 0));
+        if values.is_empty() {
+            continue;
+        }
         let frames = subject.frames(stack);
         steps.truncate(previous.iter().zip(frames).take_while(|(one, other)| one == other).count());
         for &frame in &frames[steps.len()..] {
-            let key = subject.keys.of_frame(frame);
             let Step { caller, bridged, .. } = steps.last().copied().unwrap_or_default();
-            if !kept[key] {
+            let Some(key) = kept[frame] else {
                 steps.push(Step { caller, bridged: true, edge: None });
                 continue;
-            }
-            let edge = caller.filter(|&caller| caller != key).map(|caller| {
-                let edge = known.number((caller, key), || {
-                    let values = vec![0; subject.series.len()];
-                    edges.push(CallEdge { caller, callee: key, values, bridged: true });
-                    counted_for.push(0);
-                    edges.len() - 1
-                });
-                edges[edge].bridged &= bridged;
-                edge
-            });
+            };
+            let edge = caller.filter(|&caller| caller != key);
+            let edge = edge.map(|caller| edges.number((caller, key), bridged));
             steps.push(Step { caller: Some(key), bridged: false, edge });
         }
         previous = frames;
         for edge in steps.iter().filter_map(|step| step.edge) {
-            if std::mem::replace(&mut counted_for[edge], number) != number {
-                for (sum, value) in edges[edge].values.iter_mut().zip(subject.values(stack)) {
-                    *sum += value;
-                }
-            }
+            edges.count(edge, number, &values);
         }
     }
     edges
 }
 
-/// The numbers of edges. The same few follow each other a million times, so those used last are found without hashing.
-struct KnownEdges {
-    all: HashMap<(KeyId, KeyId), usize>,
-    last: Vec<Option<((KeyId, KeyId), usize)>>,
+/// The edges that were found so far, by their numbers.
+struct EdgeTable {
+    series: usize,
+    pairs: Vec<(KeyId, KeyId)>,
+    bridged: Vec<bool>,
+    /// The values of each edge, one per series.
+    sums: Vec<i64>,
+    /// For each edge, the last stack that was counted for it.
+    counted_for: Vec<u32>,
+    numbers: HashMap<(KeyId, KeyId), u32>,
+    /// The same few follow each other a million times, so those used last are found without hashing.
+    last: Vec<((KeyId, KeyId), u32)>,
 }
 
-impl KnownEdges {
+impl EdgeTable {
     /// A power of two.
     const LAST: usize = 1 << 13;
 
-    fn new() -> Self {
-        KnownEdges { all: HashMap::new(), last: vec![None; Self::LAST] }
+    fn new(series: usize) -> Self {
+        // No key calls itself, so this is no edge.
+        let none = ((KeyId::new(0), KeyId::new(0)), 0);
+        EdgeTable {
+            series,
+            pairs: Vec::new(),
+            bridged: Vec::new(),
+            sums: Vec::new(),
+            counted_for: Vec::new(),
+            numbers: HashMap::new(),
+            last: vec![none; Self::LAST],
+        }
     }
 
-    /// The number of an edge, which `add` adds if it is new.
-    fn number(&mut self, edge: (KeyId, KeyId), add: impl FnOnce() -> usize) -> usize {
+    /// The number of an edge, which is added if it is new.
+    fn number(&mut self, edge: (KeyId, KeyId), bridged: bool) -> u32 {
         let mixed = edge.0.index().wrapping_mul(SPREAD) ^ edge.1.index();
         let last = &mut self.last[mixed % Self::LAST];
-        match last {
-            Some((known, number)) if *known == edge => *number,
-            _ => {
-                let number = *self.all.entry(edge).or_insert_with(add);
-                *last = Some((edge, number));
-                number
+        if last.0 != edge {
+            let new = self.pairs.len() as u32;
+            let number = *self.numbers.entry(edge).or_insert(new);
+            if number == new {
+                self.pairs.push(edge);
+                self.bridged.push(true);
+                self.counted_for.push(0);
+                self.sums.resize(self.sums.len() + self.series, 0);
             }
+            *last = (edge, number);
         }
+        let number = last.1;
+        if !bridged {
+            self.bridged[number as usize] = false;
+        }
+        number
+    }
+
+    /// Counts the values of a stack for an edge, unless that was done before.
+    fn count(&mut self, edge: u32, stack: u32, values: &[(usize, i64)]) {
+        let edge = edge as usize;
+        if std::mem::replace(&mut self.counted_for[edge], stack) != stack {
+            let sums = &mut self.sums[edge * self.series..][..self.series];
+            values.iter().for_each(|&(series, value)| sums[series] += value);
+        }
+    }
+
+    /// Adds the edges of later stacks.
+    fn add(mut self, later: EdgeTable) -> EdgeTable {
+        for (number, &edge) in later.pairs.iter().enumerate() {
+            let sum = self.number(edge, later.bridged[number]) as usize;
+            let sums = self.sums[sum * self.series..][..self.series].iter_mut();
+            sums.zip(&later.sums[number * self.series..]).for_each(|(sum, value)| *sum += value);
+        }
+        self
+    }
+
+    fn finish(self) -> Vec<CallEdge> {
+        let edge = |(number, &(caller, callee)): (usize, &(KeyId, KeyId))| {
+            let values = self.sums[number * self.series..][..self.series].to_vec();
+            CallEdge { caller, callee, values, bridged: self.bridged[number] }
+        };
+        self.pairs.iter().enumerate().map(edge).collect()
     }
 }
 
@@ -114,8 +173,8 @@ struct Step {
     caller: Option<KeyId>,
     /// Whether omitted keys follow that key.
     bridged: bool,
-    /// The edge that ends at the frame.
-    edge: Option<usize>,
+    /// The number of the edge that ends at the frame.
+    edge: Option<u32>,
 }
 
 #[cfg(test)]
@@ -192,6 +251,15 @@ mod tests {
             let picture: Vec<String> = stacks.iter().map(|(s, v)| format!("{} {v}", text(s))).collect();
             let cut: Vec<&str> = cut.iter().map(|&key| names[key]).collect();
             prop_assert_eq!(edges(&picture.join("\n"), &cut), expected);
+            let profile = from_notation(&picture.join("\n"));
+            let subject = Subject::new(&profile, &By::Function, &[0]);
+            let kept = profile.symbols.frames.ids().map(|frame| Some(subject.keys.of_frame(frame)));
+            let kept: Column<FrameId, Option<KeyId>> =
+                kept.map(|key| key.filter(|&key| !cut.contains(&&**subject.keys.name(key)))).collect();
+            let all = profile.stacks.len();
+            let slices = [0..all / 2, all / 2..all].map(|slice| count(&subject, &kept, slice));
+            let [first, second] = slices;
+            prop_assert_eq!(first.add(second).finish(), count(&subject, &kept, 0..all).finish());
         }
     }
 }

@@ -43,6 +43,7 @@ pub use path::{HeaviestPath, PathRow, along_path, heaviest_path};
 pub use paths::{NodeId, TreeNode};
 pub use sequences::{Fraction, Sequence, SequenceSearch, Sequences, sequences};
 
+use crate::parallel;
 use crate::profile::{Column, FrameId, Profile, StackId};
 
 /// What a view counts.
@@ -61,7 +62,12 @@ pub struct Subject<'p> {
 impl<'p> Subject<'p> {
     /// A subject whose series are the given metrics of `profile`.
     pub fn new(profile: &'p Profile, by: &By, metrics: &[usize]) -> Self {
-        let series = metrics.iter().map(|&metric| profile.value_by_stack(metric)).collect();
+        // Some hundred thousand rows are worth a thread.
+        let least = 1 + 200_000 / (profile.samples.len() + 1);
+        let series = parallel::ranges(metrics.len(), least, |some| {
+            metrics[some].iter().map(|&metric| profile.value_by_stack(metric)).collect::<Vec<_>>()
+        });
+        let series = series.into_iter().flatten().collect();
         let keys = Keys::new(profile, by);
         let calls = profile.calls.as_ref().map(|calls| KeyCalls::new(profile, calls, &keys, by, metrics));
         Subject { profile, keys, series, calls }
@@ -81,7 +87,12 @@ impl<'p> Subject<'p> {
 
     /// The stacks that have a value in any series, including the empty stack.
     pub fn stacks(&self) -> impl Iterator<Item = StackId> + '_ {
-        self.profile.stacks.ids().filter(|&stack| self.series.iter().any(|series| series[stack] != 0))
+        self.profile.stacks.ids().filter(|&stack| self.has_value(stack))
+    }
+
+    /// Whether a stack has a value in any series.
+    pub(crate) fn has_value(&self, stack: StackId) -> bool {
+        self.series.iter().any(|series| series[stack] != 0)
     }
 
     /// The values of a stack, one per series.

@@ -37,7 +37,7 @@ pub use diff::{
     SampleSize, align_sides, by_side, check_budgets, count_calls, count_listed, diff, learn_noise,
     limit_by_side, limit_outliers, limit_rows, normalization_name, outliers, usual_normalization,
 };
-pub(crate) use diff::{align_owned_sides, reconcile_counts};
+pub(crate) use diff::{Reconciled, align_owned_sides, reconcile_counts};
 pub use find::NotFound;
 pub use findings::findings;
 pub use flame::{FlameOptions, SiblingOrder, flame};

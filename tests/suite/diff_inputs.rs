@@ -184,6 +184,40 @@ fn collapsed_stacks_in_other_units_are_not_compared_as_they_are() {
         prof(folder.path(), &["top", "-m", "samples", "--base", "old0.pb", "odd.folded"]).output().unwrap();
     let said = String::from_utf8(top.stderr).unwrap();
     assert!(said.contains("only shares are compared"), "{said}");
+    // Nor does a view rescale by what unchanged code costs, which is not known.
+    let core = "top -m samples --normalize core --base old0.pb odd.folded";
+    let core = prof(folder.path(), &core.split(' ').collect::<Vec<_>>()).output().unwrap();
+    let said = String::from_utf8(core.stderr).unwrap();
+    assert_eq!(core.status.code(), Some(2), "{said}");
+    assert!(said.contains("--normalize core cannot find the unchanged code"), "{said}");
+}
+
+/// Where `diff` finds no unchanged code, no view rescales by it.
+#[test]
+fn views_rescale_the_old_side_as_a_comparison_does() {
+    let folder = sides();
+    // Of these, only one function is on both sides.
+    fs::write(folder.path().join("few-old.folded"), "main;a 4000\nmain;b 3000\nmain;gone 3000").unwrap();
+    fs::write(folder.path().join("few-new.folded"), "main;a 4000\nmain;b 9000\nmain;come 5000").unwrap();
+    let normalized = |arguments: &str| {
+        let words: Vec<&str> = arguments.split(' ').collect();
+        let out = prof(folder.path(), &words).output().unwrap();
+        let said = String::from_utf8(out.stderr).unwrap();
+        let report: serde_json::Value = serde_json::from_slice(&out.stdout).unwrap();
+        (report["normalize"].clone(), said)
+    };
+    for (old, new, has_reason) in [("old0.pb", "new0.pb", false), ("few-old.folded", "few-new.folded", true)]
+    {
+        let compared = normalized(&format!("diff -f json --normalize core {old} {new}")).0;
+        let (rescaled, said) = normalized(&format!("top -f json --normalize core --base {old} {new}"));
+        assert_eq!(compared, rescaled, "{old}");
+        assert_eq!(rescaled["reason"].is_string(), has_reason, "{rescaled}");
+        assert_eq!(
+            said.contains("instead of to unchanged code, because too few functions"),
+            has_reason,
+            "{said}"
+        );
+    }
 }
 
 /// A V8 profile in which `hot` takes this many of 1,000 samples of half a millisecond, give or take.

@@ -266,6 +266,15 @@ impl ProfileBuilder {
         self.parts.entry(whole).or_default().push((part, weight));
     }
 
+    /// Makes room for one row per stack that is known by now.
+    pub(crate) fn reserve_rows(&mut self) {
+        let rows = self.tables.stacks.stacks.len();
+        self.account_for(self.rows.growth(rows));
+        if self.too_large.is_none() {
+            self.rows.reserve(rows);
+        }
+    }
+
     /// The number of sample rows so far.
     pub(crate) fn row_count(&self) -> usize {
         self.rows.stack.len()
@@ -294,9 +303,14 @@ impl ProfileBuilder {
 
     /// Updates the budget with the memory that the tables use.
     fn measure(&mut self) {
+        self.account_for(0);
+    }
+
+    /// The same, with memory that will be used.
+    fn account_for(&mut self, more: usize) {
         self.unmeasured = 0;
         let calls = self.calls.as_ref().map_or(0, CallCollector::size);
-        let size = self.tables.growth() + self.labels.size() + self.rows.size() + calls;
+        let size = self.tables.growth() + self.labels.size() + self.rows.size() + calls + more;
         if let Err(error) = self.reservation.set(size as u64) {
             self.too_large.get_or_insert(error);
         }

@@ -1,8 +1,7 @@
 //! How often functions were called, for profiles that count calls: with these, called more often and dearer per call can
 //! be told apart.
 
-use std::cell::OnceCell;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use hashbrown::HashMap;
 
@@ -18,7 +17,7 @@ pub struct CallCounts {
     /// How many of them are old.
     old: usize,
     by: By,
-    counted: OnceCell<CountedCalls>,
+    counted: OnceLock<CountedCalls>,
 }
 
 /// The calls on the old and on the new side. Functions are numbered, so that each name is looked up once.
@@ -35,7 +34,7 @@ pub fn count_calls(profiles: &[(&Profile, usize)], old: usize, by: &By) -> Optio
     let counted =
         |&(profile, _): &(&Profile, usize)| Some((profile.clone(), profile.calls.as_ref()?.calls_metric()?));
     let profiles = profiles.iter().map(counted).collect::<Option<Vec<_>>>()?;
-    Some(CallCounts { profiles, old, by: by.clone(), counted: OnceCell::new() })
+    Some(CallCounts { profiles, old, by: by.clone(), counted: OnceLock::new() })
 }
 
 impl CallCounts {

@@ -5,6 +5,7 @@
 
 use hashbrown::{HashMap, HashSet};
 
+use crate::parallel;
 use crate::profile::{Column, Id, LabelSetId, LabelValue, MOST_KINDS, Profile, StackId, StringId};
 use crate::report::{CauseKind, DiffCause, MixChange, MixKind, Name, TotalGrowth};
 use crate::stats::compare::Comparison;
@@ -93,7 +94,12 @@ pub(super) fn find<'p>(
     let by_label = finder.labels().into_iter().filter_map(|label| finder.by_label(label));
     let largest = |a: &Found, b: &Found| a.effect().total_cmp(&b.effect());
     let found = by_label.max_by(largest).or_else(|| {
-        finder.callers().into_iter().filter_map(|caller| finder.by_caller(caller)).max_by(largest)
+        let callers = finder.callers();
+        let by_caller = |&caller: &KeyId| finder.by_caller(caller);
+        let found = parallel::ranges(callers.len(), 1, |range| {
+            callers[range].iter().filter_map(by_caller).max_by(largest)
+        });
+        found.into_iter().flatten().max_by(largest)
     });
     found.map(|found| finder.made(&found, by))
 }
@@ -274,7 +280,7 @@ impl<'p> Finder<'_, 'p> {
         if names.len() < 2 {
             return None;
         }
-        let mut functions: Vec<HashMap<KeyId, Vec<i64>>> = vec![HashMap::new(); names.len() + 1];
+        let mut functions = FunctionSums::new(names.len() + 1, self.runs());
         let mut sums = vec![[0_i64; 2]; names.len() + 1];
         for (row, &kind) in of_row.iter().enumerate() {
             let of_row = self.sums(self.values(row));
@@ -283,11 +289,7 @@ impl<'p> Finder<'_, 'p> {
             }
             let leaf = self.subject.stack_keys(self.profile().samples.stack[row]).next_back();
             if let Some(leaf) = leaf.filter(|_| kind != 0) {
-                let values = functions[kind as usize].entry(leaf).or_insert_with(|| vec![0; self.runs()]);
-                values
-                    .iter_mut()
-                    .zip(self.values(row))
-                    .for_each(|(sum, value)| *sum = sum.saturating_add(value));
+                functions.add(kind, leaf, self.values(row));
             }
         }
         let all: [f64; 2] = [0, 1].map(|side| sums.iter().map(|sums| sums[side] as f64).sum());
@@ -300,10 +302,8 @@ impl<'p> Finder<'_, 'p> {
             [sums[0] as f64 / self.old_runs() as f64, sums[1] as f64 / new_runs]
         };
         let kind = |(index, name): (usize, Name)| {
-            let mut of_kind: Vec<(&KeyId, &Vec<i64>)> = functions[index].iter().collect();
-            of_kind.sort_unstable();
             let columns: Vec<RunCounts> =
-                of_kind.into_iter().map(|(key, values)| self.column(*key, values)).collect();
+                functions.of_kind(index).into_iter().map(|(key, values)| self.column(key, values)).collect();
             let [old, new] = per_run(sums[index]);
             let ratio = work_ratio(&columns, self.old_runs());
             Kind { name, old, new, sums: sums[index], ratio, is_changed: false }
@@ -514,6 +514,38 @@ impl<'p> Finder<'_, 'p> {
         }
         subject.series.extend(self.subject.series[self.runs()..].iter().cloned());
         subject
+    }
+}
+
+/// What runs spent in the own code of functions, for each kind of work.
+struct FunctionSums {
+    runs: usize,
+    /// The functions of each kind, and the place of their values.
+    places: Vec<HashMap<KeyId, usize>>,
+    values: Vec<i64>,
+}
+
+impl FunctionSums {
+    fn new(kinds: usize, runs: usize) -> Self {
+        FunctionSums { runs, places: vec![HashMap::new(); kinds], values: Vec::new() }
+    }
+
+    fn add(&mut self, kind: u32, function: KeyId, values: impl Iterator<Item = i64>) {
+        let end = self.values.len();
+        let place = *self.places[kind as usize].entry(function).or_insert(end);
+        if place == end {
+            self.values.resize(end + self.runs, 0);
+        }
+        let sums = self.values[place..][..self.runs].iter_mut();
+        sums.zip(values).for_each(|(sum, value)| *sum = sum.saturating_add(value));
+    }
+
+    /// The functions of a kind in the order of their numbers.
+    fn of_kind(&self, kind: usize) -> Vec<(KeyId, &[i64])> {
+        let found = self.places[kind].iter().map(|(&key, &place)| (key, &self.values[place..][..self.runs]));
+        let mut found: Vec<(KeyId, &[i64])> = found.collect();
+        found.sort_unstable();
+        found
     }
 }
 

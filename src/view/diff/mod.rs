@@ -36,7 +36,6 @@ use crate::unit::{Family, Unit};
 use crate::view::diff::causes::Causes;
 use crate::view::diff::cut::{Rows, is_heavy};
 use crate::view::diff::mix::Mix;
-use crate::view::diff::plain_counts::Reconciled;
 use crate::view::diff::rows::{COUNTLESS, RowBuilder};
 use crate::view::diff::significance::{counts, test};
 use crate::view::diff::totals::{SideTotals, check_common};
@@ -49,7 +48,7 @@ pub use history::count_listed;
 pub use noise::learn_noise;
 pub use options::{DiffOptions, DiffSides, DiffSort, normalization_name};
 pub use outliers::{NoOutliers, limit_outliers, outliers};
-pub(crate) use plain_counts::reconcile as reconcile_counts;
+pub(crate) use plain_counts::{Reconciled, reconcile as reconcile_counts};
 pub use sample_size::SampleSize;
 use sample_size::{Recorded, heap_variances, sample_size};
 

@@ -1,6 +1,9 @@
 //! Stacks without the functions that a question is not about. Many stacks are then equal and become one.
 
-use crate::profile::{Column, HashIndex};
+use std::ops::Range;
+
+use crate::parallel;
+use crate::profile::{Column, HashIndex, Id, StackId};
 use crate::tree::{KeyId, Subject};
 
 /// Stacks that hold only some functions, with their values in every profile.
@@ -26,7 +29,8 @@ pub(super) struct ReducedStack<'s> {
     pub(super) functions: &'s [KeyId],
     /// Whether the last of them was the leaf.
     pub(super) has_leaf: bool,
-    number: usize,
+    /// Its number among the stacks.
+    pub(super) number: usize,
 }
 
 impl ReducedStack<'_> {
@@ -43,26 +47,32 @@ impl ReducedStack<'_> {
 }
 
 impl ReducedStacks {
-    /// The stacks of a subject, whose first series are `profiles`, with those functions that are `kept`.
-    pub(super) fn of_subject(subject: &Subject<'_>, profiles: usize, kept: Column<KeyId, bool>) -> Self {
-        let mut builder = Builder::new(profiles, kept);
-        for stack in subject.stacks() {
-            let frames = subject.profile.stacks.frames(stack).iter();
-            let functions = frames.map(|&frame| subject.keys.of_frame(frame));
-            builder.add(functions, true, |profile| subject.series[profile][stack]);
+    /// The stacks of a subject, whose first series are `profiles`, with those functions that are `kept`. Also returns which of
+    /// them each stack has become.
+    pub(super) fn of_subject(
+        subject: &Subject<'_>,
+        profiles: usize,
+        kept: Column<KeyId, bool>,
+    ) -> (Self, Column<StackId, Option<u32>>) {
+        let count = subject.profile.stacks.len();
+        let parts = parallel::ranges(count, 20_000, |stacks| slice(subject, profiles, &kept, stacks));
+        let mut parts = parts.into_iter();
+        let Some(Slice { mut builder, mut of_stack }) = parts.next() else {
+            return (Builder::new(profiles).finish(kept), Column::new());
+        };
+        of_stack.reserve(count - of_stack.len());
+        for part in parts {
+            let numbers = builder.add_all(&part.builder.made);
+            of_stack.extend(
+                part.of_stack.into_iter().map(|number| number.map(|number| numbers[number as usize])),
+            );
         }
-        builder.finish()
+        (builder.finish(kept), of_stack.into_iter().collect())
     }
 
-    /// The same stacks with fewer functions.
-    pub(super) fn with(&self, kept: Column<KeyId, bool>) -> Self {
-        let mut builder = Builder::new(self.values.len(), kept);
-        for number in 0..self.end.len() {
-            let stack = self.stack(number);
-            let functions = stack.functions.iter().copied();
-            builder.add(functions, stack.has_leaf, |profile| self.values[profile][number]);
-        }
-        builder.finish()
+    /// How many stacks there are.
+    pub(super) fn count(&self) -> usize {
+        self.end.len()
     }
 
     /// Whether stacks have their occurrences of a function.
@@ -88,18 +98,45 @@ impl ReducedStacks {
     }
 }
 
+/// Some consecutive stacks of a subject.
+struct Slice {
+    builder: Builder,
+    /// What each of them has become.
+    of_stack: Vec<Option<u32>>,
+}
+
+fn slice(subject: &Subject<'_>, profiles: usize, kept: &Column<KeyId, bool>, stacks: Range<usize>) -> Slice {
+    let mut builder = Builder::new(profiles);
+    let mut functions: Vec<KeyId> = Vec::new();
+    let reduce = |stack: StackId| {
+        functions.clear();
+        let mut is_kept = false;
+        for key in subject.stack_keys(stack) {
+            is_kept = kept[key];
+            if is_kept {
+                functions.push(key);
+            }
+        }
+        // The rest is about none of the functions.
+        if functions.is_empty() || !subject.has_value(stack) {
+            return None;
+        }
+        Some(builder.add(&functions, is_kept, |profile| subject.series[profile][stack]))
+    };
+    let of_stack = stacks.map(StackId::new).map(reduce).collect();
+    Slice { builder, of_stack }
+}
+
 /// Builds [`ReducedStacks`].
 struct Builder {
     made: ReducedStacks,
     index: HashIndex<u32>,
-    /// The functions of the stack that is added.
-    functions: Vec<KeyId>,
 }
 
 impl Builder {
-    fn new(profiles: usize, kept: Column<KeyId, bool>) -> Self {
+    fn new(profiles: usize) -> Self {
         let made = ReducedStacks {
-            kept,
+            kept: Column::new(),
             functions: Vec::new(),
             end: Vec::new(),
             has_leaf: Vec::new(),
@@ -107,55 +144,54 @@ impl Builder {
             start: Vec::new(),
             numbers: Vec::new(),
         };
-        Builder { made, index: HashIndex::default(), functions: Vec::new() }
+        Builder { made, index: HashIndex::default() }
     }
 
-    fn add(&mut self, all: impl Iterator<Item = KeyId>, has_leaf: bool, value: impl Fn(usize) -> i64) {
-        self.functions.clear();
-        let mut is_kept = false;
-        for function in all {
-            is_kept = self.made.kept[function];
-            if is_kept {
-                self.functions.push(function);
-            }
-        }
-        // The rest is about none of the functions.
-        if self.functions.is_empty() {
-            return;
-        }
-        let has_leaf = has_leaf && is_kept;
-        let hash = self.index.hash(&(&self.functions, has_leaf));
+    /// Adds a stack, and returns its number.
+    fn add(&mut self, functions: &[KeyId], has_leaf: bool, value: impl Fn(usize) -> i64) -> u32 {
+        let hash = self.index.hash(&(functions, has_leaf));
         let is_equal = |number: u32| {
             let stack = self.made.stack(number as usize);
-            stack.has_leaf == has_leaf && stack.functions == self.functions
+            stack.has_leaf == has_leaf && stack.functions == functions
         };
         if let Some(number) = self.index.find(hash, is_equal) {
             for (profile, values) in self.made.values.iter_mut().enumerate() {
                 let sum = &mut values[number as usize];
                 *sum = sum.saturating_add(value(profile));
             }
-            return;
+            return number;
         }
         // There are as many as stacks of a profile at most.
-        self.index.insert(hash, self.made.end.len() as u32);
-        self.made.functions.extend_from_slice(&self.functions);
+        let number = self.made.count() as u32;
+        self.index.insert(hash, number);
+        self.made.functions.extend_from_slice(functions);
         self.made.end.push(self.made.functions.len());
         self.made.has_leaf.push(has_leaf);
         for (profile, values) in self.made.values.iter_mut().enumerate() {
             values.push(value(profile));
         }
+        number
+    }
+
+    /// Adds stacks of the same profiles, and returns their numbers.
+    fn add_all(&mut self, stacks: &ReducedStacks) -> Vec<u32> {
+        let add = |number: usize| {
+            let stack = stacks.stack(number);
+            self.add(stack.functions, stack.has_leaf, |profile| stacks.values[profile][number])
+        };
+        (0..stacks.count()).map(add).collect()
     }
 
     /// Lists the stacks of each function: counting first takes less memory than a list for each.
-    fn finish(self) -> ReducedStacks {
-        let mut made = self.made;
+    fn finish(self, kept: Column<KeyId, bool>) -> ReducedStacks {
+        let mut made = ReducedStacks { kept, ..self.made };
         let keys = made.kept.len();
         let mut seen: Column<KeyId, u32> = Column::filled(u32::MAX, keys);
         let mut start = vec![0; keys + 2];
-        for number in 0..made.end.len() {
+        for number in 0..made.count() {
             for &function in made.stack(number).functions {
                 if std::mem::replace(&mut seen[function], number as u32) != number as u32 {
-                    start[crate::profile::Id::index(function) + 2] += 1;
+                    start[function.index() + 2] += 1;
                 }
             }
         }
@@ -164,10 +200,10 @@ impl Builder {
         }
         let mut numbers = vec![0; start[keys + 1]];
         let mut seen: Column<KeyId, u32> = Column::filled(u32::MAX, keys);
-        for number in 0..made.end.len() {
+        for number in 0..made.count() {
             for &function in made.stack(number).functions {
                 if std::mem::replace(&mut seen[function], number as u32) != number as u32 {
-                    let place = &mut start[crate::profile::Id::index(function) + 1];
+                    let place = &mut start[function.index() + 1];
                     numbers[*place] = number as u32;
                     *place += 1;
                 }

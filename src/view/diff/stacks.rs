@@ -1,11 +1,13 @@
 //! The stacks that the counts were made from, which show where a change began.
 
 use std::cell::{OnceCell, RefCell};
+use std::ops::Range;
 use std::rc::Rc;
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 
-use crate::profile::{Column, Id};
+use crate::parallel;
+use crate::profile::{Column, Id, StackId};
 use crate::stats::CountKind;
 use crate::stats::attribution::{Caller, ExcludedStacks, Side, StackSource};
 use crate::tree::{Flat, KeyId, SeenKeys, Subject};
@@ -21,27 +23,27 @@ pub(super) struct CountedStacks<'s, 'p> {
     profiles: usize,
     /// How much of the metric makes one sample.
     size: f64,
-    /// Functions with a smaller share of both sides, from 0 to 1, are seldom asked for.
+    /// Functions with a smaller share of both sides, from 0 to 1, are not listed as callers, unless of one that is as small.
     least_share: f64,
     /// Whether there are negative values, so that those of several stacks may cancel out.
     has_negative: bool,
     /// How far from the root each function occurs at most.
     depth: OnceCell<Column<KeyId, u32>>,
-    /// The stacks with all functions, with the heavy ones, and with those of rows that changed. Found on first use: in most
-    /// comparisons there is no change to follow, and if there is, the first are hardly needed.
-    all: OnceCell<ReducedStacks>,
-    heavy: OnceCell<ReducedStacks>,
-    changed: OnceCell<ReducedStacks>,
-    /// Results by function: after large changes, each function is looked up once for every other one.
-    known: RefCell<HashMap<usize, Rc<FunctionStacks>>>,
+    /// The functions with at least that share.
+    heavy: OnceCell<Column<KeyId, bool>>,
+    /// The stacks with the functions that are asked for most: those that changed.
+    expected: OnceCell<Expected>,
+    /// The stacks with other functions, each found when asked for.
+    others: RefCell<HashMap<Vec<usize>, Rc<ReducedStacks>>>,
+    /// Results: after large changes, each function is looked up once for every other one.
+    below: RefCell<HashMap<usize, Rc<HashSet<KeyId>>>>,
+    callers: RefCell<HashMap<(usize, CountKind, Side), Vec<Caller>>>,
 }
 
-/// The callees of a function, and its full total.
-struct FunctionStacks {
-    total: Vec<f64>,
-    /// For every key that the stacks keep, whether it occurs below the function's outermost occurrence on any stack with a
-    /// value.
-    below: Vec<bool>,
+/// The stacks with the functions that changed, and which of them each stack has become.
+struct Expected {
+    stacks: ReducedStacks,
+    of_stack: Column<StackId, Option<u32>>,
 }
 
 impl<'s, 'p> CountedStacks<'s, 'p> {
@@ -62,96 +64,112 @@ impl<'s, 'p> CountedStacks<'s, 'p> {
             least_share,
             has_negative,
             depth: OnceCell::new(),
-            all: OnceCell::new(),
             heavy: OnceCell::new(),
-            changed: OnceCell::new(),
-            known: RefCell::default(),
+            expected: OnceCell::new(),
+            others: RefCell::default(),
+            below: RefCell::default(),
+            callers: RefCell::default(),
         }
     }
 
     /// How far from the root each function occurs at most.
     fn depth(&self) -> &Column<KeyId, u32> {
         self.depth.get_or_init(|| {
-            let mut depth = Column::filled(0, self.subject.keys.len());
-            for stack in self.subject.stacks() {
-                for (at, key) in (1..).zip(self.subject.stack_keys(stack)) {
-                    depth[key] = at.max(depth[key]);
+            let keys = self.subject.keys.len();
+            let parts = parallel::ranges(self.subject.profile.stacks.len(), 20_000, |stacks| {
+                let mut depth = Column::filled(0, keys);
+                for stack in stacks.map(StackId::new).filter(|&stack| self.subject.has_value(stack)) {
+                    for (at, key) in (1..).zip(self.subject.stack_keys(stack)) {
+                        depth[key] = at.max(depth[key]);
+                    }
                 }
-            }
-            depth
+                depth
+            });
+            let deepest = parts.into_iter().reduce(|mut deepest, part| {
+                part.enumerate().for_each(|(key, &depth)| deepest[key] = depth.max(deepest[key]));
+                deepest
+            });
+            deepest.unwrap_or_else(|| Column::filled(0, keys))
         })
     }
 
-    fn heavy(&self) -> &ReducedStacks {
+    fn heavy(&self) -> &Column<KeyId, bool> {
         self.heavy.get_or_init(|| {
             let (old, new) = (0..self.old, self.old..self.profiles);
             let sum = |columns: &[Column<KeyId, i64>], key: KeyId| -> f64 {
                 columns.iter().map(|column| column[key] as f64).sum()
             };
-            let mut kept = Column::filled(false, self.subject.keys.len());
+            let mut heavy = Column::filled(false, self.subject.keys.len());
             for side in [old, new] {
                 let (own, total) = (&self.counted.self_value[side.clone()], &self.counted.total[side]);
                 let whole: f64 = self.subject.keys.ids().map(|key| sum(own, key)).sum();
                 for key in self.subject.keys.ids() {
-                    kept[key] |= sum(total, key).abs() >= self.least_share * whole;
+                    heavy[key] |= sum(total, key).abs() >= self.least_share * whole;
                 }
             }
-            ReducedStacks::of_subject(self.subject, self.profiles, kept)
+            heavy
         })
     }
 
-    /// The fewest stacks that keep these functions.
-    fn stacks_with(&self, function: usize, others: &[usize]) -> &ReducedStacks {
-        let keeps_all = |stacks: &&ReducedStacks| {
-            stacks.keeps(function) && others.iter().all(|&other| stacks.keeps(other))
-        };
-        let changed = self.changed.get().filter(keeps_all);
-        changed.unwrap_or_else(|| self.stacks_with_callers(function, others))
+    /// The stacks with these functions, and perhaps others.
+    fn with<T>(&self, functions: &[usize], use_stacks: impl FnOnce(&ReducedStacks) -> T) -> T {
+        let keeps_all = |found: &&Expected| functions.iter().all(|&function| found.stacks.keeps(function));
+        if let Some(expected) = self.expected.get().filter(keeps_all) {
+            return use_stacks(&expected.stacks);
+        }
+        let known = self.others.borrow().get(functions).cloned();
+        let stacks = known.unwrap_or_else(|| {
+            let stacks = Rc::new(self.reduced(functions).0);
+            self.others.borrow_mut().insert(functions.to_vec(), Rc::clone(&stacks));
+            stacks
+        });
+        use_stacks(&stacks)
     }
 
-    /// The same, with all callers that are heavy enough to matter.
-    fn stacks_with_callers(&self, function: usize, others: &[usize]) -> &ReducedStacks {
-        let heavy = self.heavy();
-        if heavy.keeps(function) && others.iter().all(|&other| heavy.keeps(other)) {
-            return heavy;
-        }
-        self.all.get_or_init(|| {
-            let kept = Column::filled(true, self.subject.keys.len());
-            ReducedStacks::of_subject(self.subject, self.profiles, kept)
-        })
+    fn reduced(&self, functions: &[usize]) -> (ReducedStacks, Column<StackId, Option<u32>>) {
+        let keys = functions.iter().map(|&function| KeyId::new(function));
+        let kept = Column::marking(keys, self.subject.keys.len());
+        ReducedStacks::of_subject(self.subject, self.profiles, kept)
     }
 
-    fn known(&self, function: usize) -> Rc<FunctionStacks> {
-        if let Some(known) = self.known.borrow().get(&function) {
-            return Rc::clone(known);
-        }
-        let mut below = vec![false; self.subject.keys.len()];
-        let stacks = self.stacks_with(function, &[]);
-        let has_value = |stack: &ReducedStack<'_>| stacks.values(*stack).any(|value| value != 0);
-        for stack in stacks.through(function).filter(has_value) {
-            stack.below(KeyId::new(function)).iter().for_each(|callee| below[callee.index()] = true);
-        }
-        let total = self.sums(function, CountKind::Total, ExcludedStacks::default());
-        let known = Rc::new(FunctionStacks { total, below });
-        self.known.borrow_mut().insert(function, Rc::clone(&known));
-        known
-    }
-
-    /// Whether `callee` is below `function` on any stack with a value.
+    /// Whether `callee` is below the outermost occurrence of `function` on any stack with a value.
     fn is_below(&self, function: usize, callee: usize) -> bool {
-        if self.stacks_with(function, &[]).keeps(callee) {
-            return self.known(function).below[callee];
+        let below = |stacks: &ReducedStacks| {
+            let has_value = |stack: &ReducedStack<'_>| stacks.values(*stack).any(|value| value != 0);
+            let mut found = HashSet::new();
+            for stack in stacks.through(function).filter(has_value) {
+                found.extend(stack.below(KeyId::new(function)));
+            }
+            found
+        };
+        let callee_key = KeyId::new(callee);
+        if !self
+            .expected
+            .get()
+            .is_some_and(|found| found.stacks.keeps(function) && found.stacks.keeps(callee))
+        {
+            return self.with(&[function, callee], |stacks| below(stacks).contains(&callee_key));
         }
-        let stacks = self.stacks_with(function, &[callee]);
-        stacks.through(function).any(|stack| {
-            stack.below(KeyId::new(function)).contains(&KeyId::new(callee))
-                && stacks.values(stack).any(|value| value != 0)
-        })
+        if let Some(known) = self.below.borrow().get(&function) {
+            return known.contains(&callee_key);
+        }
+        let found = Rc::new(self.with(&[function], below));
+        self.below.borrow_mut().insert(function, Rc::clone(&found));
+        found.contains(&callee_key)
+    }
+
+    /// The count of a function in every profile.
+    fn whole(&self, function: usize, measure: CountKind) -> Vec<f64> {
+        let columns = match measure {
+            CountKind::SelfCount => &self.counted.self_value,
+            CountKind::Total => &self.counted.total,
+        };
+        let values = columns[..self.profiles].iter().map(|column| column[KeyId::new(function)]);
+        values.map(|value| value as f64 / self.size).collect()
     }
 
     fn sums(&self, function: usize, measure: CountKind, cut: ExcludedStacks<'_>) -> Vec<f64> {
-        let stacks = self.stacks_with(function, cut.through);
-        let mut sums = vec![0; self.profiles];
+        let functions: Vec<usize> = std::iter::once(function).chain(cut.through.iter().copied()).collect();
         let mut is_cut = vec![false; if cut.through.is_empty() { 0 } else { self.subject.keys.len() }];
         cut.through.iter().for_each(|&callee| is_cut[callee] = true);
         let key = KeyId::new(function);
@@ -161,33 +179,100 @@ impl<'s, 'p> CountedStacks<'s, 'p> {
                 && !(cut.ending && ends)
                 && (is_cut.is_empty() || !stack.below(key).iter().any(|callee| is_cut[callee.index()]))
         };
-        for stack in stacks.through(function).filter(is_left) {
-            for (sum, value) in sums.iter_mut().zip(stacks.values(stack)) {
-                *sum += value;
+        let mut sums = vec![0; self.profiles];
+        self.with(&functions, |stacks| {
+            for stack in stacks.through(function).filter(is_left) {
+                sums.iter_mut().zip(stacks.values(stack)).for_each(|(sum, value)| *sum += value);
             }
-        }
+        });
         sums.into_iter().map(|sum| sum as f64 / self.size).collect()
+    }
+
+    /// The stacks that count for a function.
+    fn stacks_of(&self, function: usize, measure: CountKind) -> Vec<StackId> {
+        let key = KeyId::new(function);
+        let is_wanted = |stack: &StackId| {
+            let mut keys = self.subject.stack_keys(*stack).rev();
+            match measure {
+                CountKind::SelfCount => keys.next() == Some(key),
+                CountKind::Total => keys.any(|other| other == key),
+            }
+        };
+        let Some(Expected { stacks, of_stack }) =
+            self.expected.get().filter(|found| found.stacks.keeps(function))
+        else {
+            let all = self.subject.profile.stacks.len();
+            let find =
+                |slice: Range<usize>| slice.map(StackId::new).filter(is_wanted).collect::<Vec<StackId>>();
+            return parallel::ranges(all, 20_000, find).concat();
+        };
+        let mut wanted = vec![false; stacks.count()];
+        for stack in stacks.through(function) {
+            wanted[stack.number] = measure == CountKind::Total || stack.ends_with(key);
+        }
+        let is_wanted = |number: &Option<u32>| number.is_some_and(|number| wanted[number as usize]);
+        of_stack.enumerate().filter(|(_, number)| is_wanted(number)).map(|(stack, _)| stack).collect()
+    }
+
+    fn find_callers(&self, function: usize, measure: CountKind, side: Side) -> Vec<Caller> {
+        let series = match side {
+            Side::Old => &self.subject.series[..self.old],
+            Side::New => &self.subject.series[self.old..self.profiles],
+        };
+        let key = KeyId::new(function);
+        let heavy = self.heavy();
+        // The callers of a light function are as light.
+        let is_listed = |caller: KeyId| caller != key && (heavy[caller] || !heavy[key]);
+        let stacks = self.stacks_of(function, measure);
+        let keys = self.subject.keys.len();
+        // The count of each caller, and the count times its distance.
+        let parts = parallel::ranges(stacks.len(), 20_000, |range| {
+            let mut found: Column<KeyId, (i64, i128)> = Column::filled((0, 0), keys);
+            let mut seen = SeenKeys::new(keys);
+            for &stack in &stacks[range] {
+                let count: i64 = series.iter().map(|values| values[stack]).sum();
+                if count == 0 {
+                    continue;
+                }
+                seen.next();
+                let above = self.subject.stack_keys(stack).rev().skip_while(|&other| other != key).skip(1);
+                let above = above.filter(|&caller| caller == key || heavy[caller] || !heavy[key]);
+                for (distance, caller) in above.enumerate() {
+                    if is_listed(caller) && seen.first(caller) {
+                        found[caller].0 += count;
+                        found[caller].1 += i128::from(count) * distance as i128;
+                    }
+                }
+            }
+            found
+        });
+        let found = parts.into_iter().reduce(|mut sum, part| {
+            for (key, &(count, far)) in part.enumerate() {
+                sum[key].0 += count;
+                sum[key].1 += far;
+            }
+            sum
+        });
+        let found = found.unwrap_or_else(|| Column::filled((0, 0), keys));
+        let distance = |caller: &KeyId| found[*caller].1 as f64 / found[*caller].0 as f64;
+        let mut callers: Vec<KeyId> = found.ids().filter(|&caller| found[caller].0 != 0).collect();
+        callers.sort_by(|a, b| distance(a).total_cmp(&distance(b)).then(a.cmp(b)));
+        let caller = |key: KeyId| Caller { function: key.index(), count: found[key].0 as f64 / self.size };
+        callers.into_iter().map(caller).collect()
     }
 }
 
 impl StackSource for CountedStacks<'_, '_> {
     fn expect(&self, functions: &[usize]) {
-        let kept =
-            Column::marking(functions.iter().map(|&function| KeyId::new(function)), self.subject.keys.len());
-        self.changed.get_or_init(|| {
-            let Some((&first, others)) = functions.split_first() else {
-                return ReducedStacks::of_subject(self.subject, self.profiles, kept);
-            };
-            self.stacks_with_callers(first, others).with(kept)
+        self.expected.get_or_init(|| {
+            let (stacks, of_stack) = self.reduced(functions);
+            Expected { stacks, of_stack }
         });
     }
 
     fn counts(&self, function: usize, measure: CountKind, cut: ExcludedStacks<'_>) -> Vec<f64> {
-        if measure == CountKind::Total
-            && !cut.ending
-            && !cut.through.iter().any(|&callee| self.is_below(function, callee))
-        {
-            return self.known(function).total.clone();
+        if !cut.ending && !cut.through.iter().any(|&callee| self.is_below(function, callee)) {
+            return self.whole(function, measure);
         }
         self.sums(function, measure, cut)
     }
@@ -197,41 +282,16 @@ impl StackSource for CountedStacks<'_, '_> {
         // Finding one stack is enough, unless others cancel it out.
         self.is_below(function, callee)
             && (!self.has_negative
-                || self.sums(function, CountKind::Total, without) != self.known(function).total)
+                || self.sums(function, CountKind::Total, without) != self.whole(function, CountKind::Total))
     }
 
     fn callers(&self, function: usize, measure: CountKind, side: Side) -> Vec<Caller> {
-        let stacks = self.stacks_with_callers(function, &[]);
-        let (skipped, taken) = match side {
-            Side::Old => (0, self.old),
-            Side::New => (self.old, self.profiles - self.old),
-        };
-        // The count of each caller, and the count times its distance.
-        let mut found: Column<KeyId, (i64, f64)> = Column::filled((0, 0.0), self.subject.keys.len());
-        let mut seen = SeenKeys::new(self.subject.keys.len());
-        let mut callers = Vec::new();
-        let key = KeyId::new(function);
-        for stack in stacks.through(function) {
-            let count: i64 = stacks.values(stack).skip(skipped).take(taken).sum();
-            let Some(at) = stack.functions.iter().rposition(|&other| other == key) else { continue };
-            if count == 0 || (measure == CountKind::SelfCount && !stack.ends_with(key)) {
-                continue;
-            }
-            seen.next();
-            for (distance, &caller) in stack.functions[..at].iter().rev().enumerate() {
-                if caller != key && seen.first(caller) {
-                    if found[caller].0 == 0 {
-                        callers.push(caller);
-                    }
-                    found[caller].0 += count;
-                    found[caller].1 += count as f64 * distance as f64;
-                }
-            }
+        if let Some(known) = self.callers.borrow().get(&(function, measure, side)) {
+            return known.clone();
         }
-        let distance = |caller: &KeyId| found[*caller].1 / found[*caller].0 as f64;
-        callers.sort_by(|a, b| distance(a).total_cmp(&distance(b)).then(a.cmp(b)));
-        let caller = |key: KeyId| Caller { function: key.index(), count: found[key].0 as f64 / self.size };
-        callers.into_iter().map(caller).collect()
+        let found = self.find_callers(function, measure, side);
+        self.callers.borrow_mut().insert((function, measure, side), found.clone());
+        found
     }
 
     fn leafmost(&self, functions: &[usize]) -> usize {

@@ -20,7 +20,8 @@ pub(super) struct Call {
     pub(super) caller: usize,
     pub(super) callee: usize,
     counts: Vec<f64>,
-    change: Change,
+    /// Found on first use: of thousands of calls, few are looked at.
+    change: OnceCell<Change>,
 }
 
 /// What changed between the two sides in some part of the program.
@@ -170,8 +171,7 @@ impl<'a, 'p> Flow<'a, 'p> {
             let counts: Vec<f64> =
                 edge.values[..self.profiles].iter().map(|&value| value as f64 / self.size).collect();
             let (caller, callee) = (edge.caller.index(), edge.callee.index());
-            let change = self.change(&counts, callee, CountKind::Total);
-            let call = Call { caller, callee, counts, change };
+            let call = Call { caller, callee, counts, change: OnceCell::new() };
             self.calls_of.entry(call.caller).or_default().push(self.calls.len());
             self.calls_to.entry(call.callee).or_default().push(self.calls.len());
             self.calls.push(call);
@@ -193,6 +193,16 @@ impl<'a, 'p> Flow<'a, 'p> {
         self.changes(self.calls_of.get(&function), |call| call.callee)
     }
 
+    /// The callees of a function in which it spends more.
+    pub(super) fn growing_callees(&self, function: usize) -> impl Iterator<Item = usize> {
+        let calls = self.calls_of.get(&function).into_iter().flatten().map(|&index| &self.calls[index]);
+        let grew = |call: &&Call| {
+            let (old, new) = self.model.comparable_shares(&self.column(&call.counts, call.callee));
+            new - old > 0.0
+        };
+        calls.filter(grew).map(|call| call.callee)
+    }
+
     /// The callers of a function and what they spend in it, the largest growth first.
     pub(super) fn callers(&self, function: usize) -> Vec<(usize, Change)> {
         self.changes(self.calls_to.get(&function), |call| call.caller)
@@ -200,7 +210,10 @@ impl<'a, 'p> Flow<'a, 'p> {
 
     fn changes(&self, calls: Option<&Vec<usize>>, end: fn(&Call) -> usize) -> Vec<(usize, Change)> {
         let calls = calls.into_iter().flatten().map(|&index| &self.calls[index]);
-        let mut changes: Vec<(usize, Change)> = calls.map(|call| (end(call), call.change)).collect();
+        let change = |call: &Call| {
+            *call.change.get_or_init(|| self.change(&call.counts, call.callee, CountKind::Total))
+        };
+        let mut changes: Vec<(usize, Change)> = calls.map(|call| (end(call), change(call))).collect();
         changes.sort_by(|(a, of_a), (b, of_b)| of_b.points.total_cmp(&of_a.points).then(a.cmp(b)));
         changes
     }

@@ -271,11 +271,7 @@ pub(super) fn functions_below(flow: &Flow<'_, '_>, origin: &Origin) -> HashSet<u
     below.insert(origin.function);
     let mut open = vec![origin.function];
     while let Some(function) = open.pop() {
-        for (callee, change) in flow.callees(function) {
-            if change.points > 0.0 && below.insert(callee) {
-                open.push(callee);
-            }
-        }
+        open.extend(flow.growing_callees(function).filter(|&callee| below.insert(callee)));
     }
     below
 }

@@ -43,8 +43,8 @@ pub fn call_edges(subject: &Subject<'_>, kept: &Column<KeyId, bool>) -> Vec<Call
         frames.map(|frame| Some(subject.keys.of_frame(frame)).filter(|&key| kept[key])).collect();
     let parts =
         parallel::ranges(subject.profile.stacks.len(), 20_000, |stacks| count(subject, &kept, stacks));
-    let Some(edges) = parts.into_iter().reduce(EdgeTable::add) else { return Vec::new() };
-    edges.finish()
+    let edges = parts.into_iter().reduce(|edges, later| edges.add(&later));
+    edges.map_or_else(Vec::new, |edges| edges.finish())
 }
 
 /// Counts the edges of a slice of the stacks. Frames of omitted keys have no key here.
@@ -140,12 +140,14 @@ impl EdgeTable {
         let edge = edge as usize;
         if std::mem::replace(&mut self.counted_for[edge], stack) != stack {
             let sums = &mut self.sums[edge * self.series..][..self.series];
-            values.iter().for_each(|&(series, value)| sums[series] += value);
+            for &(series, value) in values {
+                sums[series] += value;
+            }
         }
     }
 
     /// Adds the edges of later stacks.
-    fn add(mut self, later: EdgeTable) -> EdgeTable {
+    fn add(mut self, later: &EdgeTable) -> EdgeTable {
         for (number, &edge) in later.pairs.iter().enumerate() {
             let sum = self.number(edge, later.bridged[number]) as usize;
             let sums = self.sums[sum * self.series..][..self.series].iter_mut();
@@ -154,7 +156,7 @@ impl EdgeTable {
         self
     }
 
-    fn finish(self) -> Vec<CallEdge> {
+    fn finish(&self) -> Vec<CallEdge> {
         let edge = |(number, &(caller, callee)): (usize, &(KeyId, KeyId))| {
             let values = self.sums[number * self.series..][..self.series].to_vec();
             CallEdge { caller, callee, values, bridged: self.bridged[number] }
@@ -259,7 +261,7 @@ mod tests {
             let all = profile.stacks.len();
             let slices = [0..all / 2, all / 2..all].map(|slice| count(&subject, &kept, slice));
             let [first, second] = slices;
-            prop_assert_eq!(first.add(second).finish(), count(&subject, &kept, 0..all).finish());
+            prop_assert_eq!(first.add(&second).finish(), count(&subject, &kept, 0..all).finish());
         }
     }
 }

@@ -213,3 +213,37 @@ impl Builder {
         made
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile::from_notation;
+    use crate::tree::By;
+
+    #[test]
+    fn slices_make_the_same_stacks_as_the_whole() {
+        let profile = from_notation("a;b;c 1\na;x;b 2\nb;y 4\nx 8\na;b;y 16\na;b 32\nc 64\nb 128");
+        let subject = Subject::new(&profile, &By::Function, &[0]);
+        let is_kept = |key: &KeyId| matches!(&**subject.keys.name(*key), "a" | "b");
+        let kept = Column::marking(subject.keys.ids().filter(is_kept), subject.keys.len());
+        let drawn = |stacks: &ReducedStacks| -> Vec<String> {
+            let stack = |number: usize| {
+                let stack = stacks.stack(number);
+                let names = stack.functions.iter().map(|&key| subject.keys.name(key).to_string());
+                let leaf = if stack.has_leaf { "" } else { ";…" };
+                format!("{}{leaf} {}", names.collect::<Vec<String>>().join(";"), stacks.values[0][number])
+            };
+            (0..stacks.count()).map(stack).collect()
+        };
+        let expected = ["a;b;… 17", "a;b 34", "b;… 4", "b 128"];
+        let (whole, of_stack) = ReducedStacks::of_subject(&subject, 1, kept.clone());
+        assert_eq!(drawn(&whole), expected);
+        let numbers: Vec<Option<u32>> = of_stack.iter().copied().collect();
+        assert_eq!(numbers, [Some(0), Some(1), Some(2), None, Some(0), Some(1), None, Some(3)]);
+        for at in 0..=8 {
+            let Slice { mut builder, .. } = slice(&subject, 1, &kept, 0..at);
+            builder.add_all(&slice(&subject, 1, &kept, at..8).builder.made);
+            assert_eq!(drawn(&builder.finish(kept.clone())), expected, "{at}");
+        }
+    }
+}

@@ -299,3 +299,88 @@ impl StackSource for CountedStacks<'_, '_> {
         functions.iter().copied().max_by_key(deepest).unwrap_or_default()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::profile::{LoadOptions, from_notation};
+    use crate::transform::{ProfileMetric, align};
+    use crate::tree::{By, flat};
+
+    /// Stacks of functions, with their old and new values.
+    type Drawn = Vec<(Vec<usize>, [i64; 2])>;
+
+    fn drawn() -> impl Strategy<Value = Drawn> {
+        let stack = proptest::collection::vec(0..6_usize, 1..7);
+        proptest::collection::vec((stack, [0..9_i64, 0..9_i64]), 1..12)
+    }
+
+    /// How often a function is counted on both sides.
+    fn count(stacks: &Drawn, function: usize, measure: CountKind, cut: ExcludedStacks<'_>) -> Vec<f64> {
+        let is_counted = |stack: &[usize]| {
+            let Some(outermost) = stack.iter().position(|other| *other == function) else { return false };
+            let ends = stack.last() == Some(&function);
+            let is_cut = stack[outermost + 1..].iter().any(|callee| cut.through.contains(callee));
+            (measure == CountKind::Total || ends) && !(cut.ending && ends) && !is_cut
+        };
+        let counted = |side: usize| -> i64 {
+            stacks.iter().filter(|(stack, _)| is_counted(stack)).map(|(_, values)| values[side]).sum()
+        };
+        vec![counted(0) as f64, counted(1) as f64]
+    }
+
+    proptest! {
+        #[test]
+        fn counts_are_those_by_hand_whatever_is_expected(
+            stacks in drawn(),
+            expected in proptest::collection::btree_set(0..6_usize, 0..6),
+            through in proptest::collection::vec(0..6_usize, 0..3),
+            ending: bool,
+        ) {
+            let side = |side: usize| {
+                let lines = stacks.iter().map(|(stack, values)| {
+                    let names: Vec<String> = stack.iter().map(|function| format!("f{function}")).collect();
+                    format!("{} {}", names.join(";"), values[side])
+                });
+                // All functions are known, if only from stacks without a value.
+                let known = (0..6).map(|function| format!("f{function} 0"));
+                from_notation(&known.chain(lines).collect::<Vec<String>>().join("\n"))
+            };
+            let sides = [side(0), side(1)];
+            let parts = [0, 1].map(|side| ProfileMetric { profile: &sides[side], metric: 0, extra: None });
+            let whole = align(&parts, LoadOptions::default()).unwrap();
+            let subject = Subject::new(&whole, &By::Function, &[0, 1]);
+            let counted = flat(&subject);
+            let name = |key: KeyId| subject.keys.name(key)[1..].parse::<usize>().ok();
+            let number: HashMap<usize, usize> =
+                subject.keys.ids().filter_map(|key| Some((name(key)?, key.index()))).collect();
+            let numbers = |functions: &mut dyn Iterator<Item = usize>| -> Vec<usize> {
+                functions.filter_map(|function| number.get(&function).copied()).collect()
+            };
+            let asked = CountedStacks::new((&subject, &counted), (1, 2), 1.0, 0.1);
+            let told = CountedStacks::new((&subject, &counted), (1, 2), 1.0, 0.1);
+            told.expect(&numbers(&mut expected.into_iter()));
+            let keys = numbers(&mut through.iter().copied().filter(|function| number.contains_key(function)));
+            let through: Vec<usize> = through.into_iter().filter(|function| number.contains_key(function)).collect();
+            for (&function, &key) in &number {
+                for measure in [CountKind::SelfCount, CountKind::Total] {
+                    let by_hand = count(&stacks, function, measure, ExcludedStacks { through: &through, ending });
+                    let cut = ExcludedStacks { through: &keys, ending };
+                    prop_assert_eq!(&told.counts(key, measure, cut), &by_hand);
+                    prop_assert_eq!(&asked.counts(key, measure, cut), &by_hand);
+                    for side in [Side::Old, Side::New] {
+                        prop_assert_eq!(told.callers(key, measure, side), asked.callers(key, measure, side));
+                    }
+                }
+                for (&callee, &below) in &number {
+                    let without = ExcludedStacks { through: &[callee], ending: false };
+                    let all = count(&stacks, function, CountKind::Total, ExcludedStacks::default());
+                    let includes = count(&stacks, function, CountKind::Total, without) != all;
+                    prop_assert_eq!((told.includes(key, below), asked.includes(key, below)), (includes, includes));
+                }
+            }
+        }
+    }
+}

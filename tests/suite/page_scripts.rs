@@ -193,7 +193,7 @@ fn frames_that_few_stacks_have_are_hidden_as_any_others() {
         });
         const values = Int32Array.from(stacks, () => 1 + random(9));
         const paths = pathsOf(shared, further, Uint32Array.from(places), null, names.length);
-        const data = { names, paths, places: { name: Uint32Array.from(names.keys()) }, sets: new Map(), label_sets: [[]] };
+        const data = { count: names.length, idOf: (name) => names.indexOf(name), paths, places: { name: Uint32Array.from(names.keys()) }, sets: new Map(), label_sets: [[]] };
         let [wrong, cut] = [0, 0];
         for (let hidden = 20; hidden < 60; hidden++) {
             // From then on, the sums of all stacks are known.
@@ -234,6 +234,61 @@ fn frames_that_few_stacks_have_are_hidden_as_any_others() {
         }
         console.log(JSON.stringify([wrong, cut > 20]));";
     assert_eq!(node(script), json!([0, true]));
+}
+
+/// The first picture is drawn from ranges of stacks, and its totals come with the page. Both are as after a filter, for which
+/// the page looks at all nodes.
+#[test]
+#[needs(Node)]
+fn all_stacks_are_counted_as_those_of_a_filter() {
+    let files = ["pprof/go-cpu.pb.gz", "pprof/rust-cpu.pb.gz", "collapsed/python.folded", "cpuprofile/node.cpuprofile", "jfr/java.jfr"];
+    let pages: Vec<String> = files.iter().map(|file| data_of(&page_of(&load_file(&fixture(file)).unwrap()))).collect();
+    let script = format!(
+        "const {{ countFlat }} = await import('./count.js');
+         const {{ load, pathsOf }} = await import('./data.js');
+         const {{ growTree }} = await import('./grow.js');
+         const {{ Paths }} = await import('./paths.js');
+         const {{ downwards }} = await import('./split.js');
+         const text = (value) => JSON.stringify(value, (_, part) => typeof part === 'bigint' ? String(part) : ArrayBuffer.isView(part) ? Array.from(part, String) : part);
+         let [trees, wrong] = [0, []];
+         const check = (data, values, old, zero, what) => {{
+             const kept = new Paths(data.paths.nodes, data.paths.leaf);
+             if (text(countFlat(data, data.paths, values, zero)) !== text(countFlat(data, kept, values, zero))) wrong.push([what, 'sums']);
+             const options = {{ names: data.count, inlined: data.places.inlined, pixels: 1000, byWeight: true, zoom: [] }};
+             const grow = (paths, more) => growTree(downwards(paths), values, old, zero, {{ ...options, ...more }});
+             const {{ name }} = grow(kept, {{}});
+             for (const more of [{{}}, {{ byWeight: false, pixels: 20 }}, {{ zoom: name.slice(1, 3) }}, {{ zoom: name.slice(1, 6) }}]) {{
+                 trees++;
+                 if (text(grow(data.paths, more)) !== text(grow(kept, more))) wrong.push([what, more]);
+             }}
+         }};
+         for (const [number, page] of {}.entries()) {{
+             const data = await load(page);
+             for (const {{ values, zero }} of data.metrics) check(data, values, null, zero, number);
+         }}
+         // Stacks that are not sorted, some without frames, some the beginning of the one before; places that share a name.
+         let state = 5;
+         const random = (below) => (state = (state * 16807) % 2147483647) % below;
+         for (let round = 0; round < 40; round++) {{
+             const stacks = Array.from({{ length: 60 }}, () => Array.from({{ length: random(7) }}, () => random(6)));
+             if (round % 2) stacks.sort((a, b) => (String(a) < String(b) ? -1 : 1));
+             const shared = stacks.map((stack, at) => {{
+                 const differs = stack.findIndex((place, depth) => place !== (stacks[at - 1] ?? [])[depth]);
+                 return differs < 0 ? stack.length : differs;
+             }});
+             const further = stacks.map((stack, at) => stack.length - shared[at]);
+             const places = Uint32Array.from([0, ...stacks.flatMap((stack, at) => stack.slice(shared[at]))]);
+             const nameOf = round % 3 ? null : Uint8Array.from([0, 1, 1, 2, 3, 0]);
+             const data = {{ count: 6, places: {{ inlined: Uint8Array.from([0, 1, 0, 0, 1, 1]) }}, paths: pathsOf(shared, further, places, nameOf, 6) }};
+             const values = Int32Array.from(stacks, () => random(9) - (round % 4 ? 0 : 4));
+             check(data, values, round % 5 ? null : Int32Array.from(stacks, () => random(9)), 0, `random ${{round}}`);
+         }}
+         console.log(JSON.stringify([trees, wrong]));",
+        json!(pages)
+    );
+    let found = node(&script);
+    assert!(found[0].as_u64().unwrap() > 180);
+    assert_eq!(found[1], json!([]));
 }
 
 #[test]
@@ -331,8 +386,8 @@ fn filters_and_sums_equal_brute_force() {
          const frames = stacks.flatMap(([stack], index) => stack.slice(shared[index]));
          const paths = pathsOf(Uint32Array.from(shared), Uint32Array.from(further), Uint32Array.from([0, ...frames]), null, names.length);
          const none = new Uint32Array(names.length);
-         const places = {{ name: Uint32Array.from(names.keys()), isName: true, functions: names, plain: names, file: none, files: [''], mapping: none, mappings: [''], package: none, packages: [''], inlined: new Uint8Array(names.length) }};
-         const data = {{ names, short: names, full: names, label: (id) => [names[id], ''], places, paths, sets: new Map(), facets: [], label_sets: [[]], labelSet: new Uint32Array(stacks.length) }};
+         const places = {{ name: Uint32Array.from(names.keys()), isName: true, file: none, files: [''], mapping: none, mappings: [''], package: none, packages: [''], inlined: new Uint8Array(names.length) }};
+         const data = {{ count: names.length, idOf: (name) => names.indexOf(name), places, paths, sets: new Map(), facets: [], label_sets: [[]], labelSet: new Uint32Array(stacks.length) }};
          const values = Float64Array.from(stacks.map(([, value]) => value));
          const found = {}.map(([kind, name]) => {{
              const {{ self, total, shown, noStack }} = countFlat(data, filtered(data, [{{ kind, text: names[name], exact: true }}]), values, 0);
@@ -383,13 +438,12 @@ fn page_of(profile: &Profile) -> Page {
 /// The packed data of a page.
 fn data_of(page: &Page) -> String {
     let written = write(page);
-    // Long data are cut into pieces.
-    let pieces = written.split("<script type=\"application/octet-stream\"").skip(1);
-    let data = pieces.filter_map(|piece| {
-        let (of, text) = piece.split_once('>').unwrap();
-        [" id=\"data\"", " class=\"data\""].contains(&of).then(|| text.split_once('<').unwrap().0)
-    });
-    data.collect()
+    let (_, data) = written.split_once("id=\"data\">").unwrap();
+    // What is long goes on in comments.
+    let (first, rest) = data.split_once("</script>").unwrap();
+    let (rest, _) = rest.split_once("<script").unwrap();
+    let more = rest.split("<!--").skip(1).map(|piece| piece.split_once("-->").unwrap().0);
+    std::iter::once(first).chain(more).collect()
 }
 
 /// Whether a pattern matches something: as a regular expression, or else literally.
@@ -430,9 +484,9 @@ fn names_of_all_formats_can_be_pasted_back_as_patterns() {
          const lost = [];
          for (const [number, text] of {}.entries()) {{
              const data = await load(text);
-             const step = Math.ceil(data.names.length / 60);
-             for (let id = 0; id < data.names.length; id += step) {{
-                 for (const shown of new Set([data.full[id], data.short[id], data.label(id).join(' ').trim()])) {{
+             const step = Math.ceil(data.count / 60);
+             for (let id = 0; id < data.count; id += step) {{
+                 for (const shown of new Set([data.full(id), data.short(id), data.label(id).join(' ').trim()])) {{
                      // What JavaScript cannot express is refused in words.
                      if (whyUnsupported(shown)) continue;
                      const marks = matching(data, [{{ text: shown, exact: false }}]);

@@ -6,17 +6,19 @@
 const START: &str = include_str!("start.js");
 
 /// The modules: name and source, each after those that it imports.
-const MODULES: [(&str, &str); 30] = [
+const MODULES: [(&str, &str); 32] = [
     ("start", START),
     ("dom", include_str!("dom.js")),
     ("format", include_str!("format.js")),
     ("pattern", include_str!("pattern.js")),
     ("labels", include_str!("labels.js")),
+    ("stacks", include_str!("stacks.js")),
     ("paths", include_str!("paths.js")),
     ("data", include_str!("data.js")),
     ("heaviest", include_str!("heaviest.js")),
     ("times", include_str!("times.js")),
     ("count", include_str!("count.js")),
+    ("split", include_str!("split.js")),
     ("grow", include_str!("grow.js")),
     ("sequences", include_str!("sequences.js")),
     ("label", include_str!("label.js")),

@@ -1,6 +1,6 @@
 // The call tree as rows that open and close.
 
-import { splitterOf } from "./grow.js";
+import { splitterOf } from "./split.js";
 import { absolute } from "./paths.js";
 import { element, fill, make, swatch } from "./dom.js";
 
@@ -39,7 +39,7 @@ export class CallTree {
   /** Starts with the heaviest path open. */
   show() {
     const { model } = this;
-    const options = { names: model.data.names.length, inlined: model.data.places.inlined };
+    const options = { names: model.data.count, inlined: model.data.places.inlined };
     this.splitter = splitterOf(model.rootedPaths, model.values, model.otherValues, model.metric.zero, options);
     this.root = { ...this.splitter.whole(), isOpen: true, shown: CHILDREN_AT_ONCE };
     this.root.self = this.splitter.selfOf(this.root);
@@ -106,8 +106,8 @@ export class CallTree {
     line.dataset.key = `tree ${index}`;
     name.append(indent, make("span", isLeaf ? "" : row.isOpen ? "▾" : "▸", { className: "arrow" }));
     if (row.name >= 0) name.append(swatch(picture.theme.group(data.facts.group[row.name])));
-    const text = row.name < 0 ? "all" : data.short[row.name];
-    name.append(make("span", text, { className: model.found?.[row.name] ? "hit" : "", title: row.name < 0 ? "" : data.full[row.name].slice(0, 2000) }));
+    const text = row.name < 0 ? "all" : data.short(row.name);
+    name.append(make("span", text, { className: model.found?.[row.name] ? "hit" : "", title: row.name < 0 ? "" : data.full(row.name).slice(0, 2000) }));
     const cells = [format.value(total), format.share(total, model.whole), format.value(self), row.up ? format.share(absolute(row.total), absolute(row.up.total)) : ""];
     line.append(...cells.map((cell) => make("td", cell)), name);
     return line;

@@ -18,6 +18,8 @@ export class Canvas {
     this.twin = -1;
     /** The zoom that is under way: where it started. */
     this.glided = null;
+    /** The width while it draws, else 0. */
+    this.drawnWidth = 0;
     this.context = canvas.getContext("2d");
     this.ruler = new Ruler(this.context);
     scroller.addEventListener("scroll", () => this.later());
@@ -56,7 +58,8 @@ export class Canvas {
   }
 
   get width() {
-    return this.scroller.clientWidth;
+    // Each block asks while it is drawn.
+    return this.drawnWidth || this.scroller.clientWidth;
   }
 
   /** The left edge and the width of a block, in pixels. */
@@ -102,6 +105,7 @@ export class Canvas {
     }
     const { canvas, context, scroller } = this;
     const [wide, high] = [scroller.clientWidth, scroller.clientHeight];
+    this.drawnWidth = wide;
     const dense = window.devicePixelRatio || 1;
     if (canvas.width !== Math.round(wide * dense) || canvas.height !== Math.round(high * dense)) {
       canvas.width = Math.round(wide * dense);
@@ -120,6 +124,7 @@ export class Canvas {
     context.globalAlpha = 1;
     const hasFocus = canvas.matches(":focus-visible");
     if (this.cursor && (hasFocus || !this.isWhole(this.cursor))) this.outline(this.cursor, hasFocus ? 2 : 1.5);
+    this.drawnWidth = 0;
   }
 
   /**

@@ -17,23 +17,28 @@ export function rescaled(values, ratio) {
 }
 
 /**
- * The first items of an order, without sorting all of them: there may be hundreds of thousands. Most are left out by their
- * key, a number that never grows in this order.
+ * The first items of an order, without sorting all of them: there may be a million. Most are left out by their number in a
+ * column, whose size multiplied by `turn` never grows in this order.
  * @param {any} items
- * @param {(item: number) => number} key
+ * @param {any} column
  */
-export function heaviest(items, limit, compare, key = () => 0) {
+export function heaviest(items, limit, compare, column = null, turn = 1) {
   if (items.length <= limit) return Array.from(items).sort(compare);
   let kept = [];
   let last;
   let least = -Infinity;
-  for (const item of items) {
-    if (key(item) < least || (last !== undefined && compare(item, last) > 0)) continue;
+  for (let at = 0; at < items.length; at++) {
+    const item = items[at];
+    if (column) {
+      const number = Number(column[item]);
+      if ((number < 0 ? -number : number) * turn < least) continue;
+    }
+    if (last !== undefined && compare(item, last) > 0) continue;
     kept.push(item);
     if (kept.length < 2 * limit) continue;
     kept = kept.sort(compare).slice(0, limit);
     last = kept.at(-1);
-    least = key(last);
+    if (column) least = Number(absolute(column[last])) * turn;
   }
   return kept.sort(compare).slice(0, limit);
 }
@@ -47,18 +52,19 @@ export function countSets(data, { leaf }, values, zero) {
 
 /** Self and total of every name. Recursion counts once: a stack adds to the total of a name at most once. */
 export function countFlat(data, paths, values, zero) {
-  const { nodes, leaf } = paths;
-  const { frames } = nodes;
+  const { nodes, leaf, leafNames } = paths;
+  // Of all stacks, the names of leaves are known before those of other nodes.
+  const names = leafNames ?? nodes.frames;
   /** @type {any} */
-  const self = sumsOf(values, data.names.length, zero);
+  const self = sumsOf(values, data.count, zero);
   let [shown, noStack] = [zero, zero];
   for (let stack = 0; stack < leaf.length; stack++) {
     const node = leaf[stack];
     if (node < 0) continue;
     const value = values[stack];
-    shown += absolute(value);
+    shown += value < 0 ? -value : value;
     if (node === 0) noStack += value;
-    else self[frames[node]] += value;
+    else self[names[leafNames ? stack : node]] += value;
   }
   return { self, total: paths.totals(values, zero), shown, noStack };
 }
@@ -84,7 +90,7 @@ export function countMarked(paths, values, marks, zero) {
 export function countNeighbours(data, paths, values, marks, zero) {
   const { nodes, leaf } = paths;
   const { places, frames, parent, end, length } = nodes;
-  const count = data.names.length;
+  const { count } = data;
   const found = { callers: sums(count, zero), callees: sums(count, zero), itself: zero, root: zero, self: zero, total: zero };
   const [below, size] = [paths.below(values, zero), paths.below(sizes(values), zero)];
   for (let stack = 0; stack < leaf.length; stack++) if (leaf[stack] > 0 && marks[places[leaf[stack]]]) found.self += values[stack];
@@ -147,7 +153,7 @@ export function countNeighbours(data, paths, values, marks, zero) {
 export function eachOutermostCall(data, paths, values, ids, zero, act) {
   const { frames, parent, repeats, length } = paths.nodes;
   const size = paths.below(sizes(values), zero);
-  const isWanted = new Uint8Array(data.names.length);
+  const isWanted = new Uint8Array(data.count);
   for (const id of ids) isWanted[id] = 1;
   for (let node = 1; node < length; node++) {
     const callee = frames[node];

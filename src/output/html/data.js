@@ -1,8 +1,12 @@
 // Unpacks the data of the page into tables of integers. pack.rs describes the format.
 
 import { visible } from "./format.js";
-import { Nodes, Paths } from "./paths.js";
+import { Nodes, Paths, sumsOf } from "./paths.js";
+import { Bytewise, Stacks } from "./stacks.js";
 import { inflate } from "./start.js";
+
+/** How a column of names or places is stored: see pack.rs. */
+const [OWN, LIST] = [1, 2];
 
 /** Reads variable-length integers: seven bits per byte, the lowest first. */
 export class Varints {
@@ -20,12 +24,12 @@ export class Varints {
       if (byte < 128) return value;
     }
   }
-  /** Many values of up to 32 bits at once, the first of them at an index. */
-  column(length, first = 0) {
+  /** Many values of up to 32 bits at once. */
+  column(length) {
     const { bytes } = this;
-    const numbers = new Uint32Array(first + length);
+    const numbers = new Uint32Array(length);
     let at = this.at;
-    for (let i = first; i < numbers.length; i++) {
+    for (let i = 0; i < length; i++) {
       let byte = bytes[at++];
       let value = byte & 127;
       for (let shift = 7; byte >= 128; shift += 7) {
@@ -37,19 +41,25 @@ export class Varints {
     this.at = at;
     return numbers;
   }
-  /** Many values below a limit, stored as all their lowest bytes, then all their next ones. The first is at an index. */
-  bytewise(length, limit, first) {
-    const { bytes, at } = this;
-    const numbers = new Uint32Array(first + length);
+  /** Many values below a limit, stored as all their lowest bytes, then all their next ones. */
+  bytewise(length, limit) {
     const planes = limit <= 1 ? 0 : Math.ceil(Math.log2(limit) / 8);
-    const [second, third, fourth] = [at + length, at + 2 * length, at + 3 * length];
-    // One pass for the usual numbers of bytes.
-    if (planes === 1) for (let i = 0; i < length; i++) numbers[first + i] = bytes[at + i];
-    if (planes === 2) for (let i = 0; i < length; i++) numbers[first + i] = bytes[at + i] | (bytes[second + i] << 8);
-    if (planes > 2) for (let i = 0; i < length; i++) numbers[first + i] = bytes[at + i] | (bytes[second + i] << 8) | (bytes[third + i] << 16);
-    if (planes > 3) for (let i = 0; i < length; i++) numbers[first + i] |= bytes[fourth + i] << 24;
-    this.at += planes * length;
-    return numbers;
+    return new Bytewise(this.bytes.subarray(this.at, (this.at += planes * length)), planes);
+  }
+  /** A column that may be one value, or a number of its own for each row. */
+  facts(length) {
+    const kind = this.bytes[this.at++];
+    if (kind === LIST) return this.smallColumn(length);
+    if (kind === OWN) return Uint32Array.from({ length }, (_, row) => row);
+    const value = this.next();
+    return value < 1 << 8 ? new Uint8Array(length).fill(value) : new Uint32Array(length).fill(value);
+  }
+  /** Numbers for some of many items. */
+  sparse(numbers, big) {
+    for (let left = this.next(), item = 0; left > 0; left--) {
+      item += this.next();
+      numbers[item] += big ? this.bigSigned() : this.signed();
+    }
   }
   /** Many values that are mostly small, in an array that is as small as possible. */
   smallColumn(length) {
@@ -80,16 +90,40 @@ export class Varints {
   }
 }
 
+/** Many texts as one, in the order of their numbers: a million of their own would take long to make and to clean up. */
+class Texts {
+  constructor(varints, count) {
+    const lengths = varints.column(count);
+    /** Where each text starts, then where the last one ends. */
+    this.starts = new Uint32Array(count + 1);
+    for (let id = 0; id < count; id++) this.starts[id + 1] = this.starts[id] + lengths[id];
+    const bytes = varints.next();
+    this.text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(varints.bytes.subarray(varints.at, (varints.at += bytes)));
+    this.count = count;
+  }
+  at(id) {
+    return this.text.slice(this.starts[id], this.starts[id + 1]);
+  }
+  indexOf(text) {
+    const { starts, count } = this;
+    for (let id = 0; id < count; id++) if (starts[id + 1] - starts[id] === text.length && this.text.startsWith(text, starts[id])) return id;
+    return -1;
+  }
+}
+
 /** Loads the packed data. Values are doubles, or 64-bit integers if sums can exceed 2^52. */
 export async function load(...pieces) {
   const bytes = await inflate(...pieces);
   const length = new DataView(bytes.buffer).getUint32(0, true);
   const head = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + length)));
   const varints = new Varints(bytes, 4 + length);
-  const short = head.names.slice();
-  for (const [id, name] of head.short) short[id] = name;
-  const facts = Object.fromEntries(["package", "file", "line", "group"].map((fact) => [fact, varints.smallColumn(head.names.length)]));
-  const places = readPlaces(head, short, varints);
+  const count = head.name_count;
+  const texts = new Texts(varints, count);
+  const facts = Object.fromEntries(["package", "file", "line", "group"].map((fact) => [fact, varints.facts(count)]));
+  const shorter = new Map(head.short);
+  const name = (id) => texts.at(id);
+  const short = (id) => shorter.get(id) ?? texts.at(id);
+  const places = readPlaces(head, name, short, varints);
   const paths = readStacks(head, varints, places);
   const labelSet = head.label_sets.length > 1 ? varints.column(head.stacks) : new Uint32Array(head.stacks);
   const columns = () => head.metrics.map((metric) => readColumn(head.stacks, metric.big, varints));
@@ -106,15 +140,23 @@ export async function load(...pieces) {
       old: old[number],
     };
   });
-  const shown = head.plain ? (names) => names : (names) => names.map(visible);
-  const names = { short: shown(short), full: shown(head.names) };
+  const shown = head.plain ? (text) => text : visible;
+  for (const column of [...values, ...old]) paths.given.set(column, readTotals(column, paths, count, varints));
   const split = new Map(head.split.map(([id, name, place]) => [id, [visible(name), visible(place)]]));
   const sets = new Map(head.sets);
   const calls = head.calls && readCalls(head.calls, metrics[0]);
   return {
     ...head,
-    ...names,
-    label: labels(head.labels, names.short),
+    count,
+    name,
+    short: (id) => shown(short(id)),
+    full: (id) => shown(texts.at(id)),
+    /** All names. There may be a million. */
+    get names() {
+      return Array.from({ length: count }, (_, id) => texts.at(id));
+    },
+    idOf: (text) => texts.indexOf(text),
+    label: labels(head.labels, (id) => shown(short(id))),
     facts,
     places,
     paths,
@@ -126,29 +168,36 @@ export async function load(...pieces) {
   };
 }
 
+/** The totals of all names: what ends at them, and what the page says they call. */
+function readTotals(values, { leaf, leafNames }, count, varints) {
+  const /** @type {any} */ totals = sumsOf(values, count, 0);
+  for (let stack = 0; stack < leaf.length; stack++) if (leaf[stack] > 0) totals[leafNames[stack]] += values[stack];
+  varints.sparse(totals, values instanceof BigInt64Array);
+  return totals;
+}
+
 /** Returns the name and the place that are written on the blocks of a name. */
 function labels(rows, short) {
   const known = new Map(rows.map(([id, name, place]) => [id, [visible(name), place && visible(place)]]));
-  return (id) => known.get(id) ?? [short[id], ""];
+  return (id) => known.get(id) ?? [short(id), ""];
 }
 
 /**
  * Reads the places, which are what patterns match: a name with one function, file and binary. If every
  * name has exactly one place, both have the same ids. Otherwise `name` maps a place to its name.
  */
-function readPlaces(head, short, varints) {
-  const [name, functions, file, mapping, owner, line] = ["name", "function", "file", "mapping", "package", "line"].map(() => varints.smallColumn(head.places));
-  const isName = name.length === head.names.length;
-  const own = (table) => (number, place) => (number ? table[number - 1] : head.names[name[place]]);
-  const plain = isName && !head.plain_names.length ? short : Array.from(name, (id) => short[id]);
-  for (const [place, text] of head.plain_names) plain[place] = text;
+function readPlaces(head, nameAt, short, varints) {
+  const [name, functions, file, mapping, owner, line] = ["name", "function", "file", "mapping", "package", "line"].map(() => varints.facts(head.places));
+  const isName = name.length === head.name_count;
+  const plain = new Map(head.plain_names);
   const inlined = new Uint8Array(name.length);
   for (const place of head.inlined) inlined[place] = 1;
   return {
     name,
     isName,
-    functions: isName && !head.functions.length ? head.names : Array.from(functions, own(head.functions)),
-    plain,
+    /** The function of a place, and its short name. */
+    functionOf: (place) => (functions[place] ? head.functions[functions[place] - 1] : nameAt(name[place])),
+    shortOf: (place) => plain.get(place) ?? short(name[place]),
     // The other names are few: each place has the number of its own.
     file,
     files: ["", ...head.files],
@@ -171,34 +220,20 @@ function readCalls({ note, sides, edges }, { big }) {
 
 /** Reads stacks, each stored as the number of frames that it shares with the previous one, and further frames. */
 function readStacks(head, varints, { name, isName }) {
-  const [shared, further] = [varints.column(head.stacks), varints.column(head.stacks)];
+  const [shared, further] = [varints.smallColumn(head.stacks), varints.smallColumn(head.stacks)];
   let frames = 0;
   for (let stack = 0; stack < head.stacks; stack++) frames += further[stack];
-  const places = varints.bytewise(frames, head.places, 1);
-  const repeats = new Uint8Array(places.length);
+  const places = varints.bytewise(frames, head.places);
+  const repeats = new Uint8Array(frames + 1);
   for (let left = varints.next(), node = 0; left > 0; left--) repeats[(node += varints.next())] = 1;
-  return pathsOf(shared, further, places, isName ? null : name, head.names.length, repeats);
+  return pathsOf(shared, further, places, isName ? null : name, head.name_count, repeats);
 }
 
 /** The stacks as a tree. `places` has the further frames of all stacks, after an item for the root. */
 export function pathsOf(shared, further, places, nameOf, names, repeats = null) {
-  const { length } = places;
-  const [parent, end, leaf] = [new Uint32Array(length), new Uint32Array(length), new Int32Array(shared.length)];
-  // The nodes of the current stack, the root first.
-  const path = [0];
-  let [node, depth] = [1, 0];
-  for (let stack = 0; stack < shared.length; stack++) {
-    for (const common = shared[stack]; depth > common; depth--) end[path[depth]] = node;
-    let above = path[depth];
-    for (let left = further[stack]; left > 0; left--) {
-      parent[node] = above;
-      path[++depth] = above = node++;
-    }
-    leaf[stack] = above;
-  }
-  for (; depth > 0; depth--) end[path[depth]] = node;
-  end[0] = length;
-  return new Paths(new Nodes(places, parent, nameOf, names, repeats, end), leaf);
+  const stacks = new Stacks(shared, further, places);
+  const paths = new Paths(new Nodes(null, null, nameOf, names, repeats, null, stacks), stacks.leaves());
+  return Object.assign(paths, { stacks, leafNames: stacks.names(paths.leaf, nameOf) });
 }
 
 /** Values, in an array that is as small as their sums allow. */

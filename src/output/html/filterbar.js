@@ -215,10 +215,10 @@ export class FilterBar {
     const { model } = this;
     const { data, flat, format } = model;
     const fits = /\p{Lu}/u.test(rest) ? (name) => name.includes(rest) : (name) => name.toLowerCase().includes(rest);
-    const ids = Array.from(data.names.keys()).filter((id) => flat.total[id] != 0 && fits(data.names[id]));
+    const ids = Array.from(Array(data.count).keys()).filter((id) => flat.total[id] != 0 && fits(data.name(id)));
     ids.sort((a, b) => Math.abs(Number(flat.total[b])) - Math.abs(Number(flat.total[a])) || a - b);
     const verb = VERBS.find(([, other]) => other === kind)[0];
-    return ids.slice(0, SUGGESTIONS).map((id) => ({ text: data.short[id], before: verb, what: format.share(flat.total[id], flat.shown), filter: { kind, text: data.names[id], exact: true } }));
+    return ids.slice(0, SUGGESTIONS).map((id) => ({ text: data.short(id), before: verb, what: format.share(flat.total[id], flat.shown), filter: { kind, text: data.name(id), exact: true } }));
   }
 
   values(rest, kind) {

@@ -37,7 +37,7 @@ export class HotView {
     const { model, picture } = this;
     if (id < 0) return make("span", "(root)", { className: "step" });
     const [name] = model.data.label(id);
-    const made = make("button", name, { type: "button", className: "step", title: `${model.data.full[id].slice(0, 2000)}\nClick: select. Double click: callers and callees.` });
+    const made = make("button", name, { type: "button", className: "step", title: `${model.data.full(id).slice(0, 2000)}\nClick: select. Double click: callers and callees.` });
     made.style.background = picture.theme.group(model.data.facts.group[id]);
     made.dataset.key = key;
     made.addEventListener("click", () => this.act.pin(id));

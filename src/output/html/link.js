@@ -56,8 +56,8 @@ export function toFragment(state, data) {
     if (!state.filters.length) words.append("filters", "none");
     for (const [key, text] of filters(state.filters)) words.append(key, text);
   }
-  for (const id of state.zoom) words.append(state.zoomUp ? "zoom-up" : "zoom", data.names[id]);
-  if (state.pin >= 0) words.append("pin", data.names[state.pin]);
+  for (const id of state.zoom) words.append(state.zoomUp ? "zoom-up" : "zoom", data.name(id));
+  if (state.pin >= 0) words.append("pin", data.name(state.pin));
   return words.toString();
 }
 
@@ -69,7 +69,7 @@ export function fromFragment(fragment, data) {
   const isFilter = (/** @type {string[]} */ [key]) => key === "filters" || Object.hasOwn(KINDS, key.replace(/~$/, ""));
   if (words.some(isFilter)) state.filters = [];
   const id = (name) => {
-    const found = data.names.indexOf(name);
+    const found = data.idOf(name);
     if (found < 0) missing.push(name);
     return found;
   };

@@ -3,17 +3,18 @@
 import { countFlat, countMarked, countNeighbours, countSets, eachOutermostCall, heaviest, heaviestCallers, neighboursOfCalls, rescaled } from "./count.js";
 import { foldRuns, pathTo } from "./fold.js";
 import { Format } from "./format.js";
-import { downwards, growTree, upwards } from "./grow.js";
+import { growTree } from "./grow.js";
 import { facetShares } from "./labels.js";
 import { KINDS, absolute, beforeLabels, labelled, pathsOnChain } from "./paths.js";
 import { exactPattern, markedNames, matching, searchPattern } from "./pattern.js";
+import { downwards, upwards } from "./split.js";
 
 /** Changes below this part of the whole are not coloured: samples vary as much. */
 const NOTABLE_CHANGE = 0.003;
 /** A function that cost this part of the whole and is now under a tenth of it is drawn as gone. */
 const NOTABLE_GHOST = 0.004;
-/** The sums of so many nodes take 16 MB, or twice as much. */
-const MOST_KEPT = 1 << 22;
+/** The sums of so many nodes take 64 MB, or twice as much. */
+const MOST_KEPT = 1 << 24;
 
 export class Model {
   constructor(data) {
@@ -215,7 +216,7 @@ export class Model {
     const size = (value, factor) => Number(absolute(value)) * factor;
     const grow = (from, zoom) => {
       const tree = growTree(from, values, otherValues, metric.zero, {
-        names: data.names.length,
+        names: data.count,
         inlined: data.places.inlined,
         pixels: Math.max(this.pixels, 100),
         byWeight: state.weight,
@@ -303,7 +304,7 @@ export class Model {
     const { self, total } = flat;
     const isOld = (id) => otherFlat && (otherFlat.self[id] != 0 || otherFlat.total[id] != 0);
     // There may be a million names.
-    const ids = new Uint32Array(data.names.length);
+    const ids = new Uint32Array(data.count);
     let count = 0;
     for (let id = 0; id < ids.length; id++) if ((self[id] != 0 || total[id] != 0 || isOld(id)) && (!found || found[id])) ids[count++] = id;
     return ids.subarray(0, count);
@@ -327,16 +328,15 @@ export class Model {
     const turn = state.reversed ? -1 : 1;
     const compare = (a, b) => turn * chosen(a, b) || orders.total(a, b) || orders.self(a, b) || a - b;
     const sums = { self: flat.self, total: flat.total }[state.sort];
-    const key = sums ? (id) => turn * Number(absolute(sums[id])) : undefined;
     const row = (id) => ({
       id,
-      name: data.names[id],
+      name: data.name(id),
       self: flat.self[id],
       total: flat.total[id],
       other: otherFlat ? { self: otherFlat.self[id], total: otherFlat.total[id] } : null,
       delta: delta(id),
     });
-    return heaviest(this.rowIds(all), limit, compare, key).map(row);
+    return heaviest(this.rowIds(all), limit, compare, sums, turn).map(row);
   }
 
   /** For each of some names, its main caller: the number of a name, or -1 for the root. */

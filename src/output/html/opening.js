@@ -29,7 +29,7 @@ export function opening(model) {
   if (!shown) return [];
   const percent = (value) => `${Math.round((100 * Math.abs(Number(value))) / shown)}%`;
   const share = (value) => Math.abs(Number(value)) / shown;
-  const ids = (test) => idsWhere(data.names.length, test);
+  const ids = (test) => idsWhere(data.count, test);
   // The sentence has at most three facts, and each kind of work leaves out at most a few functions.
   const bySelf = heaviest(ids((id) => flat.self[id] != 0), 20, (a, b) => Number(absolute(flat.self[b])) - Number(absolute(flat.self[a])) || a - b);
   const [first] = bySelf;

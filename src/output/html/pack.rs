@@ -3,7 +3,9 @@
 //!
 //! ```text
 //! length of the JSON (u32, little endian), JSON
-//! columns of all names, then of all places                          (varint)
+//! for each name: its length in UTF-16, in which scripts count       (varint)
+//! the bytes of all names                                            (varint), UTF-8
+//! columns of all names, then of all places: whether one value, each its own number, or a list of values
 //! for each stack: number of frames shared with the previous stack   (varint)
 //! for each stack: number of further frames                          (varint)
 //! the further frames of all stacks                                  (all lowest bytes, then all next ones, …)
@@ -11,6 +13,7 @@
 //! the distance of each to the one before, in further frames         (varint)
 //! for each stack: its set of labels, if there is more than one set  (varint)
 //! for each column of values: the value of each stack                (zigzag varint)
+//! for each column of values: what names cost besides their self     (sparse)
 //! ```
 
 use std::borrow::Cow;
@@ -72,7 +75,8 @@ struct Head<'p> {
     metrics: Vec<MetricHead>,
     metric: usize,
     stacks: usize,
-    names: Vec<&'p str>,
+    /// The number of names.
+    name_count: usize,
     /// Short names that differ from the names: index and short name.
     short: Vec<(usize, String)>,
     /// Labels of blocks that differ from the short names: index, function, place.
@@ -117,10 +121,10 @@ struct Head<'p> {
 #[derive(Default)]
 struct Columns {
     /// For each name: package, file (index + 1, or 0 for none), line (or 0 for none), group.
-    names: [Vec<u8>; 4],
+    names: [Vec<u32>; 4],
     /// For each place: name, function (index + 1, or 0 if it is the same as the name), file and mapping (the same way, with
     /// 0 for none), package, line (or 0 for none).
-    places: [Vec<u8>; 6],
+    places: [Vec<u32>; 6],
 }
 
 #[derive(Serialize)]
@@ -270,8 +274,9 @@ pub(super) fn pack(page: &Page, options: &HtmlOptions) -> Result<String, Error> 
     let mut packed = deflater(head.len() + page.frames.len());
     packed.write_all(&(head.len() as u32).to_le_bytes())?;
     packed.write_all(&head)?;
-    for column in columns.names.iter().chain(&columns.places) {
-        packed.write_all(column)?;
+    packed.write_all(&texts(page))?;
+    for numbers in columns.names.iter().chain(&columns.places) {
+        packed.write_all(&column(numbers))?;
     }
     packed.write_all(&stacks(page))?;
     if page.label_sets.len() > 1 {
@@ -281,6 +286,9 @@ pub(super) fn pack(page: &Page, options: &HtmlOptions) -> Result<String, Error> 
     }
     for column in page.values.iter().chain(&page.old) {
         packed.write_all(&values(column))?;
+    }
+    for column in page.values.iter().chain(&page.old) {
+        packed.write_all(&sparse(&below_names(page, column)))?;
     }
     Ok(STANDARD.encode(packed.finish()?))
 }
@@ -319,7 +327,7 @@ impl<'p> Packed<'p> {
         for row in &page.names {
             let file = row.file.as_deref().map_or(0, |file| files.id(file) + 1);
             let facts = [packages.id(&row.package), file, row.line.unwrap_or(0), row.group];
-            columns.names.iter_mut().zip(facts).for_each(|(column, fact)| varint(column, fact.into()));
+            columns.names.iter_mut().zip(facts).for_each(|(column, fact)| column.push(fact));
         }
         for (place, index) in page.places.iter().zip(0_u32..) {
             let name = place.name as usize;
@@ -332,7 +340,7 @@ impl<'p> Packed<'p> {
                 packages.id(&place.package),
                 place.line,
             ];
-            columns.places.iter_mut().zip(facts).for_each(|(column, fact)| varint(column, fact.into()));
+            columns.places.iter_mut().zip(facts).for_each(|(column, fact)| column.push(fact));
             inlined.extend(place.inlined.then_some(index));
             let short = short_name(&place.function);
             if short != shorts[name] {
@@ -411,7 +419,7 @@ fn head<'p>(page: &'p Page, options: &'p HtmlOptions) -> Scaled<(Head<'p>, Colum
         sources: sources(page),
         calls: CallsHead::of(page),
         further: further(page, options)?,
-        names,
+        name_count: names.len(),
         light: Palette::of(&color::LIGHT),
         dark: Palette::of(&color::DARK),
         given: &header.inputs,
@@ -568,6 +576,82 @@ fn stacks(page: &Page) -> Vec<u8> {
     out
 }
 
+/// The names. A text for each in the JSON would take several times as long to read.
+fn texts(page: &Page) -> Vec<u8> {
+    let mut out = Vec::new();
+    page.names.iter().for_each(|row| varint(&mut out, row.name.encode_utf16().count() as u64));
+    varint(&mut out, page.names.iter().map(|row| row.name.len() as u64).sum());
+    page.names.iter().for_each(|row| out.extend(row.name.as_bytes()));
+    out
+}
+
+/// Many columns have only one value, or a number of its own for each row: then it is written that it is so.
+fn column(numbers: &[u32]) -> Vec<u8> {
+    const ONE: u8 = 0;
+    const OWN: u8 = 1;
+    const LIST: u8 = 2;
+    let first = numbers.first().copied().unwrap_or(0);
+    if numbers.iter().all(|&number| number == first) {
+        let mut out = vec![ONE];
+        varint(&mut out, first.into());
+        return out;
+    }
+    if numbers.iter().zip(0..).all(|(&number, row)| number == row) {
+        return vec![OWN];
+    }
+    let mut out = vec![LIST];
+    numbers.iter().for_each(|&number| varint(&mut out, number.into()));
+    out
+}
+
+/// For each name, its total without its self. The page would take longer to add up all nodes than for all else it shows first.
+fn below_names(page: &Page, values: &[i64]) -> Vec<i64> {
+    let mut found = vec![0_i64; page.names.len()];
+    // How many frames of the current stack have each name, and the sum of all stacks before each frame.
+    let (mut open, mut path) = (vec![0_u32; page.names.len()], Vec::<(u32, i64)>::new());
+    let close = |path: &mut Vec<(u32, i64)>, kept: usize, open: &mut [u32], found: &mut [i64], sum: i64| {
+        for (place, before) in path.drain(kept..) {
+            let name = page.places[place as usize].name as usize;
+            open[name] -= 1;
+            // Recursion counts once.
+            if open[name] == 0 {
+                found[name] = found[name].wrapping_add(sum.wrapping_sub(before));
+            }
+        }
+    };
+    let (mut start, mut sum) = (0, 0_i64);
+    for (&end, &value) in page.ends.iter().zip(values) {
+        let stack = &page.frames[start..end as usize];
+        start = end as usize;
+        let common = path.iter().zip(stack).take_while(|((a, _), b)| a == *b).count();
+        close(&mut path, common, &mut open, &mut found, sum);
+        for &place in &stack[common..] {
+            open[page.places[place as usize].name as usize] += 1;
+            path.push((place, sum));
+        }
+        if let Some(&leaf) = stack.last() {
+            let own = &mut found[page.places[leaf as usize].name as usize];
+            *own = own.wrapping_sub(value);
+        }
+        sum = sum.wrapping_add(value);
+    }
+    close(&mut path, 0, &mut open, &mut found, sum);
+    found
+}
+
+/// The numbers that are not 0: how many, then the distance to the one before and the number of each.
+fn sparse(numbers: &[i64]) -> Vec<u8> {
+    let mut out = Vec::new();
+    varint(&mut out, numbers.iter().filter(|&&number| number != 0).count() as u64);
+    let mut last = 0;
+    for (row, &number) in numbers.iter().enumerate().filter(|(_, number)| **number != 0) {
+        varint(&mut out, (row - last) as u64);
+        varint(&mut out, zigzag(number));
+        last = row;
+    }
+    out
+}
+
 /// Numbers below a limit as all their lowest bytes, then all their next ones, and so on. This packs better than varints,
 /// because the bytes of a kind are similar.
 fn bytewise(numbers: &[u32], limit: usize) -> Vec<u8> {
@@ -578,9 +662,14 @@ fn bytewise(numbers: &[u32], limit: usize) -> Vec<u8> {
 pub(super) fn values(column: &[i64]) -> Vec<u8> {
     let mut out = Vec::with_capacity(column.len() * 2);
     for &value in column {
-        varint(&mut out, (value.cast_unsigned() << 1) ^ (value >> 63).cast_unsigned());
+        varint(&mut out, zigzag(value));
     }
     out
+}
+
+/// Small numbers of both signs as small numbers.
+fn zigzag(value: i64) -> u64 {
+    (value.cast_unsigned() << 1) ^ (value >> 63).cast_unsigned()
 }
 
 pub(super) fn varint(out: &mut Vec<u8>, mut value: u64) {

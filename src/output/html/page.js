@@ -78,8 +78,8 @@ class Page {
       change: (changes) => this.change(changes, true),
       pin: (id) => this.pin(id),
       hover: (id) => this.hover(id),
-      only: (id) => this.addFilter("show-stacks", data.names[id], true),
-      callers: (id) => this.addFilter("focus", data.names[id], true),
+      only: (id) => this.addFilter("show-stacks", data.name(id), true),
+      callers: (id) => this.addFilter("focus", data.name(id), true),
       menu: (id, x, y) => this.openMenu(id, x, y),
       isLate: data.stacks > MANY_STACKS,
       later: (what, deed) => this.later(what, deed),
@@ -376,7 +376,7 @@ class Page {
       if (left === 0) ends.push(node);
     }
     if (ends.length === 0 || (path.length === 1 && ends.length > 1)) {
-      return this.addFilter("focus", this.data.names[id], true);
+      return this.addFilter("focus", this.data.name(id), true);
     }
     const change = (node) => Math.abs(Number(this.picture.delta(tree, node)));
     const most = ends.reduce((most, node) => (change(node) > change(most) ? node : most));
@@ -477,7 +477,7 @@ class Page {
     if (id === undefined) return;
     // The tab of a comparison shows a focus too, but it is not this one.
     this.state = { ...this.state, tab: "graph" };
-    this.addFilter("focus", this.data.names[id], true);
+    this.addFilter("focus", this.data.name(id), true);
   }
 
   showOpening() {
@@ -502,7 +502,7 @@ class Page {
 
   fillOpening() {
     const link = ({ id }) => {
-      const made = button(this.data.label(id)[0], () => this.pin(id), { className: "name", title: this.data.full[id].slice(0, 2000) });
+      const made = button(this.data.label(id)[0], () => this.pin(id), { className: "name", title: this.data.full(id).slice(0, 2000) });
       made.dataset.key = `opening ${id}`;
       return made;
     };
@@ -572,8 +572,8 @@ class Page {
         return made;
       };
       const actions = make("span", "", { className: "actions" });
-      const exact = (kind) => () => this.addFilter(kind, this.data.names[id], true);
-      actions.append(act("Callers", exact("focus")), act("Only", exact("show-stacks")), act("From here", exact("show-from")), act("Hide", exact("hide-frames")), ...(this.source?.has(id) ? [act("Source", () => this.change({ pin: id, tab: "source" }, true))] : []), act("Copy", () => this.copy(this.data.names[id])));
+      const exact = (kind) => () => this.addFilter(kind, this.data.name(id), true);
+      actions.append(act("Callers", exact("focus")), act("Only", exact("show-stacks")), act("From here", exact("show-from")), act("Hide", exact("hide-frames")), ...(this.source?.has(id) ? [act("Source", () => this.change({ pin: id, tab: "source" }, true))] : []), act("Copy", () => this.copy(this.data.name(id))));
       if (state.zoom.length) actions.append(act("Reset zoom", () => this.restore()));
       parts.push(actions);
     }
@@ -635,14 +635,14 @@ class Page {
     const menu = element("menu");
     const act = (text, deed) => button(text, () => (this.closeMenu(), deed()));
     const actions = ACTIONS.map((kind) => {
-      const made = act(KINDS[kind], () => this.addFilter(kind, this.data.names[id], true));
+      const made = act(KINDS[kind], () => this.addFilter(kind, this.data.name(id), true));
       made.dataset.action = kind;
       return made;
     });
     const pack = this.data.packages[this.data.facts.package[id]];
     if (pack) actions.push(act(`Hide package ${visible(pack)}`, () => this.addFilter("hide-frames", `package:${exactPattern(pack)}`, false)));
-    actions.push(act("Copy name", () => this.copy(this.data.names[id])));
-    menu.replaceChildren(make("div", this.data.full[id].slice(0, 2000), { className: "name" }), ...actions);
+    actions.push(act("Copy name", () => this.copy(this.data.name(id))));
+    menu.replaceChildren(make("div", this.data.full(id).slice(0, 2000), { className: "name" }), ...actions);
     for (const control of menu.querySelectorAll("button")) control.setAttribute("role", "menuitem");
     this.menuFrom = document.activeElement;
     this.hideTip();
@@ -882,7 +882,7 @@ class Page {
       // A double click means the block that was clicked first: the zoom moves it away.
       if (event.detail < 2) this.clicked = id;
       else return id >= 0 || this.clicked >= 0 ? this.openCallers(this.clicked) : undefined;
-      if (event.shiftKey && id >= 0) return this.addFilter("show-stacks", this.data.names[id], true);
+      if (event.shiftKey && id >= 0) return this.addFilter("show-stacks", this.data.name(id), true);
       if (event.pointerType === "touch" && id >= 0 && this.state.pin !== id) return this.select(hit);
       this.zoomTo(hit);
     });
@@ -911,7 +911,7 @@ class Page {
   }
 
   openCallers(id) {
-    if (id >= 0) this.addFilter("focus", this.data.names[id], true);
+    if (id >= 0) this.addFilter("focus", this.data.name(id), true);
   }
 
   /** Selects a block without zooming. */
@@ -1007,7 +1007,7 @@ class Page {
 
   letterKey(event) {
     const id = this.selected;
-    const filter = (kind) => () => id >= 0 && this.addFilter(kind, this.data.names[id], true);
+    const filter = (kind) => () => id >= 0 && this.addFilter(kind, this.data.name(id), true);
     const acts = {
       "/": () => element("search").select(),
       "?": () => element("help").showModal(),
@@ -1018,7 +1018,7 @@ class Page {
       o: filter("show-stacks"),
       f: filter("show-from"),
       h: filter("hide-frames"),
-      y: () => id >= 0 && this.copy(this.data.names[id]),
+      y: () => id >= 0 && this.copy(this.data.name(id)),
       l: () => this.copy(location.href),
       t: () => this.moveTable(),
       d: () => this.switchTheme(),

@@ -54,10 +54,15 @@ const unsigned = new WeakMap();
  * is the root, which is no frame. Siblings may have the same name, for example after frames between them were hidden.
  */
 export class Nodes {
-  /** `places` and `parent` have an item for each node; `nameOf` maps places to names, if they differ. */
-  constructor(places, parent, nameOf, names, repeats = null, end = null) {
-    this.places = places;
-    this.parent = parent;
+  /**
+   * `places` and `parent` have an item for each node; `nameOf` maps places to names, if they differ. What is null is made of the
+   * other columns, or of `stacks`, when it is first asked for.
+   */
+  constructor(places, parent, nameOf, names, repeats = null, end = null, stacks = null) {
+    this.length = stacks ? stacks.length : places.length;
+    this.knownPlaces = places;
+    this.knownParent = parent;
+    this.stacks = stacks;
     this.nameOf = nameOf;
     this.names = names;
     this.knownRepeats = repeats;
@@ -65,8 +70,15 @@ export class Nodes {
     this.knownEnd = end;
   }
 
-  get length() {
-    return this.places.length;
+  /** The place of each node. @returns {Uint32Array} */
+  get places() {
+    return (this.knownPlaces ??= this.stacks.unpack());
+  }
+
+  /** The caller of each node. @returns {Uint32Array} */
+  get parent() {
+    if (!this.knownParent) this.link();
+    return this.knownParent;
   }
 
   /** The name of each node. */
@@ -77,6 +89,7 @@ export class Nodes {
   /** For each node, the node after the last one below it. */
   get end() {
     if (this.knownEnd) return this.knownEnd;
+    if (this.stacks) return this.link();
     const { parent, length } = this;
     const end = new Uint32Array(length);
     // The calls that lead to the current node.
@@ -88,6 +101,13 @@ export class Nodes {
       path[++depth] = node;
     }
     for (; depth >= 0; depth--) end[path[depth]] = length;
+    return (this.knownEnd = end);
+  }
+
+  /** Connects the nodes of stacks. */
+  link() {
+    const { parent, end } = this.stacks.links();
+    this.knownParent = parent;
     return (this.knownEnd = end);
   }
 
@@ -142,6 +162,11 @@ function addToLeaves(leaf, values, sums) {
   return count;
 }
 
+/** Adds the value of each node to its caller. */
+function addToCallers({ parent, length }, below) {
+  for (let node = length - 1; node > 0; node--) below[parent[node]] += below[node];
+}
+
 /** Adds the value of each node to its caller and, if it is the outermost one of its name, to that name. */
 function addUp({ parent, frames, repeats, length }, below, totals) {
   for (let node = length - 1; node > 0; node--) {
@@ -189,6 +214,12 @@ export class Paths {
     this.origin = null;
     /** @type {any[]} */
     this.hidden = [];
+    /** All stacks of the page as they were packed; null after a filter. */
+    this.stacks = null;
+    /** The name at which each of them ends. */
+    this.leafNames = null;
+    /** The totals of names that came with the page. */
+    this.given = new Map();
     /** The leaves of the stacks that the origin has and these paths do not, if nothing else differs. */
     this.without = null;
     this.knownBelow = new Map();
@@ -217,7 +248,8 @@ export class Paths {
   totals(values, zero) {
     const { frames, nameOf } = this.nodes;
     // A name that stands for several places may be hidden at some of them only.
-    const origin = nameOf || this.without ? null : this.origin?.knownTotals;
+    const origin = nameOf || this.without ? null : this.origin?.summed;
+    if (this.given.has(values)) return this.given.get(values);
     return this.once(this.knownTotals, values, origin, this.hidden.map((node) => frames[node]), () => {
       const { below, totals } = this.sum(values, zero);
       this.knownBelow.set(values, below);
@@ -225,11 +257,22 @@ export class Paths {
     });
   }
 
+  /** The totals that are known. */
+  get summed() {
+    return { get: (values) => this.given.get(values) ?? this.knownTotals.get(values) };
+  }
+
   /** The sums of all nodes and of all names, for which one pass is enough. */
   sum(values, zero) {
     const { nodes, leaf } = this;
     const rest = this.without && this.sumWithout(values, zero);
     if (rest) return rest;
+    if (this.given.has(values)) {
+      const below = sumsOf(values, nodes.length, zero);
+      addToLeaves(leaf, values, below);
+      addToCallers(nodes, below);
+      return { below, totals: this.given.get(values) };
+    }
     const [below, totals] = [sumsOf(values, nodes.length, zero), sumsOf(values, nodes.names, zero)];
     const count = addToLeaves(leaf, values, below);
     const isFew = count * FEW_STACKS < nodes.length && addUpFew(nodes, leaf, below, totals);
@@ -240,7 +283,8 @@ export class Paths {
   /** The sums of the origin without those of the few stacks that these paths lack; null if there are none, or many. */
   sumWithout(values, zero) {
     const { nodes, origin, without } = this;
-    if (!origin.knownBelow.has(values) || !origin.knownTotals.has(values)) return null;
+    const known = origin.summed.get(values);
+    if (!known || !origin.knownBelow.has(values)) return null;
     /** @type {any[]} */
     const [less, lessTotals] = [sumsOf(values, nodes.length, zero), sumsOf(values, nodes.names, zero)];
     const count = addToLeaves(without, values, less);
@@ -249,7 +293,9 @@ export class Paths {
     const below = origin.knownBelow.get(values).slice();
     for (const node of changed) below[node] -= less[node];
     below[0] -= less[0];
-    return { below, totals: origin.knownTotals.get(values).map((total, name) => total - lessTotals[name]) };
+    const totals = known.slice();
+    for (let name = 0; name < totals.length; name++) if (lessTotals[name] != 0) totals[name] -= lessTotals[name];
+    return { below, totals };
   }
 
   /** Sums that are known; or those of an origin, but zero for some items; or counted ones. */

@@ -17,14 +17,14 @@ export function matching(data, filters) {
 /** For each name, whether any of its places is marked. */
 export function markedNames(data, marks) {
   const { name } = data.places;
-  const names = new Uint8Array(data.names.length);
+  const names = new Uint8Array(data.count);
   for (let place = 0; place < marks.length; place++) names[name[place]] |= marks[place];
   return names;
 }
 
 /** The places of a name. */
 function placesNamed(data, text) {
-  const id = data.names.indexOf(text);
+  const id = data.idOf(text);
   const found = [];
   const { name } = data.places;
   if (id >= 0) for (let place = name.indexOf(id); place >= 0; place = name.indexOf(id, place + 1)) found.push(place);
@@ -272,19 +272,19 @@ export const exactPattern = (name) => `^${escapeRegex(name)}$`;
 
 /** The places that an expression matches. */
 function findPlaces(data, scope, regex, isLiteral) {
-  const { name, functions, plain, file, files, mapping, mappings, package: owner, packages } = data.places;
+  const { name, functionOf, shortOf, file, files, mapping, mappings, package: owner, packages } = data.places;
   const is = (text) => text !== "" && regex.test(text);
   const [isFile, isMapping, isPackage] = [files.map(is), mappings.map(is), packages.map(is)];
   // Most names are written in one way only, which is then tried once.
   const isFunction = (place) => {
-    const own = functions[place];
+    const own = functionOf(place);
     // Functions without a name are searched too: `^$` matches them.
     if (regex.test(own)) return true;
     const id = name[place];
     // Names can be typed as they are displayed, place included: `pay file:///srv/app.mjs:52:19`.
     const isOther = (text) => text !== own && is(text);
-    if (isOther(data.names[id]) || isOther(plain[place])) return true;
-    return isLiteral && (isOther(data.short[id]) || isOther(data.full[id]) || isOther(data.label(id).join(" ")));
+    if (isOther(data.name(id)) || isOther(shortOf(place))) return true;
+    return isLiteral && (isOther(data.short(id)) || isOther(data.full(id)) || isOther(data.label(id).join(" ")));
   };
   const tests = {
     function: isFunction,

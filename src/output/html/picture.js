@@ -152,7 +152,7 @@ export class Picture {
     const [down, up] = trees;
     if (!up || !state.zoom.length) return "";
     const value = (state.zoomUp ? down : up).total[0];
-    const name = this.data.short[state.zoom.at(-1)];
+    const name = this.data.short(state.zoom.at(-1));
     const only = state.zoomUp ? `Callees: only samples called through ${name}` : `Callers: only samples that reach ${name}`;
     return `${only} (${format.value(value)}, ${format.share(value, edges.total)} of the focus)`;
   }
@@ -163,9 +163,9 @@ export class Picture {
     const { package: owners, file: files, line: lines } = data.facts;
     const [pack, file, line] = [owners[id], files[id], lines[id]];
     const inFile = file ? visible(data.files[file - 1]) + (line ? `:${line}` : "") : "";
-    const [name, place] = data.split.get(id) ?? [data.full[id], inFile];
+    const [name, place] = data.split.get(id) ?? [data.full(id), inFile];
     const owner = data.packages[pack];
-    const isArtefact = data.artefacts.some((artefact) => data.full[id] === artefact || data.full[id].startsWith(`${artefact} `));
+    const isArtefact = data.artefacts.some((artefact) => data.full(id) === artefact || data.full(id).startsWith(`${artefact} `));
     return { name, place, owner: owner && owner !== data.files[file - 1] ? visible(owner) : "", isArtefact };
   }
 
@@ -244,7 +244,7 @@ export class Picture {
 
   /** The names of a folded run, each on its own line; of a long one, the first and the last. */
   runNames(ids) {
-    const names = ids.map((id) => this.data.short[id]);
+    const names = ids.map((id) => this.data.short(id));
     const left = names.length - 10;
     return left > 0 ? [...names.slice(0, 5), `… ${left} more`, ...names.slice(-5)] : names;
   }
@@ -302,7 +302,7 @@ export class Picture {
     const hidesFrames = model.state.filters.some(({ kind }) => hides(kind)) || data.filters.some((text) => hides(text.replace(/^--/, "")));
     if (flat.noStack != 0) notes.push(`samples without a stack${hidesFrames ? ", or whose frames are all hidden by a filter" : ""}: ${format.value(flat.noStack)}, ${format.share(flat.noStack, whole)}`);
     const gone = model.removed;
-    if (gone.length) notes.push(`${gone.length} removed: ${gone.slice(0, 8).map((row) => data.short[row.id]).join(", ")}${gone.length > 8 ? " …" : ""}`);
+    if (gone.length) notes.push(`${gone.length} removed: ${gone.slice(0, 8).map((row) => data.short(row.id)).join(", ")}${gone.length > 8 ? " …" : ""}`);
     const runs = trees.reduce((sum, tree) => sum + tree.runs.size, 0);
     if (runs) notes.push(`${runs} run${runs === 1 ? "" : "s"} of library calls folded; click one to open it`);
     if (trees.some((tree) => tree.inlined.includes(1))) notes.push("italic: inlined");

@@ -28,10 +28,10 @@ export class SourceView {
     const chosen = this.has(model.state.pin) ? model.state.pin : heaviest;
     const choice = make("select", "", { ariaLabel: "Function" });
     choice.dataset.key = "function";
-    for (const id of new Set(this.sources.map((source) => source.id))) choice.append(make("option", data.short[id].slice(0, 200), { value: id, selected: id === chosen }));
+    for (const id of new Set(this.sources.map((source) => source.id))) choice.append(make("option", data.short(id).slice(0, 200), { value: id, selected: id === chosen }));
     choice.addEventListener("change", () => this.act.pin(Number(choice.value)));
     const notes = [];
-    if (model.state.pin >= 0 && !this.has(model.state.pin)) notes.push(`The page has no source of ${data.short[model.state.pin]}.`);
+    if (model.state.pin >= 0 && !this.has(model.state.pin)) notes.push(`The page has no source of ${data.short(model.state.pin)}.`);
     if (data.calls && (model.isNarrowed || model.state.side === "old")) notes.push("These lines count the whole new profile, without filters: the file does not say which stacks they are on.");
     const parts = this.sources.filter((source) => source.id === chosen).map((source) => this.table(source));
     const label = make("label", "Source of ");

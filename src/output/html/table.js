@@ -128,8 +128,11 @@ export class FunctionTable {
       body.push(line);
     };
     const rest = ids.length - shown.length;
-    const own = (all, of) => all.reduce((sum, item) => sum + flat.self[of(item)], model.metric.zero);
-    if (rest) summary(own(ids, (id) => id) - own(shown, (row) => row.id), `… ${rest.toLocaleString("en-US")} more ${data.noun[rest === 1 ? 0 : 1]}`);
+    // There may be a million.
+    let left = model.metric.zero;
+    if (rest) for (let at = 0; at < ids.length; at++) left += flat.self[ids[at]];
+    for (const row of shown) left -= row.self;
+    if (rest) summary(left, `… ${rest.toLocaleString("en-US")} more ${data.noun[rest === 1 ? 0 : 1]}`);
     if (!model.found) {
       if (flat.noStack != 0) summary(flat.noStack, "(no stack)");
       summary(flat.shown, model.isFiltered ? "all shown" : "all");
@@ -149,8 +152,8 @@ export class FunctionTable {
     const cell = make("td", "", { className: "name-cell" });
     // The place has a column of its own, and is in the tooltip.
     const [label, at] = model.data.label(row.id);
-    const name = model.data.split.has(row.id) ? `${label} ${at}`.trim() : model.data.short[row.id];
-    const control = make("button", name, { type: "button", className: "name", title: model.data.full[row.id].slice(0, 2000) });
+    const name = model.data.split.has(row.id) ? `${label} ${at}`.trim() : model.data.short(row.id);
+    const control = make("button", name, { type: "button", className: "name", title: model.data.full(row.id).slice(0, 2000) });
     control.dataset.key = `row ${row.id}`;
     cell.append(swatch(picture.theme.group(model.data.facts.group[row.id])), control);
     const { place } = picture.facts(row.id);
@@ -173,7 +176,7 @@ export class FunctionTable {
     const { data } = this.model;
     const cell = make("td", "", { className: "caller" });
     if (id < 0) return cell;
-    const control = button(data.label(id)[0], () => this.act.pin(id), { className: "name", title: data.full[id].slice(0, 2000) });
+    const control = button(data.label(id)[0], () => this.act.pin(id), { className: "name", title: data.full(id).slice(0, 2000) });
     control.dataset.key = `caller of ${callee}`;
     cell.append(control);
     return cell;
@@ -233,7 +236,7 @@ export class FunctionTable {
     box.hidden = !edges;
     if (!edges) return box.replaceChildren();
     const names = focus.map((filter) => visible(filter.text)).join(", ");
-    const through = state.zoom.length ? `, when ${state.zoomUp ? "called through" : "calling"} ${data.short[state.zoom.at(-1)]}` : "";
+    const through = state.zoom.length ? `, when ${state.zoomUp ? "called through" : "calling"} ${data.short(state.zoom.at(-1))}` : "";
     // A zoom into one side narrows the other, as in the picture.
     const sides = [[edges, zoomedEdges], ...(data.compared ? [[otherEdges, otherZoomedEdges]] : [])];
     const [above, below] = [sides.map(([all, zoomed]) => (state.zoomUp ? all : zoomed)), sides.map(([all, zoomed]) => (state.zoomUp ? zoomed : all))];
@@ -266,12 +269,12 @@ export class FunctionTable {
     const largest = (id) => valuesOf(id).map(absolute).reduce((a, b) => (a < b ? b : a));
     // There may be hundreds of thousands of names.
     const found = new Set();
-    for (const side of sides) for (let id = 0; id < data.names.length; id++) if (side[key][id] != 0) found.add(id);
+    for (const side of sides) for (let id = 0; id < data.count; id++) if (side[key][id] != 0) found.add(id);
     const ids = [...found];
     ids.sort((a, b) => (largest(a) < largest(b) ? 1 : largest(a) > largest(b) ? -1 : a - b));
     for (const id of ids.slice(0, EDGES_AT_ONCE)) {
       const cell = make("td", "", { className: "name-cell" });
-      const control = button(data.short[id], () => this.act.callers(id), { className: "name", title: data.full[id].slice(0, 2000) });
+      const control = button(data.short(id), () => this.act.callers(id), { className: "name", title: data.full(id).slice(0, 2000) });
       control.dataset.key = `${title} ${id}`;
       cell.append(swatch(picture.theme.group(data.facts.group[id])), control);
       row(valuesOf(id), cell);

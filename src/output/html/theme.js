@@ -30,7 +30,8 @@ export class Theme {
     dark.addEventListener("change", () => (this.isSystemDark = dark.matches));
   }
   get isDark() {
-    const chosen = document.documentElement.dataset.theme;
+    // Each block asks, and `dataset` is slow.
+    const chosen = document.documentElement.getAttribute("data-theme");
     return chosen ? chosen === "dark" : this.isSystemDark;
   }
   get fixed() {

@@ -241,8 +241,15 @@ fn frames_that_few_stacks_have_are_hidden_as_any_others() {
 #[test]
 #[needs(Node)]
 fn all_stacks_are_counted_as_those_of_a_filter() {
-    let files = ["pprof/go-cpu.pb.gz", "pprof/rust-cpu.pb.gz", "collapsed/python.folded", "cpuprofile/node.cpuprofile", "jfr/java.jfr"];
-    let pages: Vec<String> = files.iter().map(|file| data_of(&page_of(&load_file(&fixture(file)).unwrap()))).collect();
+    let files = [
+        "pprof/go-cpu.pb.gz",
+        "pprof/rust-cpu.pb.gz",
+        "collapsed/python.folded",
+        "cpuprofile/node.cpuprofile",
+        "jfr/java.jfr",
+    ];
+    let pages: Vec<String> =
+        files.iter().map(|file| data_of(&page_of(&load_file(&fixture(file)).unwrap()))).collect();
     let script = format!(
         "const {{ countFlat }} = await import('./count.js');
          const {{ load, pathsOf }} = await import('./data.js');

@@ -68,8 +68,14 @@ fn stripped(source: &str) -> String {
         if line.is_empty() || line.starts_with("import ") || line.starts_with(['/', '*']) {
             continue;
         }
+        // A brace ends a statement as a line end does.
+        if line.starts_with('}') && script.ends_with('\n') {
+            script.pop();
+        }
         squeeze(line.strip_prefix("export ").unwrap_or(line), &mut script);
-        script.push('\n');
+        if !script.ends_with([';', ',', '{']) {
+            script.push('\n');
+        }
     }
     script
 }

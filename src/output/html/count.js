@@ -66,7 +66,7 @@ export function countFlat(data, paths, values, zero) {
     if (node === 0) noStack += value;
     else self[names[leafNames ? stack : node]] += value;
   }
-  return { self, total: paths.totals(values, zero), shown, noStack };
+  return { self, total: paths.totals(values, zero, self), shown, noStack };
 }
 
 /** The value of the stacks through a marked place; each stack counts once. */

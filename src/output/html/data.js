@@ -1,7 +1,7 @@
 // Unpacks the data of the page into tables of integers. pack.rs describes the format.
 
 import { visible } from "./format.js";
-import { Nodes, Paths, sumsOf } from "./paths.js";
+import { Nodes, Paths } from "./paths.js";
 import { Bytewise, Stacks } from "./stacks.js";
 import { inflate } from "./start.js";
 
@@ -50,16 +50,20 @@ export class Varints {
   facts(length) {
     const kind = this.bytes[this.at++];
     if (kind === LIST) return this.smallColumn(length);
-    if (kind === OWN) return Uint32Array.from({ length }, (_, row) => row);
-    const value = this.next();
-    return value < 1 << 8 ? new Uint8Array(length).fill(value) : new Uint32Array(length).fill(value);
+    const value = kind === OWN ? 0 : this.next();
+    const column = kind !== OWN && value < 1 << 8 ? new Uint8Array(length) : new Uint32Array(length);
+    if (kind === OWN) for (let row = 0; row < length; row++) column[row] = row;
+    else if (value) column.fill(value);
+    return column;
   }
-  /** Numbers for some of many items. */
-  sparse(numbers, big) {
+  /** Numbers for some of many items: pairs of both. */
+  sparse(big) {
+    const pairs = [];
     for (let left = this.next(), item = 0; left > 0; left--) {
       item += this.next();
-      numbers[item] += big ? this.bigSigned() : this.signed();
+      pairs.push([item, big ? this.bigSigned() : this.signed()]);
     }
+    return pairs;
   }
   /** Many values that are mostly small, in an array that is as small as possible. */
   smallColumn(length) {
@@ -141,7 +145,7 @@ export async function load(...pieces) {
     };
   });
   const shown = head.plain ? (text) => text : visible;
-  for (const column of [...values, ...old]) paths.given.set(column, readTotals(column, paths, count, varints));
+  for (const column of [...values, ...old]) paths.given.set(column, varints.sparse(column instanceof BigInt64Array));
   const split = new Map(head.split.map(([id, name, place]) => [id, [visible(name), visible(place)]]));
   const sets = new Map(head.sets);
   const calls = head.calls && readCalls(head.calls, metrics[0]);
@@ -166,14 +170,6 @@ export async function load(...pieces) {
     sets,
     calls,
   };
-}
-
-/** The totals of all names: what ends at them, and what the page says they call. */
-function readTotals(values, { leaf, leafNames }, count, varints) {
-  const /** @type {any} */ totals = sumsOf(values, count, 0);
-  for (let stack = 0; stack < leaf.length; stack++) if (leaf[stack] > 0) totals[leafNames[stack]] += values[stack];
-  varints.sparse(totals, values instanceof BigInt64Array);
-  return totals;
 }
 
 /** Returns the name and the place that are written on the blocks of a name. */

@@ -22,7 +22,7 @@ const LETTER: f64 = 6.9;
 /// Blocks narrower than this many pixels are left out.
 const NARROWEST: f64 = 2.0;
 /// The picture ends at about this many bytes; the widest blocks come first.
-const LARGEST: usize = 9_500;
+const LARGEST: usize = 7_000;
 const FUNCTIONS: usize = 20;
 
 /// What to do where scripts are blocked; a page with scripts removes it with the rest.

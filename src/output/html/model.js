@@ -13,8 +13,8 @@ import { downwards, upwards } from "./split.js";
 const NOTABLE_CHANGE = 0.003;
 /** A function that cost this part of the whole and is now under a tenth of it is drawn as gone. */
 const NOTABLE_GHOST = 0.004;
-/** The sums of so many nodes take 64 MB, or twice as much. */
-const MOST_KEPT = 1 << 24;
+/** The sums of so many nodes take 16 MB, or twice as much. */
+const MOST_KEPT = 1 << 22;
 
 export class Model {
   constructor(data) {

@@ -218,8 +218,9 @@ export class Paths {
     this.stacks = null;
     /** The name at which each of them ends. */
     this.leafNames = null;
-    /** The totals of names that came with the page. */
+    /** What names cost besides their self, which came with the page, and the totals made of it. */
     this.given = new Map();
+    this.completed = new Map();
     /** The leaves of the stacks that the origin has and these paths do not, if nothing else differs. */
     this.without = null;
     this.knownBelow = new Map();
@@ -244,12 +245,12 @@ export class Paths {
     });
   }
 
-  /** For each name, the sum of the values of all stacks through it; recursion counts once. @returns {any} */
-  totals(values, zero) {
+  /** For each name, the sum of the values of all stacks through it; recursion counts once. `self` has those that end at it. @returns {any} */
+  totals(values, zero, self) {
+    if (this.given.has(values)) return this.complete(values, self);
     const { frames, nameOf } = this.nodes;
     // A name that stands for several places may be hidden at some of them only.
     const origin = nameOf || this.without ? null : this.origin?.summed;
-    if (this.given.has(values)) return this.given.get(values);
     return this.once(this.knownTotals, values, origin, this.hidden.map((node) => frames[node]), () => {
       const { below, totals } = this.sum(values, zero);
       this.knownBelow.set(values, below);
@@ -257,9 +258,18 @@ export class Paths {
     });
   }
 
+  complete(values, self) {
+    if (!this.completed.has(values)) {
+      const totals = self.slice();
+      for (const [name, more] of this.given.get(values)) totals[name] += more;
+      this.completed.set(values, totals);
+    }
+    return this.completed.get(values);
+  }
+
   /** The totals that are known. */
   get summed() {
-    return { get: (values) => this.given.get(values) ?? this.knownTotals.get(values) };
+    return { get: (values) => this.completed.get(values) ?? this.knownTotals.get(values) };
   }
 
   /** The sums of all nodes and of all names, for which one pass is enough. */
@@ -267,11 +277,11 @@ export class Paths {
     const { nodes, leaf } = this;
     const rest = this.without && this.sumWithout(values, zero);
     if (rest) return rest;
-    if (this.given.has(values)) {
+    if (this.completed.has(values)) {
       const below = sumsOf(values, nodes.length, zero);
       addToLeaves(leaf, values, below);
       addToCallers(nodes, below);
-      return { below, totals: this.given.get(values) };
+      return { below, totals: this.completed.get(values) };
     }
     const [below, totals] = [sumsOf(values, nodes.length, zero), sumsOf(values, nodes.names, zero)];
     const count = addToLeaves(leaf, values, below);

@@ -9,20 +9,20 @@ export async function inflate(...pieces) {
   // Errors reach the reader.
   writeAll(writable.getWriter(), pieces).catch(() => {});
   const reader = readable.getReader();
-  const chunks = [];
+  // Most data are less than twice as large as their text.
+  let bytes = new Uint8Array(2 * pieces.reduce((sum, piece) => sum + piece.length, 0));
   let length = 0;
   // Twice as fast as `new Response(readable).arrayBuffer()`.
   for (let read = await reader.read(); !read.done; read = await reader.read()) {
-    chunks.push(read.value);
+    if (length + read.value.length > bytes.length) {
+      const larger = new Uint8Array(2 * (length + read.value.length));
+      larger.set(bytes.subarray(0, length));
+      bytes = larger;
+    }
+    bytes.set(read.value, length);
     length += read.value.length;
   }
-  const bytes = new Uint8Array(length);
-  let at = 0;
-  for (const chunk of chunks) {
-    bytes.set(chunk, at);
-    at += chunk.length;
-  }
-  return bytes;
+  return bytes.subarray(0, length);
 }
 
 async function writeAll(writer, pieces) {

@@ -610,7 +610,7 @@ fn below_names(page: &Page, values: &[i64]) -> Vec<i64> {
     // How many frames of the current stack have each name, and the sum of all stacks before each frame.
     let (mut open, mut path) = (vec![0_u32; page.names.len()], Vec::<(u32, i64)>::new());
     let close = |path: &mut Vec<(u32, i64)>, kept: usize, open: &mut [u32], found: &mut [i64], sum: i64| {
-        for (place, before) in path.drain(kept..) {
+        for (place, before) in path.drain(kept..).rev() {
             let name = page.places[place as usize].name as usize;
             open[name] -= 1;
             // Recursion counts once.

@@ -27,7 +27,7 @@ export const KINDS = {
 const DROPPED = -1;
 /** With so many nodes for each one that a filter hides, the hidden ones stay, without a value. */
 const MANY_NODES = 8;
-/** With so many nodes for each stack that is left, only the nodes above these stacks are added up. */
+/** With so many nodes for each stack that is left, or taken away, only the nodes above these stacks are looked at. */
 const FEW_STACKS = 128;
 
 export const absolute = (value) => (value < 0 ? -value : value);
@@ -150,16 +150,9 @@ function divided(before, is) {
   return [marked, others];
 }
 
-/** Adds the values of stacks to their leaves, and returns how many stacks were not dropped. */
+/** Adds the values of stacks to their leaves. */
 function addToLeaves(leaf, values, sums) {
-  let count = 0;
-  for (let stack = 0; stack < leaf.length; stack++) {
-    const node = leaf[stack];
-    if (node < 0) continue;
-    sums[node] += values[stack];
-    count++;
-  }
-  return count;
+  for (let stack = 0; stack < leaf.length; stack++) if (leaf[stack] >= 0) sums[leaf[stack]] += values[stack];
 }
 
 /** Adds the value of each node to its caller. */
@@ -178,28 +171,29 @@ function addUp({ parent, frames, repeats, length }, below, totals) {
   }
 }
 
+/** Whether few stacks are left. */
+function areFew(leaf, { length }) {
+  let count = 0;
+  for (let stack = 0; stack < leaf.length; stack++) if (leaf[stack] >= 0) count++;
+  return count * FEW_STACKS < length;
+}
+
 /**
- * Does the same where few stacks are left: looks only at the nodes above their leaves. Returns these nodes, or null if they
- * are many.
+ * Adds the values of few stacks to all nodes above their leaves and to the names there, or takes them away. Returns false if
+ * they are so deep that looking at all nodes is faster; the sums are of no use then.
  */
-function addUpFew({ parent, frames, repeats, length }, leaf, below, totals) {
-  const isSeen = new Uint8Array(length);
-  const seen = [];
-  for (let stack = 0; stack < leaf.length; stack++) {
-    for (let node = leaf[stack]; node > 0 && !isSeen[node]; node = parent[node]) {
-      isSeen[node] = 1;
-      seen.push(node);
+function addFew({ parent, frames, repeats, length }, leaf, values, { below, totals }, isAway) {
+  let steps = 0;
+  for (let stack = 0; stack < leaf.length && steps < length; stack++) {
+    if (leaf[stack] < 0) continue;
+    const value = isAway ? -values[stack] : values[stack];
+    below[0] += value;
+    for (let node = leaf[stack]; node > 0; node = parent[node], steps++) {
+      below[node] += value;
+      if (repeats[node] === 0) totals[frames[node]] += value;
     }
-    if (seen.length * MANY_NODES > length) return null;
   }
-  const nodes = Uint32Array.from(seen).sort();
-  for (let at = nodes.length - 1; at >= 0; at--) {
-    const node = nodes[at];
-    const value = below[node];
-    below[parent[node]] += value;
-    if (repeats[node] === 0) totals[frames[node]] += value;
-  }
-  return nodes;
+  return steps < length;
 }
 
 /** Stacks, or what filters leave of them. */
@@ -275,7 +269,7 @@ export class Paths {
   /** The sums of all nodes and of all names, for which one pass is enough. */
   sum(values, zero) {
     const { nodes, leaf } = this;
-    const rest = this.without && this.sumWithout(values, zero);
+    const rest = this.without && this.sumWithout(values);
     if (rest) return rest;
     if (this.completed.has(values)) {
       const below = sumsOf(values, nodes.length, zero);
@@ -283,29 +277,22 @@ export class Paths {
       addToCallers(nodes, below);
       return { below, totals: this.completed.get(values) };
     }
-    const [below, totals] = [sumsOf(values, nodes.length, zero), sumsOf(values, nodes.names, zero)];
-    const count = addToLeaves(leaf, values, below);
-    const isFew = count * FEW_STACKS < nodes.length && addUpFew(nodes, leaf, below, totals);
-    if (!isFew) addUp(nodes, below, totals);
-    return { below, totals };
+    const empty = () => ({ below: sumsOf(values, nodes.length, zero), totals: sumsOf(values, nodes.names, zero) });
+    const few = areFew(leaf, nodes) && empty();
+    if (few && addFew(nodes, leaf, values, few, false)) return few;
+    const all = empty();
+    addToLeaves(leaf, values, all.below);
+    addUp(nodes, all.below, all.totals);
+    return all;
   }
 
-  /** The sums of the origin without those of the few stacks that these paths lack; null if there are none, or many. */
-  sumWithout(values, zero) {
+  /** The sums of the origin without those of the few stacks that these paths lack; null if these are many. */
+  sumWithout(values) {
     const { nodes, origin, without } = this;
-    const known = origin.summed.get(values);
-    if (!known || !origin.knownBelow.has(values)) return null;
-    /** @type {any[]} */
-    const [less, lessTotals] = [sumsOf(values, nodes.length, zero), sumsOf(values, nodes.names, zero)];
-    const count = addToLeaves(without, values, less);
-    const changed = count * FEW_STACKS < nodes.length ? addUpFew(nodes, without, less, lessTotals) : null;
-    if (!changed) return null;
-    const below = origin.knownBelow.get(values).slice();
-    for (const node of changed) below[node] -= less[node];
-    below[0] -= less[0];
-    const totals = known.slice();
-    for (let name = 0; name < totals.length; name++) if (lessTotals[name] != 0) totals[name] -= lessTotals[name];
-    return { below, totals };
+    const [below, totals] = [origin.knownBelow.get(values), origin.summed.get(values)];
+    if (!below || !totals || !areFew(without, nodes)) return null;
+    const rest = { below: below.slice(), totals: totals.slice() };
+    return addFew(nodes, without, values, rest, true) ? rest : null;
   }
 
   /** Sums that are known; or those of an origin, but zero for some items; or counted ones. */

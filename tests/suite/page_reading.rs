@@ -111,7 +111,7 @@ fn the_page_is_printed_on_one_sheet() {
 fn long_data_are_read_piece_by_piece() {
     let mut state = 7_u64;
     let mut stacks = String::new();
-    for value in 0..20_000 {
+    for value in 0..45_000 {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         writeln!(stacks, "main;f{:013x} {}", state >> 12, 1 + value % 7).unwrap();
     }
@@ -123,8 +123,8 @@ fn long_data_are_read_piece_by_piece() {
     let check = "
         const left = Array.from(document.body.childNodes).filter((node) => node.id === 'data' || node instanceof Comment);
         return [page.data.stacks, page.model.flat.shown, left.length > 1, left.map((node) => node.textContent).join('')];";
-    let total: i32 = (0..20_000).map(|value| 1 + value % 7).sum();
-    assert_eq!(run(&page, "", check), json!([20_000, total, true, ""]));
+    let total: i32 = (0..45_000).map(|value| 1 + value % 7).sum();
+    assert_eq!(run(&page, "", check), json!([45_000, total, true, ""]));
 }
 
 /// What a function costs and what to do with it are on one line; only its file is cut, from its front.

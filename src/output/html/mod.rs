@@ -110,8 +110,13 @@ const PIECE: usize = 1 << 18;
 fn pieces(text: &str) -> (&str, String) {
     let (first, rest) = text.split_at(text.len().min(PIECE));
     // Base64 is ASCII.
-    let rest = rest.as_bytes().chunks(PIECE).map(String::from_utf8_lossy);
-    (first, rest.map(|piece| format!("\n<!--{piece}-->")).collect())
+    let mut comments = String::new();
+    for piece in rest.as_bytes().chunks(PIECE) {
+        comments += "\n<!--";
+        comments += &String::from_utf8_lossy(piece);
+        comments += "-->";
+    }
+    (first, comments)
 }
 
 /// The form in which a content security policy names a script or a style: only this text is allowed to run.

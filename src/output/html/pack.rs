@@ -579,9 +579,13 @@ fn stacks(page: &Page) -> Vec<u8> {
 /// The names. A text for each in the JSON would take several times as long to read.
 fn texts(page: &Page) -> Vec<u8> {
     let mut out = Vec::new();
-    page.names.iter().for_each(|row| varint(&mut out, row.name.encode_utf16().count() as u64));
+    for row in &page.names {
+        varint(&mut out, row.name.encode_utf16().count() as u64);
+    }
     varint(&mut out, page.names.iter().map(|row| row.name.len() as u64).sum());
-    page.names.iter().for_each(|row| out.extend(row.name.as_bytes()));
+    for row in &page.names {
+        out.extend(row.name.as_bytes());
+    }
     out
 }
 
@@ -600,7 +604,9 @@ fn column(numbers: &[u32]) -> Vec<u8> {
         return vec![OWN];
     }
     let mut out = vec![LIST];
-    numbers.iter().for_each(|&number| varint(&mut out, number.into()));
+    for &number in numbers {
+        varint(&mut out, number.into());
+    }
     out
 }
 

@@ -1,12 +1,13 @@
-//! The time that each view takes on a loaded profile.
+//! The time that each view takes on a loaded profile, and the pictures of the flame graph.
 
 use std::hint::black_box;
 use std::time::Duration;
 
 use criterion::{Criterion, criterion_group, criterion_main};
+use prof::output::{HtmlOptions, SvgOptions, html, svg};
 use prof::view::{
-    FlameOptions, FocusOptions, GraphOptions, HotOptions, Scope, TopOptions, TreeOptions, bottom_up, flame,
-    focus, graph, hot, top, tree,
+    FlameOptions, FocusOptions, GraphOptions, HotOptions, PageOptions, Scope, TopOptions, TreeOptions,
+    bottom_up, flame, focus, graph, hot, page, top, tree,
 };
 
 #[path = "support/generated.rs"]
@@ -48,6 +49,16 @@ fn views(criterion: &mut Criterion) {
     group.bench_function("flame", |bench| {
         let options = FlameOptions::new(scope());
         bench.iter(|| black_box(flame(&profile, &options)));
+    });
+    group.bench_function("flame, as SVG", |bench| {
+        let options = FlameOptions::new(scope());
+        bench.iter(|| svg(&flame(&profile, &options), &SvgOptions::default(), &mut std::io::sink()).unwrap());
+    });
+    group.bench_function("page", |bench| {
+        let options =
+            PageOptions { scope: scope(), title: String::new(), own: None, lines: false, times: false };
+        bench
+            .iter(|| html(&page(&profile, &options), &HtmlOptions::default(), &mut std::io::sink()).unwrap());
     });
     group.finish();
 }

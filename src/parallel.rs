@@ -132,6 +132,31 @@ pub fn relay<I: Send, E: Send>(
     })
 }
 
+/// Takes batches in order, each on another thread while the next one is made. `make` fills a batch and says whether there are
+/// more; what it has filled before an error is taken, too. The first batch is taken on the current thread: little work is not worth
+/// another one.
+pub fn batches<B: Default + Send, E: Send>(
+    mut make: impl FnMut(&mut B) -> Result<bool, E>,
+    mut take: impl FnMut(B) -> Result<(), E> + Send,
+) -> Result<(), E> {
+    let mut first = B::default();
+    let has_more = make(&mut first);
+    take(first)?;
+    if !has_more? {
+        return Ok(());
+    }
+    let make_others = |hand_on: &mut dyn FnMut(B) -> bool| {
+        loop {
+            let mut batch = B::default();
+            let has_more = make(&mut batch);
+            if !hand_on(batch) || !has_more? {
+                return Ok(());
+            }
+        }
+    };
+    relay(make_others, take)
+}
+
 /// The number of threads that the process may use at most; 0 for one per processor.
 static MOST: AtomicUsize = AtomicUsize::new(0);
 
@@ -235,6 +260,34 @@ mod tests {
                 assert_eq!(relayed(4, 9, Ok(())), (Ok(()), vec![0, 1, 2, 3]));
                 assert_eq!(relayed(9, 2, Ok(())), (Err("taking"), vec![0, 1, 2]));
                 assert_eq!(relayed(2, 9, Err("making")), (Err("making"), vec![0, 1]));
+            });
+        }
+    }
+
+    #[test]
+    fn batches_are_taken_in_order_until_an_error() {
+        let batched = |count: usize, fails_at: usize, ends: Result<bool, &'static str>| {
+            let (mut made, mut taken) = (0, Vec::new());
+            let make = |batch: &mut Vec<usize>| {
+                batch.push(made);
+                made += 1;
+                if made < count { Ok(true) } else { ends }
+            };
+            let take = |batch: Vec<usize>| {
+                taken.extend(batch);
+                if taken.contains(&fails_at) { Err("taking") } else { Ok(()) }
+            };
+            (batches(make, take), taken)
+        };
+        for processors in [1, 2] {
+            within(processors, || {
+                assert_eq!(batched(1, 9, Ok(false)), (Ok(()), vec![0]));
+                assert_eq!(batched(4, 9, Ok(false)), (Ok(()), vec![0, 1, 2, 3]));
+                assert_eq!(batched(4, 0, Ok(false)), (Err("taking"), vec![0]));
+                assert_eq!(batched(4, 2, Ok(false)), (Err("taking"), vec![0, 1, 2]));
+                assert_eq!(batched(1, 9, Err("making")), (Err("making"), vec![0]));
+                assert_eq!(batched(3, 9, Err("making")), (Err("making"), vec![0, 1, 2]));
+                assert_eq!(batched(3, 2, Err("making")), (Err("taking"), vec![0, 1, 2]));
             });
         }
     }

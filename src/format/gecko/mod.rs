@@ -329,6 +329,28 @@ mod tests {
     }
 
     #[test]
+    fn large_tables_are_read_in_batches() {
+        let count = 5000;
+        let sampled = |last: &str| {
+            let stacks: Vec<&str> =
+                (0..count).map(|number| ["0", "1", "1"][number % 3]).chain([last]).collect();
+            load(&format!(
+                r#"{{"meta": {{}}, "threads": [{{"stringArray": ["f", "g"], "funcTable": {{"name": [0, 1]}}, "frameTable": {{"func": [0, 1]}},
+                "stackTable": {{"prefix": [null, 0], "frame": [0, 1]}}, "samples": {{"stack": [{}]}}}}]}}"#,
+                stacks.join(",")
+            ))
+        };
+        let samples = to_notation(&sampled("1").unwrap());
+        let times = |sample: &str| samples.lines().filter(|line| *line == sample).count();
+        assert_eq!((times("f 1"), times("f;g 1")), (1667, 3334));
+        assert_eq!(
+            sampled("2").unwrap_err().to_string(),
+            "gecko: stack 2 is out of range of the stack table"
+        );
+        assert!(sampled("\"").unwrap_err().to_string().contains("truncated"));
+    }
+
+    #[test]
     fn malformed_files_are_rejected() {
         let text = r#"{"meta": {}, "threads": [{"stringArray": ["f"], "funcTable": {"name": [0]}, "frameTable": {"func": [0]}, "stackTable": {"prefix": [1, 0], "frame": [0, 0]}, "samples": {"stack": [STACK]}}]}"#;
         let error = |stack: &str| load(&text.replace("STACK", stack)).unwrap_err().to_string();

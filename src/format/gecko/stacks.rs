@@ -33,18 +33,25 @@ pub(super) fn strings<'a>(document: &Document<'a>, at: Option<usize>) -> Result<
 }
 
 /// A tree of stacks: each is a frame below another stack, its prefix.
+#[derive(Default)]
 pub(super) struct GeckoStacks {
-    stacks: Vec<Stack>,
-    /// `None` for frames that are not shown.
-    frames: Vec<Option<Interrupted>>,
+    /// What the way from a leaf to the root needs of each stack, and no more: stacks lie anywhere in memory.
+    callers: Vec<Caller>,
+    /// The frame of each stack as a leaf.
+    leaves: Vec<Option<FrameId>>,
+    made: Vec<Option<StackId>>,
     path: Vec<FrameId>,
 }
 
-struct Stack {
+/// A stack below which there are others.
+struct Caller {
     prefix: u32,
+    /// Its frame as a caller, or [`NOT_SHOWN`].
     frame: u32,
-    made: Option<StackId>,
 }
+
+/// The frame of a stack that is not shown.
+const NOT_SHOWN: u32 = u32::MAX;
 
 /// A frame in two forms: as a leaf, where the thread was interrupted, and as a caller. In raw profiles, the addresses of
 /// callers are return addresses.
@@ -71,7 +78,7 @@ impl GeckoStacks {
         let names = Names::read(document, tables, strings)?;
         let functions = read_functions(document, tables, &names, libs, builder)?;
         let frames = read_frames(document, tables, &names, &functions, libs, builder)?;
-        let mut stacks = Vec::new();
+        let mut stacks = GeckoStacks::default();
         // A future version may store callers in another column; without one, every frame would become a separate stack.
         let columns = tables.stacks.as_ref();
         let has = |name| columns.map_or(Ok(true), |columns| columns.has(document, name));
@@ -81,15 +88,18 @@ impl GeckoStacks {
                 let message = "the stack table has neither a `prefix` nor a `prefixOffset` column, so callers are unknown";
                 return Err(ParseError::whole(NAME, message));
             }
-            let frame = row(frame).filter(|&frame| frame < frames.len()).ok_or_else(outside)? as u32;
+            let frame = *row(frame).and_then(|frame| frames.get(frame)).ok_or_else(outside)?;
             let prefix = match row(offset) {
                 None | Some(0) => row(prefix).map_or(NO_PREFIX, |prefix| prefix as u32),
-                Some(offset) => stacks.len().checked_sub(offset).ok_or_else(outside)? as u32,
+                Some(offset) => stacks.callers.len().checked_sub(offset).ok_or_else(outside)? as u32,
             };
-            stacks.push(Stack { prefix, frame, made: None });
+            let calling = frame.map_or(NOT_SHOWN, |frame| frame.calling.index() as u32);
+            stacks.callers.push(Caller { prefix, frame: calling });
+            stacks.leaves.push(frame.map(|frame| frame.here));
+            stacks.made.push(None);
             Ok(())
         })?;
-        Ok(GeckoStacks { stacks, frames, path: Vec::new() })
+        Ok(stacks)
     }
 
     /// The stack with index `number`.
@@ -100,26 +110,25 @@ impl GeckoStacks {
     ) -> Result<StackId, ParseError> {
         let missing =
             |number| ParseError::whole(NAME, format!("stack {number} is out of range of the stack table"));
-        if let Some(made) = self.stacks.get(number).ok_or_else(|| missing(number))?.made {
+        if let Some(made) = *self.made.get(number).ok_or_else(|| missing(number))? {
             return Ok(made);
         }
         self.path.clear();
-        let mut at = number as u32;
+        self.path.extend(self.leaves[number]);
+        let mut at = self.callers[number].prefix;
         let mut steps = 0;
         while at != NO_PREFIX {
-            let stack = self.stacks.get(at as usize).ok_or_else(|| missing(at as usize))?;
-            let is_leaf = steps == 0;
-            let frame = self.frames[stack.frame as usize];
-            self.path.extend(frame.map(|frame| if is_leaf { frame.here } else { frame.calling }));
-            at = stack.prefix;
+            let caller = self.callers.get(at as usize).ok_or_else(|| missing(at as usize))?;
+            self.path.extend((caller.frame != NOT_SHOWN).then(|| FrameId::new(caller.frame as usize)));
+            at = caller.prefix;
             steps += 1;
-            if steps > self.stacks.len() {
+            if steps > self.callers.len() {
                 return Err(ParseError::whole(NAME, "the stack table contains a cycle"));
             }
         }
         self.path.reverse();
         let made = builder.stack(&self.path);
-        self.stacks[number].made = Some(made);
+        self.made[number] = Some(made);
         Ok(made)
     }
 }

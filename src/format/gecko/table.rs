@@ -3,6 +3,7 @@
 use crate::format::ParseError;
 use crate::format::gecko::slabs::{Slab, Slabs, placeholder};
 use crate::format::json::{Json, Kind};
+use crate::parallel;
 
 /// The text of a profile, and the slabs that it refers to.
 pub(super) struct Document<'a> {
@@ -83,23 +84,63 @@ impl TableColumns {
 
 /// Calls `each` for every row of the columns called `wanted`. Missing values and values that are not numbers
 /// are `None`; `true` is 1 and `false` is 0.
+///
+/// The rows of a large table are read on the current thread, and `each` is called on another.
 pub(super) fn table<const N: usize>(
     document: &Document,
     table: Option<&TableColumns>,
     wanted: [&str; N],
-    mut each: impl FnMut([Option<f64>; N]) -> Result<(), ParseError>,
+    mut each: impl FnMut([Option<f64>; N]) -> Result<(), ParseError> + Send,
 ) -> Result<(), ParseError> {
     let Some(table) = table else { return Ok(()) };
-    if let (Some(schema), Some(data)) = (table.schema, table.data) {
-        return rows(document.at(schema), document.at(data), wanted, each);
+    let mut rows = TableRows::of(document, table, wanted)?;
+    parallel::batches(|batch| rows.fill(batch), |batch| batch.into_iter().try_for_each(&mut each))
+}
+
+/// So many rows are handed to another thread together.
+const BATCH: usize = 1 << 10;
+
+/// The rows of a table that are still to be read.
+enum TableRows<'a, const N: usize> {
+    /// A table by column: the wanted ones that are not at their end.
+    Columns([Option<Cells<'a>>; N]),
+    /// A table by row, and the place of each wanted cell within a row.
+    Rows(Json<'a>, [Option<usize>; N]),
+}
+
+impl<'a, const N: usize> TableRows<'a, N> {
+    fn of(document: &Document<'a>, table: &TableColumns, wanted: [&str; N]) -> Result<Self, ParseError> {
+        if let (Some(schema), Some(data)) = (table.schema, table.data) {
+            let mut data = document.at(data);
+            data.array()?;
+            return Ok(TableRows::Rows(data, places(document.at(schema), wanted)?));
+        }
+        let mut columns = [const { None }; N];
+        for (column, name) in columns.iter_mut().zip(wanted) {
+            if let Some((_, place)) = table.columns.iter().find(|(column, _)| column == name) {
+                *column = Some(Cells::of(document, *place)?);
+            }
+        }
+        Ok(TableRows::Columns(columns))
     }
-    let mut columns = [const { None }; N];
-    for (column, name) in columns.iter_mut().zip(wanted) {
-        if let Some((_, place)) = table.columns.iter().find(|(column, _)| column == name) {
-            *column = Some(Cells::of(document, *place)?);
+
+    /// Reads the rows of a batch; returns whether there may be more.
+    fn fill(&mut self, batch: &mut Vec<[Option<f64>; N]>) -> Result<bool, ParseError> {
+        while batch.len() < BATCH {
+            match self.next()? {
+                Some(row) => batch.push(row),
+                None => return Ok(false),
+            }
+        }
+        Ok(true)
+    }
+
+    fn next(&mut self) -> Result<Option<[Option<f64>; N]>, ParseError> {
+        match self {
+            TableRows::Columns(columns) => by_column(columns),
+            TableRows::Rows(data, place) => by_row(data, place),
         }
     }
-    by_column(columns, &mut each)
 }
 
 /// The cells of a column.
@@ -143,56 +184,52 @@ impl<'a> Cells<'a> {
 }
 
 fn by_column<const N: usize>(
-    mut columns: [Option<Cells<'_>>; N],
-    each: &mut impl FnMut([Option<f64>; N]) -> Result<(), ParseError>,
-) -> Result<(), ParseError> {
-    loop {
-        let mut row = [None; N];
-        let mut any = false;
-        for (cell, column) in row.iter_mut().zip(&mut columns) {
-            let Some(cells) = column else { continue };
-            if cells.next(cell)? {
-                any = true;
-            } else {
-                *column = None;
-            }
+    columns: &mut [Option<Cells<'_>>; N],
+) -> Result<Option<[Option<f64>; N]>, ParseError> {
+    let mut row = [None; N];
+    let mut any = false;
+    for (cell, column) in row.iter_mut().zip(columns) {
+        let Some(cells) = column else { continue };
+        if cells.next(cell)? {
+            any = true;
+        } else {
+            *column = None;
         }
-        if !any {
-            return Ok(());
-        }
-        each(row)?;
     }
+    Ok(any.then_some(row))
 }
 
-fn rows<const N: usize>(
-    mut schema: Json,
-    mut data: Json,
-    wanted: [&str; N],
-    mut each: impl FnMut([Option<f64>; N]) -> Result<(), ParseError>,
-) -> Result<(), ParseError> {
-    let mut place: [Option<usize>; N] = [None; N];
+/// The places of the wanted columns, which a schema names.
+fn places<const N: usize>(mut schema: Json, wanted: [&str; N]) -> Result<[Option<usize>; N], ParseError> {
+    let mut places = [None; N];
     schema.object()?;
     while let Some(key) = schema.key()? {
         match wanted.iter().position(|name| *name == key) {
-            Some(column) => place[column] = schema.row()?,
+            Some(column) => places[column] = schema.row()?,
             None => schema.skip()?,
         }
     }
+    Ok(places)
+}
+
+fn by_row<const N: usize>(
+    data: &mut Json,
+    places: &[Option<usize>; N],
+) -> Result<Option<[Option<f64>; N]>, ParseError> {
+    if !data.element()? {
+        return Ok(None);
+    }
+    let mut row = [None; N];
+    let mut index = 0;
     data.array()?;
     while data.element()? {
-        let mut row = [None; N];
-        let mut index = 0;
-        data.array()?;
-        while data.element()? {
-            match place.iter().position(|place| *place == Some(index)) {
-                Some(column) => row[column] = number(&mut data)?,
-                None => data.skip()?,
-            }
-            index += 1;
+        match places.iter().position(|place| *place == Some(index)) {
+            Some(column) => row[column] = number(data)?,
+            None => data.skip()?,
         }
-        each(row)?;
+        index += 1;
     }
-    Ok(())
+    Ok(Some(row))
 }
 
 fn number(json: &mut Json) -> Result<Option<f64>, ParseError> {

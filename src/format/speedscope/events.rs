@@ -2,7 +2,7 @@
 
 use crate::format::ParseError;
 use crate::format::json::Json;
-use crate::format::speedscope::{SpeedscopeReader, ThreadScale};
+use crate::format::speedscope::{SpeedscopeReader, ThreadScale, numbered_frame};
 use crate::profile::{FrameId, StackId};
 
 impl SpeedscopeReader {
@@ -65,7 +65,7 @@ impl SpeedscopeReader {
                         _ => return Err(json.error("event type is neither `O` nor `C`")),
                     }
                 }
-                "frame" => frame = Some(self.frame(json)?),
+                "frame" => frame = Some(numbered_frame(json, &self.frames)?),
                 "at" => at = Some(json.number()?),
                 _ => json.skip()?,
             }
@@ -88,7 +88,7 @@ impl SpeedscopeReader {
         if !(opens || json.token("\"C\"")) || !all(json, &[",", "\"frame\"", ":"]) {
             return None;
         }
-        let frame = self.frame(json).ok()?;
+        let frame = numbered_frame(json, &self.frames).ok()?;
         if !all(json, &[",", "\"at\"", ":"]) {
             return None;
         }

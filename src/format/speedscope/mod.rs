@@ -253,12 +253,6 @@ impl SpeedscopeReader {
         ThreadScale { metric, nanoseconds, labels: thread.labels(&mut self.builder), skipped_labels }
     }
 
-    fn frame(&self, json: &mut Json) -> Result<FrameId, ParseError> {
-        let number = json.row()?;
-        let frame = number.and_then(|number| self.frames.get(number)).copied();
-        frame.ok_or_else(|| json.error("frame number is out of range of `shared.frames`"))
-    }
-
     /// Converts a weight or a timestamp to the unit of the metric.
     fn value(&mut self, scale: &ThreadScale, value: f64) -> i64 {
         match scale.nanoseconds {
@@ -276,6 +270,12 @@ impl SpeedscopeReader {
         self.builder.sample(stack, scale.labels, time, &self.values);
         self.values[scale.metric] = 0;
     }
+}
+
+/// The frame whose number comes next.
+fn numbered_frame(json: &mut Json, frames: &[FrameId]) -> Result<FrameId, ParseError> {
+    let frame = json.row()?.and_then(|number| frames.get(number)).copied();
+    frame.ok_or_else(|| json.error("frame number is out of range of `shared.frames`"))
 }
 
 #[cfg(test)]

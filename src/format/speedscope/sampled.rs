@@ -2,69 +2,112 @@
 
 use crate::format::ParseError;
 use crate::format::json::Json;
-use crate::format::speedscope::{SpeedscopeReader, ThreadScale};
+use crate::format::speedscope::{SpeedscopeReader, ThreadScale, numbered_frame};
+use crate::parallel;
 use crate::profile::{FrameId, StackId};
 
+/// So many samples are handed to another thread together.
+const BATCH: usize = 1 << 10;
+
 impl SpeedscopeReader {
-    /// Reads the samples and their weights side by side.
+    /// Reads the samples and their weights side by side. Text is read on the current thread, and samples are added on another.
     pub(super) fn read_sampled(
         &mut self,
-        mut samples: Json,
-        mut weights: Json,
+        samples: Json,
+        weights: Json,
         mut moment: f64,
         scale: &ThreadScale,
     ) -> Result<(), ParseError> {
-        samples.array()?;
-        weights.array()?;
-        let mut sampled = SampledStack::default();
-        while samples.element()? {
-            let stack = sampled.read(&mut samples, self)?;
-            if !weights.element()? {
-                return Err(weights.error("fewer weights than samples"));
+        let frames = std::mem::take(&mut self.frames);
+        let mut sampled = Sampled { samples, weights, stack: StackText::default(), frames: &frames };
+        sampled.samples.array()?;
+        sampled.weights.array()?;
+        let mut stack = StackId::default();
+        let take = |batch: SampleBatch| {
+            let mut start = 0;
+            for (length, weight) in batch.samples {
+                if let Some(length) = length {
+                    stack = self.builder.stack(&batch.frames[start..start + length]);
+                    start += length;
+                }
+                let value = self.value(scale, weight);
+                self.write(scale, stack, moment, value);
+                moment += weight;
             }
-            let weight = weights.number()?;
-            let value = self.value(scale, weight);
-            self.write(scale, stack, moment, value);
-            moment += weight;
+            Ok(())
+        };
+        let taken = parallel::batches(|batch| sampled.fill(batch), take);
+        self.frames = frames;
+        taken
+    }
+}
+
+/// Some samples of a profile.
+#[derive(Default)]
+struct SampleBatch {
+    /// The number of frames of each, and its weight; no number if the stack is that of the sample before.
+    samples: Vec<(Option<usize>, f64)>,
+    /// The frames of all, one stack after the other.
+    frames: Vec<FrameId>,
+}
+
+/// What is left of the samples and the weights.
+struct Sampled<'a> {
+    samples: Json<'a>,
+    weights: Json<'a>,
+    stack: StackText<'a>,
+    frames: &'a [FrameId],
+}
+
+impl Sampled<'_> {
+    /// Reads some samples; returns whether there may be more.
+    fn fill(&mut self, batch: &mut SampleBatch) -> Result<bool, ParseError> {
+        while batch.samples.len() < BATCH {
+            if !self.samples.element()? {
+                let is_end = !self.weights.element()?;
+                return if is_end { Ok(false) } else { Err(self.weights.error("more weights than samples")) };
+            }
+            let is_new = self.stack.read(&mut self.samples, self.frames)?;
+            if !self.weights.element()? {
+                return Err(self.weights.error("fewer weights than samples"));
+            }
+            let weight = self.weights.number()?;
+            batch.samples.push((is_new.then_some(self.stack.frames.len()), weight));
+            batch.frames.extend_from_slice(if is_new { &self.stack.frames } else { &[] });
         }
-        if weights.element()? {
-            return Err(weights.error("more weights than samples"));
-        }
-        Ok(())
+        Ok(true)
     }
 }
 
 /// The stack of the latest sample. The next one usually begins with the same frames, or is the same stack, so only the part
 /// of its text that differs is read.
 #[derive(Default)]
-struct SampledStack<'a> {
+struct StackText<'a> {
     /// The list of frame numbers, as written: `[0, 1, 7]`.
     text: &'a [u8],
     frames: Vec<FrameId>,
     /// Where each number ends in `text`.
     ends: Vec<usize>,
-    stack: StackId,
 }
 
-impl<'a> SampledStack<'a> {
-    /// Reads the stack of the next sample.
-    fn read(&mut self, json: &mut Json<'a>, reader: &mut SpeedscopeReader) -> Result<StackId, ParseError> {
+impl<'a> StackText<'a> {
+    /// Reads the stack of the next sample; returns whether its text is another one than before.
+    fn read(&mut self, json: &mut Json<'a>, frames: &[FrameId]) -> Result<bool, ParseError> {
         let text = json.rest();
         let common = common_prefix(text, self.text);
         if common == self.text.len() && common > 0 {
             json.advance(common);
-            return Ok(self.stack);
+            return Ok(false);
         }
         // A number is the same if what follows it is the same: 12 is not 1.
         let kept = self.ends.partition_point(|&end| end < common);
         self.frames.truncate(kept);
         self.ends.truncate(kept);
         let start = json.position();
-        if let Some(end) = self.read_usual(text, &reader.frames) {
+        if let Some(end) = self.read_usual(text, frames) {
             json.advance(end);
             self.text = json.since(start);
-            self.stack = reader.builder.stack(&self.frames);
-            return Ok(self.stack);
+            return Ok(true);
         }
         self.frames.truncate(kept);
         self.ends.truncate(kept);
@@ -73,16 +116,13 @@ impl<'a> SampledStack<'a> {
             None => json.array()?,
         }
         while json.element()? {
-            self.frames.push(reader.frame(json)?);
+            self.frames.push(numbered_frame(json, frames)?);
             self.ends.push(json.since(start).len());
         }
         self.text = json.since(start);
-        self.stack = reader.builder.stack(&self.frames);
-        Ok(self.stack)
+        Ok(true)
     }
-}
 
-impl SampledStack<'_> {
     /// Reads the numbers after those that are known, and returns where the list ends. `None` if anything but digits, commas
     /// and blanks is between its brackets, or a frame does not exist. Not having to go through the general reader for each
     /// number saves a quarter of the time for a file.
@@ -151,6 +191,27 @@ mod tests {
             format!("{b};{b};{b} 3"),
         ];
         assert_eq!(to_notation(&profile.unwrap()), expected.join("\n"));
+    }
+
+    #[test]
+    fn many_samples_are_read_in_batches() {
+        let count = 3 * BATCH + 1;
+        let sampled = |last_stack: &str, weights: usize| {
+            let mut stacks: Vec<&str> =
+                (0..count).map(|number| ["[0]", "[0, 1]", "[0, 1]"][number % 3]).collect();
+            stacks.push(last_stack);
+            let weights = vec!["1"; weights].join(",");
+            load(&format!(
+                r#"{{"type": "sampled", "name": "", "unit": "none", "startValue": 0, "endValue": 9, "samples": [{}], "weights": [{weights}]}}"#,
+                stacks.join(",")
+            ))
+        };
+        let expected = format!("a {}\na;b@b.py:7 {}", count.div_ceil(3), count - count.div_ceil(3) + 1);
+        assert_eq!(to_notation(&sampled("[0, 1]", count + 1).unwrap()), expected);
+        let error = |last_stack, weights| sampled(last_stack, weights).unwrap_err().to_string();
+        assert!(error("[0, 2]", count + 1).contains("out of range"));
+        assert!(error("[0]", count).contains("fewer weights than samples"));
+        assert!(error("[0]", count + 2).contains("more weights than samples"));
     }
 
     #[test]

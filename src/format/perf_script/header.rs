@@ -89,6 +89,11 @@ fn untimed(line: &[u8], at: usize) -> Option<SampleHeader<'_>> {
         scan = after;
     }
     let comm = line[..at].trim_ascii_end();
+    // Without an id, the number is a period.
+    let is_time = |word: &[u8]| word.strip_suffix(b":").and_then(seconds).is_some();
+    if comm.split(u8::is_ascii_whitespace).any(is_time) {
+        return None;
+    }
     let header =
         SampleHeader { comm, tid, pid, time: None, period: None, event: None, frame: None, fields: b"" };
     let header = rest(header, scan);
@@ -206,7 +211,13 @@ mod tests {
 
     #[test]
     fn frames_are_not_headers() {
-        for line in ["  7f89e341d84f main+0x4f (/usr/lib/libc.so)", "main;work 3", "12 34", "a 5 b"] {
+        for line in [
+            "  7f89e341d84f main+0x4f (/usr/lib/libc.so)",
+            "main;work 3",
+            "12 34",
+            "a 5 b",
+            "  877.743991:   10101010 cpu-clock:",
+        ] {
             assert_eq!(parse(line.as_bytes()), None, "{line}");
         }
     }

@@ -102,6 +102,10 @@ struct PerfScriptReader {
     bad: BadLines,
     /// Whether headers may lack all that otherwise distinguishes them.
     is_brief: bool,
+    /// Whether samples have no headers at all.
+    is_headless: bool,
+    /// How many blank lines there were since the last sample.
+    blanks: usize,
 }
 
 /// What a header says about its thread.
@@ -146,12 +150,15 @@ impl PerfScriptReader {
             good: 0,
             bad: BadLines::default(),
             is_brief: false,
+            is_headless: false,
+            blanks: 0,
         }
     }
 
     /// Processes one line, without its trailing blanks.
     fn line(&mut self, line: &[u8], number: u64) {
         if line.is_empty() {
+            self.blanks += 1;
             // A blank line after a header does not end the sample: some files have one before the stack.
             if !self.stack.is_empty() {
                 self.end_sample();
@@ -163,6 +170,7 @@ impl PerfScriptReader {
             return;
         }
         if self.is_brief && self.current.is_none() && line.starts_with(b"\t") {
+            self.end_headless();
             self.start_brief(b"");
         }
         if self.current.is_some() && line.starts_with(b"\t") && self.own_line(line) {
@@ -308,6 +316,16 @@ impl PerfScriptReader {
         self.of_header = self.stack.len();
     }
 
+    /// Counts the samples without a stack since the last one, if samples have no headers: each is two blank lines, where a sample
+    /// with a stack has one before it and one after it.
+    fn end_headless(&mut self) {
+        let after_last = usize::from(std::mem::replace(&mut self.is_headless, true));
+        for _ in 0..std::mem::take(&mut self.blanks).saturating_sub(after_last) / 2 {
+            self.start_brief(b"");
+            self.end_sample();
+        }
+    }
+
     /// Starts a sample whose header may lack anything.
     fn start_brief(&mut self, line: &[u8]) {
         let header = brief::parse(line);
@@ -371,6 +389,9 @@ impl PerfScriptReader {
 
     fn finish(mut self) -> Result<Profile, ParseError> {
         self.end_sample();
+        if self.is_headless {
+            self.end_headless();
+        }
         self.builder.meta.switches = self.off_cpu.take_switches(self.first_time);
         self.builder.meta.default_metric = self.metrics.default_metric();
         self.bad.settle(&mut self.builder, self.good, "neither a sample header nor a frame")?;
@@ -523,9 +544,10 @@ mod tests {
     fn headers_may_lack_everything() {
         let frame = |address: &str, name: &str| format!("\t{address:>16} {name}\n");
         let (work, main) = (frame("10", "work"), frame("ffffffff8104f45a", "main"));
-        let text = format!("\n{work}{main}\n\n{main}\n\n{work}{main}\n");
+        // Three samples without a stack: before, between and after the others.
+        let text = format!("\n\n\n{work}{main}\n\n{main}\n\n\n\n{work}{main}\n\n\n");
         assert_eq!(sniff(text.as_bytes()), Confidence::Maybe);
-        assert_eq!(to_notation(&load(&text).unwrap()), "main 1\nmain;work 2");
+        assert_eq!(to_notation(&load(&text).unwrap()), " 3\nmain 1\nmain;work 2");
         let text = format!(
             "sh   1.5:   1000000 \n{work}{main}\nwords 16499   2.0:   3000000 \n{work}{main}\nsh   2.5:   2 \nsh  2.6:  5 ffffffff8104f45a main\n"
         );

@@ -179,17 +179,17 @@ function areFew(leaf, { length }) {
 }
 
 /**
- * Adds the values of few stacks to all nodes above their leaves and to the names there, or takes them away. Returns false if
- * they are so deep that looking at all nodes is faster; the sums are of no use then.
+ * Adds the values of few stacks to all nodes above their leaves, if wanted, and to the names there, or takes them away. Returns
+ * false if they are so deep that looking at all nodes is faster; the sums are of no use then.
  */
-function addFew({ parent, frames, repeats, length }, leaf, values, { below, totals }, isAway) {
+function addFew({ parent, frames, repeats, length }, leaf, values, { below = null, totals }, isAway) {
   let steps = 0;
   for (let stack = 0; stack < leaf.length && steps < length; stack++) {
     if (leaf[stack] < 0) continue;
     const value = isAway ? -values[stack] : values[stack];
-    below[0] += value;
+    if (below) below[0] += value;
     for (let node = leaf[stack]; node > 0; node = parent[node], steps++) {
-      below[node] += value;
+      if (below) below[node] += value;
       if (repeats[node] === 0) totals[frames[node]] += value;
     }
   }
@@ -208,7 +208,7 @@ export class Paths {
     this.origin = null;
     /** @type {any[]} */
     this.hidden = [];
-    /** All stacks of the page as they were packed; null after a filter. */
+    /** All stacks of the page as they were packed, if filters have only dropped some of them; else null. */
     this.stacks = null;
     /** The name at which each of them ends. */
     this.leafNames = null;
@@ -246,6 +246,8 @@ export class Paths {
     // A name that stands for several places may be hidden at some of them only.
     const origin = nameOf || this.without ? null : this.origin?.summed;
     return this.once(this.knownTotals, values, origin, this.hidden.map((node) => frames[node]), () => {
+      const rest = this.totalsWithout(values);
+      if (rest) return rest;
       const { below, totals } = this.sum(values, zero);
       this.knownBelow.set(values, below);
       return totals;
@@ -286,7 +288,16 @@ export class Paths {
     return all;
   }
 
-  /** The sums of the origin without those of the few stacks that these paths lack; null if these are many. */
+  /** The totals of the origin without those of the few stacks that these paths lack; null if these are many. */
+  totalsWithout(values) {
+    const { nodes, origin, without } = this;
+    const known = without && origin.summed.get(values);
+    if (!known || !areFew(without, nodes)) return null;
+    const totals = known.slice();
+    return addFew(nodes, without, values, { totals }, true) ? totals : null;
+  }
+
+  /** The same for the sums of nodes as well. */
   sumWithout(values) {
     const { nodes, origin, without } = this;
     const [below, totals] = [origin.knownBelow.get(values), origin.summed.get(values)];
@@ -317,7 +328,8 @@ export class Paths {
 
   /** The stacks for which `test` holds. */
   where(test) {
-    return this.with((leaf, stack) => (test(leaf, stack) ? leaf : DROPPED));
+    const kept = this.with((leaf, stack) => (test(leaf, stack) ? leaf : DROPPED));
+    return Object.assign(kept, { stacks: this.stacks });
   }
 
   /** The stacks that pass one of these nodes, and all others. */
@@ -326,7 +338,7 @@ export class Paths {
     const { end } = this.nodes;
     for (const root of roots) is.fill(1, root, end[root]);
     const [marked, others] = divided(this.leaf, is);
-    const of = (leaf) => new Paths(this.nodes, leaf, this.roots);
+    const of = (leaf) => Object.assign(new Paths(this.nodes, leaf, this.roots), { stacks: this.stacks });
     return [of(marked), Object.assign(of(others), { origin: this, without: marked })];
   }
 }

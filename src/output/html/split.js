@@ -12,7 +12,7 @@ export function splitterOf(view, values, old, zero, options) {
   return view.backward ? new UpSplitter(view.paths, values, old, zero, options) : new DownSplitter(view.paths, values, old, zero, options);
 }
 
-/** The same for the picture, which of all stacks of the page needs only few nodes. */
+/** The same for the picture, which needs only few nodes as long as stacks are whole. */
 export function firstSplitterOf(view, values, old, zero, options) {
   const { paths, backward } = view;
   return paths.stacks && !backward ? new RangeSplitter(paths, values, old, zero, options) : splitterOf(view, values, old, zero, options);
@@ -137,16 +137,16 @@ class DownSplitter extends Splitter {
   }
 }
 
-/** From the root to the leaves, for stacks as they were packed. A group is a list of ranges of stacks, of which there is mostly one. */
+/** From the root to the leaves, for whole stacks as they were packed. A group is a list of ranges of stacks, of which there is mostly one. */
 class RangeSplitter extends Splitter {
   constructor(paths, values, old, zero, options) {
     super(paths, zero, options);
-    const { stacks } = paths;
+    const { stacks, leaf } = paths;
     this.stacks = stacks;
-    this.total = stacks.sumsBefore(values);
+    this.total = stacks.sumsBefore(values, leaf);
     const all = sizes(values);
-    this.size = all === values ? this.total : stacks.sumsBefore(all);
-    this.old = old && stacks.sumsBefore(old);
+    this.size = all === values ? this.total : stacks.sumsBefore(all, leaf);
+    this.old = old && stacks.sumsBefore(old, leaf);
   }
 
   whole() {

@@ -120,13 +120,13 @@ export class Stacks {
     return { parent, end };
   }
 
-  /** The sums of the values of all stacks before each one; the last item is the sum of all. */
-  sumsBefore(values) {
+  /** The sums of the values of all stacks before each one; the last item is the sum of all. Stacks whose leaf is negative were dropped. */
+  sumsBefore(values, leaf) {
     const before = values instanceof BigInt64Array ? new BigInt64Array(values.length + 1) : new Float64Array(values.length + 1);
     let sum = before[0];
     for (let stack = 0; stack < values.length; stack++) {
       // @ts-ignore Both are numbers, or both are big ones.
-      sum += values[stack];
+      if (leaf[stack] >= 0) sum += values[stack];
       before[stack + 1] = sum;
     }
     return before;

@@ -78,6 +78,8 @@ pub fn html(page: &Page, options: &HtmlOptions, out: &mut dyn Write) -> Result<(
     let title = clean(&page.title);
     let has_times = left_out == 0 && !times.is_empty();
     let (start, script) = (bundle::start(), bundle::script(has_times, !page.sources.is_empty()));
+    let (data, more_data) = pieces(&data);
+    let (times, more_times) = pieces(if has_times { &times } else { "" });
     for piece in PAGE.split_inclusive(['{', '}']) {
         match piece {
             "title}" => write!(out, "{}", escape(&*title))?,
@@ -90,12 +92,11 @@ pub fn html(page: &Page, options: &HtmlOptions, out: &mut dyn Write) -> Result<(
             "start-hash}" => out.write_all(hash(&start).as_bytes())?,
             "script}" => out.write_all(pack::deflated(script.as_bytes())?.as_bytes())?,
             "script-hash}" => out.write_all(hash(&script).as_bytes())?,
-            "times}" if has_times => out.write_all(pieces(&times).0.as_bytes())?,
-            "more-times}" if has_times => out.write_all(pieces(&times).1.as_bytes())?,
-            "times}" | "more-times}" => {}
+            "times}" => out.write_all(times.as_bytes())?,
+            "more-times}" => out.write_all(more_times.as_bytes())?,
             "times-left-out}" => write!(out, "{left_out}")?,
-            "data}" => out.write_all(pieces(&data).0.as_bytes())?,
-            "more-data}" => out.write_all(pieces(&data).1.as_bytes())?,
+            "data}" => out.write_all(data.as_bytes())?,
+            "more-data}" => out.write_all(more_data.as_bytes())?,
             text => out.write_all(text.trim_end_matches('{').as_bytes())?,
         }
     }

@@ -163,9 +163,10 @@ export class Picture {
     const { package: owners, file: files, line: lines } = data.facts;
     const [pack, file, line] = [owners[id], files[id], lines[id]];
     const inFile = file ? visible(data.files[file - 1]) + (line ? `:${line}` : "") : "";
-    const [name, place] = data.split.get(id) ?? [data.full(id), inFile];
+    const full = data.full(id);
+    const [name, place] = data.split.get(id) ?? [full, inFile];
     const owner = data.packages[pack];
-    const isArtefact = data.artefacts.some((artefact) => data.full(id) === artefact || data.full(id).startsWith(`${artefact} `));
+    const isArtefact = data.artefacts.some((artefact) => full === artefact || full.startsWith(`${artefact} `));
     return { name, place, owner: owner && owner !== data.files[file - 1] ? visible(owner) : "", isArtefact };
   }
 

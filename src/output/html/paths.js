@@ -182,7 +182,7 @@ function areFew(leaf, { length }) {
  * Adds the values of few stacks to all nodes above their leaves, if wanted, and to the names there, or takes them away. Returns
  * false if they are so deep that looking at all nodes is faster; the sums are of no use then.
  */
-function addFew({ parent, frames, repeats, length }, leaf, values, { below = null, totals }, isAway) {
+function addFew({ parent, frames, repeats, length }, leaf, values, { below, totals }, isAway) {
   let steps = 0;
   for (let stack = 0; stack < leaf.length && steps < length; stack++) {
     if (leaf[stack] < 0) continue;
@@ -246,10 +246,8 @@ export class Paths {
     // A name that stands for several places may be hidden at some of them only.
     const origin = nameOf || this.without ? null : this.origin?.summed;
     return this.once(this.knownTotals, values, origin, this.hidden.map((node) => frames[node]), () => {
-      const rest = this.totalsWithout(values);
-      if (rest) return rest;
-      const { below, totals } = this.sum(values, zero);
-      this.knownBelow.set(values, below);
+      const { below, totals } = this.sum(values, zero, false);
+      if (below) this.knownBelow.set(values, below);
       return totals;
     });
   }
@@ -268,10 +266,10 @@ export class Paths {
     return { get: (values) => this.completed.get(values) ?? this.knownTotals.get(values) };
   }
 
-  /** The sums of all nodes and of all names, for which one pass is enough. */
-  sum(values, zero) {
+  /** The sums of all nodes and of all names, for which one pass is enough. Those of nodes may be null if they are not wanted. */
+  sum(values, zero, wantsBelow = true) {
     const { nodes, leaf } = this;
-    const rest = this.without && this.sumWithout(values);
+    const rest = this.without && this.sumWithout(values, wantsBelow);
     if (rest) return rest;
     if (this.completed.has(values)) {
       const below = sumsOf(values, nodes.length, zero);
@@ -288,21 +286,12 @@ export class Paths {
     return all;
   }
 
-  /** The totals of the origin without those of the few stacks that these paths lack; null if these are many. */
-  totalsWithout(values) {
+  /** The sums of the origin without those of the few stacks that these paths lack; null if these are many. */
+  sumWithout(values, wantsBelow) {
     const { nodes, origin, without } = this;
-    const known = without && origin.summed.get(values);
-    if (!known || !areFew(without, nodes)) return null;
-    const totals = known.slice();
-    return addFew(nodes, without, values, { totals }, true) ? totals : null;
-  }
-
-  /** The same for the sums of nodes as well. */
-  sumWithout(values) {
-    const { nodes, origin, without } = this;
-    const [below, totals] = [origin.knownBelow.get(values), origin.summed.get(values)];
-    if (!below || !totals || !areFew(without, nodes)) return null;
-    const rest = { below: below.slice(), totals: totals.slice() };
+    const [below, totals] = [wantsBelow ? origin.knownBelow.get(values) : null, origin.summed.get(values)];
+    if (below === undefined || !totals || !areFew(without, nodes)) return null;
+    const rest = { below: below && below.slice(), totals: totals.slice() };
     return addFew(nodes, without, values, rest, true) ? rest : null;
   }
 

@@ -71,9 +71,19 @@ class Splitter {
     }
     return groups;
   }
+
+  /** The same, each with its own of the `parts` that were added to groups; `numbers` has the group of each part. */
+  finishParts(node, index, least, parts, numbers) {
+    const groups = this.finish(node, index, least);
+    parts.forEach((part, at) => {
+      const child = groups[numbers[at]];
+      if (child.isKept) (child.parts ??= []).push(part);
+    });
+    return groups.filter((child) => child.isKept);
+  }
 }
 
-/** From the root or the focus to the leaves. A group is a list of nodes, of which there is mostly one. */
+/** From the root or the focus to the leaves. The parts of a group are nodes, of which there is mostly one. */
 class DownSplitter extends Splitter {
   constructor(paths, values, old, zero, options) {
     super(paths, zero, options);
@@ -85,7 +95,7 @@ class DownSplitter extends Splitter {
   whole() {
     const { total, size, old, zero } = this;
     const root = this.root(Number(size[0]), total[0], zero, old ? old[0] : zero);
-    root.nodes = this.paths.roots ? null : [0];
+    root.parts = this.paths.roots ? null : [0];
     return root;
   }
 
@@ -95,11 +105,11 @@ class DownSplitter extends Splitter {
     const { end } = this.nodes;
     const found = [];
     const hasValue = (node) => size[node] != 0 || (old && old[node] != 0);
-    if (!group.nodes) {
+    if (!group.parts) {
       for (const node of this.paths.roots) if (hasValue(node)) found.push(node);
       return found;
     }
-    for (const above of group.nodes) {
+    for (const above of group.parts) {
       const last = end[above];
       for (let node = above + 1; node < last; node = end[node]) if (size[node] != 0 || (old && old[node] != 0)) found.push(node);
     }
@@ -128,16 +138,11 @@ class DownSplitter extends Splitter {
       if (old) child.old += old[node];
     }
     const numbers = nodes.map((node) => groupOf[frames[node]]);
-    const groups = this.finish(group, index, least);
-    nodes.forEach((node, at) => {
-      const child = groups[numbers[at]];
-      if (child.isKept) (child.nodes ??= []).push(node);
-    });
-    return groups.filter((child) => child.isKept);
+    return this.finishParts(group, index, least, nodes, numbers);
   }
 }
 
-/** From the root to the leaves, for whole stacks as they were packed. A group is a list of ranges of stacks, of which there is mostly one. */
+/** From the root to the leaves, for whole stacks as they were packed. The parts of a group are ranges of stacks, of which there is mostly one. */
 class RangeSplitter extends Splitter {
   constructor(paths, values, old, zero, options) {
     super(paths, zero, options);
@@ -153,7 +158,7 @@ class RangeSplitter extends Splitter {
     const { stacks, total, size, old, zero } = this;
     const { count } = stacks;
     const root = this.root(Number(size[count]), total[count], zero, old ? old[count] : zero);
-    root.ranges = count ? [{ lo: 0, hi: count, splits: 0 }] : [];
+    root.parts = count ? [{ lo: 0, hi: count, splits: 0 }] : [];
     return root;
   }
 
@@ -176,13 +181,8 @@ class RangeSplitter extends Splitter {
       ranges.push({ lo, hi, splits });
       numbers.push(groupOf[name]);
     };
-    for (const range of group.ranges) stacks.rangesBelow(range, group.depth, add);
-    const groups = this.finish(group, index, least);
-    ranges.forEach((range, at) => {
-      const child = groups[numbers[at]];
-      if (child.isKept) (child.ranges ??= []).push(range);
-    });
-    return groups.filter((child) => child.isKept);
+    for (const range of group.parts) stacks.rangesBelow(range, group.depth, add);
+    return this.finishParts(group, index, least, ranges, numbers);
   }
 }
 

@@ -16,6 +16,7 @@ use crate::format::event_metrics::EventMetrics;
 use crate::format::jit::{self, JitNames};
 use crate::format::labels::label_set;
 use crate::format::off_cpu::{OffCpu, SchedulerEvent, Wait};
+use crate::format::perf_script::brief::BriefHeader;
 use crate::format::perf_script::frame::FrameCache;
 use crate::format::perf_script::header::SampleHeader;
 use crate::format::text::{BadLines, decimal};
@@ -301,19 +302,8 @@ impl PerfScriptReader {
             tid: header.tid,
             pid: header.pid,
         });
-        let labels = self.labels(header.comm, Some(header.tid), header.pid, None);
-        let event = header.event.map(|event| {
-            let metric = self.metrics.of(&mut self.builder, event, header.period.is_some());
-            (metric, header.period.unwrap_or(1))
-        });
-        let time = self.since_first(header.time);
-        let pid = u32::try_from(header.pid.unwrap_or(header.tid)).unwrap_or(u32::MAX);
-        let clock_time = header.time.and_then(|time| u64::try_from(time).ok());
-        self.current = Some(Current { pid, clock_time, labels, time, event, leaves });
-        if let Some(frame) = header.frame {
-            self.frame(frame);
-        }
-        self.of_header = self.stack.len();
+        let &SampleHeader { comm, tid, pid, time, period, event, frame, .. } = header;
+        self.begin(&BriefHeader { comm, tid: Some(tid), pid, time, period, event, frame }, leaves);
     }
 
     /// Counts the samples without a stack since the last one, if samples have no headers: each is two blank lines, where a sample
@@ -328,17 +318,22 @@ impl PerfScriptReader {
 
     /// Starts a sample whose header may lack anything.
     fn start_brief(&mut self, line: &[u8]) {
-        let header = brief::parse(line);
-        let labels = self.labels(header.comm, header.tid, header.pid, None);
+        let mut header = brief::parse(line);
         // A period without its event has a name of its own.
-        let event = header.event.or(header.period.map(|_| &b"period"[..])).map(|event| {
+        header.event = header.event.or(header.period.map(|_| &b"period"[..]));
+        self.begin(&header, None);
+    }
+
+    fn begin(&mut self, header: &BriefHeader<'_>, leaves: Option<ScriptThread>) {
+        let labels = self.labels(header.comm, header.tid, header.pid, None);
+        let event = header.event.map(|event| {
             let metric = self.metrics.of(&mut self.builder, event, header.period.is_some());
             (metric, header.period.unwrap_or(1))
         });
         let time = self.since_first(header.time);
         let pid = header.pid.or(header.tid).and_then(|pid| u32::try_from(pid).ok()).unwrap_or(u32::MAX);
         let clock_time = header.time.and_then(|time| u64::try_from(time).ok());
-        self.current = Some(Current { pid, clock_time, labels, time, event, leaves: None });
+        self.current = Some(Current { pid, clock_time, labels, time, event, leaves });
         if let Some(frame) = header.frame {
             self.frame(frame);
         }

@@ -91,6 +91,18 @@ impl ReducedStacks {
         self.values.iter().map(move |values| values[stack.number])
     }
 
+    /// Calls `act` once for each function of each stack, with the number of the stack.
+    fn each_member(&self, mut act: impl FnMut(KeyId, u32)) {
+        let mut seen: Column<KeyId, u32> = Column::filled(u32::MAX, self.kept.len());
+        for number in 0..self.count() {
+            for &function in self.stack(number).functions {
+                if std::mem::replace(&mut seen[function], number as u32) != number as u32 {
+                    act(function, number as u32);
+                }
+            }
+        }
+    }
+
     fn stack(&self, number: usize) -> ReducedStack<'_> {
         let start = number.checked_sub(1).map_or(0, |before| self.end[before]);
         let functions = &self.functions[start..self.end[number]];
@@ -186,29 +198,17 @@ impl Builder {
     fn finish(self, kept: Column<KeyId, bool>) -> ReducedStacks {
         let mut made = ReducedStacks { kept, ..self.made };
         let keys = made.kept.len();
-        let mut seen: Column<KeyId, u32> = Column::filled(u32::MAX, keys);
         let mut start = vec![0; keys + 2];
-        for number in 0..made.count() {
-            for &function in made.stack(number).functions {
-                if std::mem::replace(&mut seen[function], number as u32) != number as u32 {
-                    start[function.index() + 2] += 1;
-                }
-            }
-        }
+        made.each_member(|function, _| start[function.index() + 2] += 1);
         for index in 2..start.len() {
             start[index] += start[index - 1];
         }
         let mut numbers = vec![0; start[keys + 1]];
-        let mut seen: Column<KeyId, u32> = Column::filled(u32::MAX, keys);
-        for number in 0..made.count() {
-            for &function in made.stack(number).functions {
-                if std::mem::replace(&mut seen[function], number as u32) != number as u32 {
-                    let place = &mut start[function.index() + 1];
-                    numbers[*place] = number as u32;
-                    *place += 1;
-                }
-            }
-        }
+        made.each_member(|function, number| {
+            let place = &mut start[function.index() + 1];
+            numbers[*place] = number;
+            *place += 1;
+        });
         (made.start, made.numbers) = (start, numbers);
         made
     }

@@ -36,7 +36,7 @@ pub(super) struct CountedStacks<'s, 'p> {
     /// The stacks with other functions, each found when asked for.
     others: RefCell<HashMap<Vec<usize>, Rc<ReducedStacks>>>,
     /// Results: after large changes, each function is looked up once for every other one.
-    below: RefCell<HashMap<usize, Rc<HashSet<KeyId>>>>,
+    below: RefCell<HashMap<usize, HashSet<KeyId>>>,
     callers: RefCell<HashMap<(usize, CountKind, Side), Vec<Caller>>>,
 }
 
@@ -111,10 +111,14 @@ impl<'s, 'p> CountedStacks<'s, 'p> {
         })
     }
 
+    /// The stacks with the functions that changed, if all of these are among them.
+    fn expected(&self, functions: &[usize]) -> Option<&Expected> {
+        self.expected.get().filter(|found| functions.iter().all(|&function| found.stacks.keeps(function)))
+    }
+
     /// The stacks with these functions, and perhaps others.
     fn with<T>(&self, functions: &[usize], use_stacks: impl FnOnce(&ReducedStacks) -> T) -> T {
-        let keeps_all = |found: &&Expected| functions.iter().all(|&function| found.stacks.keeps(function));
-        if let Some(expected) = self.expected.get().filter(keeps_all) {
+        if let Some(expected) = self.expected(functions) {
             return use_stacks(&expected.stacks);
         }
         let known = self.others.borrow().get(functions).cloned();
@@ -143,19 +147,11 @@ impl<'s, 'p> CountedStacks<'s, 'p> {
             found
         };
         let callee_key = KeyId::new(callee);
-        if !self
-            .expected
-            .get()
-            .is_some_and(|found| found.stacks.keeps(function) && found.stacks.keeps(callee))
-        {
+        let Some(expected) = self.expected(&[function, callee]) else {
             return self.with(&[function, callee], |stacks| below(stacks).contains(&callee_key));
-        }
-        if let Some(known) = self.below.borrow().get(&function) {
-            return known.contains(&callee_key);
-        }
-        let found = Rc::new(self.with(&[function], below));
-        self.below.borrow_mut().insert(function, Rc::clone(&found));
-        found.contains(&callee_key)
+        };
+        let mut known = self.below.borrow_mut();
+        known.entry(function).or_insert_with(|| below(&expected.stacks)).contains(&callee_key)
     }
 
     /// The count of a function in every profile.
@@ -198,9 +194,7 @@ impl<'s, 'p> CountedStacks<'s, 'p> {
                 CountKind::Total => keys.any(|other| other == key),
             }
         };
-        let Some(Expected { stacks, of_stack }) =
-            self.expected.get().filter(|found| found.stacks.keeps(function))
-        else {
+        let Some(Expected { stacks, of_stack }) = self.expected(&[function]) else {
             let all = self.subject.profile.stacks.len();
             let find =
                 |slice: Range<usize>| slice.map(StackId::new).filter(is_wanted).collect::<Vec<StackId>>();
@@ -221,8 +215,6 @@ impl<'s, 'p> CountedStacks<'s, 'p> {
         };
         let key = KeyId::new(function);
         let heavy = self.heavy();
-        // The callers of a light function are as light.
-        let is_listed = |caller: KeyId| caller != key && (heavy[caller] || !heavy[key]);
         let stacks = self.stacks_of(function, measure);
         let keys = self.subject.keys.len();
         // The count of each caller, and the count times its distance.
@@ -236,9 +228,10 @@ impl<'s, 'p> CountedStacks<'s, 'p> {
                 }
                 seen.next();
                 let above = self.subject.stack_keys(stack).rev().skip_while(|&other| other != key).skip(1);
+                // The callers of a light function are as light.
                 let above = above.filter(|&caller| caller == key || heavy[caller] || !heavy[key]);
                 for (distance, caller) in above.enumerate() {
-                    if is_listed(caller) && seen.first(caller) {
+                    if caller != key && seen.first(caller) {
                         found[caller].0 += count;
                         found[caller].1 += i128::from(count) * distance as i128;
                     }

@@ -195,12 +195,11 @@ impl<'a, 'p> Flow<'a, 'p> {
 
     /// The callees of a function in which it spends more.
     pub(super) fn growing_callees(&self, function: usize) -> impl Iterator<Item = usize> {
-        let calls = self.calls_of.get(&function).into_iter().flatten().map(|&index| &self.calls[index]);
         let grew = |call: &&Call| {
             let (old, new) = self.model.comparable_shares(&self.column(&call.counts, call.callee));
             new - old > 0.0
         };
-        calls.filter(grew).map(|call| call.callee)
+        self.listed(self.calls_of.get(&function)).filter(grew).map(|call| call.callee)
     }
 
     /// The callers of a function and what they spend in it, the largest growth first.
@@ -208,12 +207,17 @@ impl<'a, 'p> Flow<'a, 'p> {
         self.changes(self.calls_to.get(&function), |call| call.caller)
     }
 
+    /// The calls with these numbers.
+    fn listed(&self, calls: Option<&Vec<usize>>) -> impl Iterator<Item = &Call> {
+        calls.into_iter().flatten().map(|&index| &self.calls[index])
+    }
+
     fn changes(&self, calls: Option<&Vec<usize>>, end: fn(&Call) -> usize) -> Vec<(usize, Change)> {
-        let calls = calls.into_iter().flatten().map(|&index| &self.calls[index]);
         let change = |call: &Call| {
             *call.change.get_or_init(|| self.change(&call.counts, call.callee, CountKind::Total))
         };
-        let mut changes: Vec<(usize, Change)> = calls.map(|call| (end(call), change(call))).collect();
+        let mut changes: Vec<(usize, Change)> =
+            self.listed(calls).map(|call| (end(call), change(call))).collect();
         changes.sort_by(|(a, of_a), (b, of_b)| of_b.points.total_cmp(&of_a.points).then(a.cmp(b)));
         changes
     }

@@ -12,7 +12,7 @@ mod stacks;
 
 use std::cmp::Reverse;
 
-use crate::profile::{Profile, StackId};
+use crate::profile::{Column, Profile, StackId};
 use crate::report::{Problem, Severity};
 use crate::unit;
 
@@ -27,8 +27,8 @@ pub struct Recorded<'p> {
     pub samples: Option<i64>,
     /// Why its total and its duration cannot both be true, if they cannot.
     pub impossible: Option<String>,
-    /// Σ |value| of each stack.
-    weights: Vec<i64>,
+    /// Σ |value| of each stack with a value: the table may also have the stacks of a hundred other runs.
+    weights: Vec<(StackId, i64)>,
     whole: i64,
 }
 
@@ -98,19 +98,21 @@ impl<'p> Recorded<'p> {
         samples: Option<i64>,
         impossible: Option<String>,
     ) -> Self {
-        let mut weights = vec![0_i64; profile.stacks.len()];
+        let mut sums = Column::filled(0, profile.stacks.len());
         if !profile.meta.metrics[metric].too_large {
             for (&stack, &value) in profile.samples.stack.iter().zip(&profile.samples.values[metric]) {
-                weights[crate::profile::Id::index(stack)] += value.abs();
+                sums[stack] += value.abs();
             }
         }
+        let sums = sums.enumerate().filter(|(_, value)| **value != 0);
+        let weights = sums.map(|(stack, &value)| (stack, value)).collect();
         let whole = profile.shown_total(metric);
         Recorded { profile, metric, samples, impossible, weights, whole }
     }
 
     /// The stacks with a value, and these values.
     fn stacks(&self) -> impl Iterator<Item = (StackId, i64)> + '_ {
-        self.profile.stacks.ids().zip(self.weights.iter().copied()).filter(|(_, value)| *value != 0)
+        self.weights.iter().copied()
     }
 
     /// The value of the stacks for which `is` holds.

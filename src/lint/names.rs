@@ -13,7 +13,7 @@ use crate::transform::{self, foldable, unresolved};
 pub(super) fn unnamed(recorded: &Recorded<'_>) -> Option<Finding> {
     let profile = recorded.profile;
     // Also code whose address the file does not have, so that it cannot be looked up: it has no name either.
-    let has_no_name = nameless(recorded);
+    let has_no_name = nameless(recorded)?;
     let value =
         recorded.sum(|stack| profile.stacks.frames(stack).last().is_some_and(|&leaf| has_no_name[leaf]));
     // Where callers have names, they can be judged by their totals.
@@ -55,12 +55,13 @@ pub(super) fn unnamed(recorded: &Recorded<'_>) -> Option<Finding> {
     })
 }
 
-/// Which frames have no name.
-fn nameless(recorded: &Recorded<'_>) -> Column<FrameId, bool> {
+/// Which frames have no name; `None` if all have one.
+fn nameless(recorded: &Recorded<'_>) -> Option<Column<FrameId, bool>> {
     let symbols = &recorded.profile.symbols;
     let functions: Column<FunctionId, bool> =
         symbols.functions.ids().map(|function| symbols.is_nameless(function)).collect();
-    symbols.frames.map(|frame| functions[frame.function])
+    let is_any = functions.iter().any(|is_nameless| *is_nameless);
+    is_any.then(|| symbols.frames.map(|frame| functions[frame.function]))
 }
 
 pub(super) fn artefacts(recorded: &Recorded<'_>) -> Option<Finding> {

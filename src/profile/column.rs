@@ -137,6 +137,12 @@ impl<I: Id, T> Column<I, T> {
     }
 }
 
+impl<I, T> From<Column<I, T>> for Vec<T> {
+    fn from(column: Column<I, T>) -> Self {
+        column.rows
+    }
+}
+
 impl<I: Id, T> Index<I> for Column<I, T> {
     type Output = T;
     #[inline]

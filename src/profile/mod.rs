@@ -41,7 +41,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 pub use budget::{Budget, Reservation};
-pub(crate) use builder::LabelKinds;
+pub(crate) use builder::{LabelKinds, RunColumns};
 pub use builder::{ProfileBuilder, SharedTables};
 pub use calls::{CallLines, CallTable};
 pub(crate) use column::ids;

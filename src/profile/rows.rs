@@ -46,6 +46,19 @@ impl RowTable {
         RowTable { metrics, in_block, blocks, time: times.then(Vec::new), ..RowTable::default() }
     }
 
+    /// A table of rows without labels, one for each of these stacks, with a column of values for each metric.
+    pub(crate) fn of_columns(stack: Vec<StackId>, columns: Vec<Vec<i64>>) -> Self {
+        let labels = vec![LabelSetId::default(); stack.len()];
+        RowTable {
+            stack,
+            labels,
+            metrics: columns.len(),
+            in_block: 1,
+            blocks: columns,
+            ..RowTable::default()
+        }
+    }
+
     /// The memory in bytes that [`RowTable::reserve`] takes for so many rows.
     pub(crate) fn growth(&self, rows: usize) -> usize {
         let row = size_of::<StackId>() + size_of::<LabelSetId>() + self.metrics * size_of::<i64>();

@@ -1,6 +1,6 @@
 //! Aligning profiles: one profile with the stacks of all inputs and one metric (a column) per input.
 
-use crate::profile::{LoadOptions, Meta, Period, Profile, ProfileBuilder};
+use crate::profile::{LoadOptions, Meta, Period, Profile, ProfileBuilder, RunColumns};
 use crate::transform::copier::{CopiedTables, Copier, SourceMetric};
 use crate::transform::merge::same_kind;
 use crate::transform::merge_error::MergeError;
@@ -83,6 +83,7 @@ pub(crate) fn align_owned(parts: Vec<AlignedInput>, keep: LoadOptions) -> Result
     check_periods(&parts)?;
     let has_extra = parts.iter().any(|part| part.extra.is_some());
 
+    let keep_labels = keep.labels;
     let keep_times = keep.times && parts.iter().any(|part| part.profile.samples.time.is_some());
     let mut builder =
         ProfileBuilder::new(first.profile.meta.format, LoadOptions { times: keep_times, ..keep });
@@ -94,6 +95,10 @@ pub(crate) fn align_owned(parts: Vec<AlignedInput>, keep: LoadOptions) -> Result
         builder.metric("extra", "");
     }
     let count = parts.len();
+    if !has_extra && parts.iter().all(|part| is_plain(&part.profile, part.metric, keep_labels)) {
+        let metas = add_plain(&mut builder, parts, &factors);
+        return finish(builder, &metas);
+    }
     let mut metas: Vec<Meta> = Vec::with_capacity(count);
     let mut copied: Option<CopiedTables> = None;
     for (number, (part, factor)) in parts.into_iter().zip(factors).enumerate() {
@@ -102,7 +107,7 @@ pub(crate) fn align_owned(parts: Vec<AlignedInput>, keep: LoadOptions) -> Result
         if part.profile.calls.is_none() {
             builder.reserve_rows();
         }
-        let copier = Copier::new(&mut builder, &part.profile, Some(tables), keep.labels);
+        let copier = Copier::new(&mut builder, &part.profile, Some(tables), keep_labels);
         if let Some(calls) = &part.profile.calls {
             let mut taken = vec![None; count];
             taken[number] = Some(SourceMetric { column: part.metric, factor });
@@ -124,16 +129,43 @@ pub(crate) fn align_owned(parts: Vec<AlignedInput>, keep: LoadOptions) -> Result
         });
         metas.push(part.profile.meta);
     }
+    finish(builder, &metas)
+}
+
+/// Whether the samples of a profile are added up by stack alone, and all have the same sign.
+fn is_plain(profile: &Profile, metric: usize, keep_labels: bool) -> bool {
+    let has_labels = keep_labels && profile.label_sets.len() > 1;
+    let is_unsigned = || profile.samples.values[metric].iter().all(|&value| value >= 0);
+    profile.calls.is_none() && profile.samples.time.is_none() && !has_labels && is_unsigned()
+}
+
+/// Adds profiles whose samples are added up by stack alone: the columns of different profiles do not depend on each other.
+fn add_plain(builder: &mut ProfileBuilder, parts: Vec<AlignedInput>, factors: &[i64]) -> Vec<Meta> {
+    let mut columns = RunColumns::default();
+    let mut metas = Vec::with_capacity(parts.len());
+    let mut copied: Option<CopiedTables> = None;
+    for (AlignedInput { profile, metric, .. }, &factor) in parts.into_iter().zip(factors) {
+        let known = copied.take().filter(|copied| copied.are_of(&profile));
+        let tables = copied.insert(known.unwrap_or_else(|| CopiedTables::new(builder, &profile)));
+        columns.add(profile.samples, metric, factor, |stack| tables.stack(stack));
+        metas.push(profile.meta);
+    }
+    builder.runs(columns);
+    metas
+}
+
+/// The aligned profile, with what its inputs say about themselves.
+fn finish(mut builder: ProfileBuilder, metas: &[Meta]) -> Result<Profile, AlignError> {
     builder.meta.period.clone_from(&metas[0].period);
     builder.meta.profiles = metas.iter().map(|meta| meta.profiles).sum();
     let mut whole = builder.finish().map_err(|error| AlignError::Merge(MergeError::TooLarge(error)))?;
-    refuse_overflow(&whole, count)?;
+    refuse_overflow(&whole, metas.len())?;
     for warning in metas.iter().flat_map(|meta| &meta.warnings) {
         if !whole.meta.warnings.contains(warning) {
             whole.meta.warnings.push(warning.clone());
         }
     }
-    for meta in &metas {
+    for meta in metas {
         whole.meta.sources.extend(meta.sources.clone());
         for note in &meta.notes {
             if !whole.meta.notes.contains(note) {
@@ -170,6 +202,8 @@ fn refuse_overflow(profile: &Profile, parts: usize) -> Result<(), AlignError> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
     use crate::profile::{from_notation, to_notation};
 
@@ -183,6 +217,42 @@ mod tests {
         let (old, new) =
             (from_notation("main;gone 3 {k=v}\nmain;gone 1"), from_notation("main;new 2\nmain;new 7 {k=w}"));
         assert_eq!(to_notation(&align_two(&old, &new).unwrap()), "main;gone 4 0\nmain;new 0 9");
+    }
+
+    /// Runs as lines of a function, which is the leaf of `main`, and its value.
+    type Drawn = Vec<Vec<(usize, i64)>>;
+
+    fn drawn() -> impl Strategy<Value = Drawn> {
+        let run = proptest::collection::vec((0..9_usize, 0..5_i64), 0..12);
+        proptest::collection::vec(run, 1..6)
+    }
+
+    proptest! {
+        #[test]
+        fn runs_that_become_columns_are_as_if_copied_row_by_row(runs in drawn()) {
+            let mut profiles: Vec<Profile> = runs
+                .iter()
+                .map(|run| {
+                    let lines = run.iter().map(|(leaf, value)| format!("main;f{leaf} {value}"));
+                    from_notation(&lines.chain(["main 1".to_string()]).collect::<Vec<_>>().join("\n"))
+                })
+                .collect();
+            profiles[0].meta.metrics[0].unit = "ms".into();
+            profiles.iter_mut().skip(1).for_each(|profile| profile.meta.metrics[0].unit = "seconds".into());
+            // An extra column has every row copied.
+            let zeros = vec![0; 13];
+            let aligned = |extra| {
+                let part = |profile| ProfileMetric { profile, metric: 0, extra };
+                align(&profiles.iter().map(part).collect::<Vec<_>>(), LoadOptions::LEAST).unwrap()
+            };
+            let (plain, copied) = (aligned(None), aligned(Some(&zeros[..])));
+            prop_assert_eq!(&plain.samples.stack, &copied.samples.stack);
+            prop_assert_eq!(&plain.samples.labels, &copied.samples.labels);
+            prop_assert_eq!(&plain.samples.values[..], &copied.samples.values[..runs.len()]);
+            prop_assert_eq!(&plain.meta.metrics[..], &copied.meta.metrics[..runs.len()]);
+            prop_assert_eq!(plain.meta.rows, copied.meta.rows);
+            prop_assert_eq!(plain.stacks.all_frames(), copied.stacks.all_frames());
+        }
     }
 
     #[test]

@@ -60,6 +60,11 @@ impl CopiedTables {
         }
     }
 
+    /// The id of a stack in the builder.
+    pub(super) fn stack(&self, stack: StackId) -> StackId {
+        self.stacks[stack]
+    }
+
     /// Whether these are the tables of `profile`.
     pub(super) fn are_of(&self, profile: &Profile) -> bool {
         let (symbols, stacks) = &self.from;

@@ -4,10 +4,10 @@ use std::ops::Range;
 
 use crate::parallel;
 use crate::profile::{Column, Id, StackId};
-use crate::tree::{KeyId, SeenKeys, Subject};
+use crate::tree::{KeyId, SeenKeys, Series, Subject};
 
 /// Self and total of every key, one column per series.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Flat {
     /// The value of the samples whose leaf has this key.
     pub self_value: Vec<Column<KeyId, i64>>,
@@ -32,15 +32,26 @@ pub fn flat(subject: &Subject<'_>) -> Flat {
         return calls.flat.clone();
     }
     // A million stacks take 30 ms, so slices of some ten thousand are worth a thread.
-    let parts = parallel::ranges(subject.profile.stacks.len(), 20_000, |stacks| count(subject, stacks));
-    parts.into_iter().reduce(|sum, part| sum.add(&part)).unwrap_or_else(|| count(subject, 0..0))
+    let (series, stacks): (Vec<&[i64]>, _) =
+        (subject.series.iter().map(Series::as_slice).collect(), subject.profile.stacks.len());
+    let passes: Vec<&[&[i64]]> = series.chunks(AT_ONCE).collect();
+    if passes.len() > parallel::processors() {
+        // The series of a hundred runs need not be added up afterwards.
+        let least = 1 + 20_000 / (stacks + 1);
+        let parts = parallel::ranges(passes.len(), least, |some| {
+            count(subject, &series[some.start * AT_ONCE..series.len().min(some.end * AT_ONCE)], 0..stacks)
+        });
+        return parts.into_iter().fold(Flat::default(), Flat::join);
+    }
+    let parts = parallel::ranges(stacks, 20_000, |stacks| count(subject, &series, stacks));
+    parts.into_iter().reduce(|sum, part| sum.add(&part)).unwrap_or_else(|| count(subject, &series, 0..0))
 }
 
 /// Counts a slice of the stacks.
-fn count(subject: &Subject<'_>, stacks: Range<usize>) -> Flat {
-    let mut flat = Flat { self_value: Vec::new(), total: Vec::new() };
+fn count(subject: &Subject<'_>, series: &[&[i64]], stacks: Range<usize>) -> Flat {
+    let mut flat = Flat::default();
     let mut seen = SeenKeys::new(subject.keys.len());
-    for some in subject.series.chunks(AT_ONCE) {
+    for some in series.chunks(AT_ONCE) {
         if some.len() < FEWEST_AT_ONCE {
             for series in some {
                 count_one(subject, series, stacks.clone(), &mut seen, &mut flat);
@@ -58,11 +69,9 @@ const AT_ONCE: usize = 8;
 /// Fewer series than this are counted one by one.
 const FEWEST_AT_ONCE: usize = 3;
 
-type Series = Column<StackId, i64>;
-
 fn count_one(
     subject: &Subject<'_>,
-    series: &Series,
+    series: &[i64],
     stacks: Range<usize>,
     seen: &mut SeenKeys,
     flat: &mut Flat,
@@ -70,7 +79,7 @@ fn count_one(
     let mut own = Column::filled(0, subject.keys.len());
     let mut total = Column::filled(0, subject.keys.len());
     for stack in stacks.map(StackId::new) {
-        let (frames, value) = (subject.profile.stacks.frames(stack), series[stack]);
+        let (frames, value) = (subject.profile.stacks.frames(stack), series[stack.index()]);
         let (Some(&leaf), true) = (frames.last(), value != 0) else { continue };
         own[subject.keys.of_frame(leaf)] += value;
         seen.next();
@@ -88,7 +97,7 @@ fn count_one(
 /// Counts up to [`AT_ONCE`] series: the functions on a stack are found once for all of them.
 fn count_several(
     subject: &Subject<'_>,
-    some: &[Series],
+    some: &[&[i64]],
     stacks: Range<usize>,
     seen: &mut SeenKeys,
     flat: &mut Flat,
@@ -100,7 +109,7 @@ fn count_several(
     };
     for stack in stacks.map(StackId::new) {
         let mut values = [0; AT_ONCE];
-        values.iter_mut().zip(some).for_each(|(value, series)| *value = series[stack]);
+        values.iter_mut().zip(some).for_each(|(value, series)| *value = series[stack.index()]);
         let frames = subject.profile.stacks.frames(stack);
         let (Some(&leaf), true) = (frames.last(), values != [0; AT_ONCE]) else { continue };
         add(&mut own[subject.keys.of_frame(leaf)], &values);
@@ -118,6 +127,13 @@ fn count_several(
 }
 
 impl Flat {
+    /// The series of both, one after the other.
+    fn join(mut self, other: Flat) -> Flat {
+        self.self_value.extend(other.self_value);
+        self.total.extend(other.total);
+        self
+    }
+
     fn add(mut self, other: &Flat) -> Flat {
         let columns = self.self_value.iter_mut().chain(&mut self.total);
         for (column, other) in columns.zip(other.self_value.iter().chain(&other.total)) {

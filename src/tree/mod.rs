@@ -25,6 +25,7 @@ mod path;
 mod paths;
 mod prefixes;
 mod sequences;
+mod series;
 mod shares;
 mod split;
 
@@ -42,6 +43,7 @@ pub use partition::Shape;
 pub use path::{HeaviestPath, PathRow, along_path, heaviest_path};
 pub use paths::{NodeId, TreeNode};
 pub use sequences::{Fraction, Sequence, SequenceSearch, Sequences, sequences};
+pub use series::Series;
 
 use crate::parallel;
 use crate::profile::{Column, FrameId, Profile, StackId};
@@ -54,7 +56,7 @@ pub struct Subject<'p> {
     pub keys: Keys,
     /// For each series, the value of every stack. The first series is shown and sorted by; further ones
     /// are other metrics, or the old side of a comparison.
-    pub series: Vec<Column<StackId, i64>>,
+    pub series: Vec<Series<'p>>,
     /// The calls by key, if the profile holds calls instead of stacks.
     pub calls: Option<KeyCalls>,
 }
@@ -64,8 +66,9 @@ impl<'p> Subject<'p> {
     pub fn new(profile: &'p Profile, by: &By, metrics: &[usize]) -> Self {
         // Some hundred thousand rows are worth a thread.
         let least = 1 + 200_000 / (profile.samples.len() + 1);
+        let of_metric = Series::of_metrics(profile);
         let series = parallel::ranges(metrics.len(), least, |some| {
-            metrics[some].iter().map(|&metric| profile.value_by_stack(metric)).collect::<Vec<_>>()
+            metrics[some].iter().map(|&metric| of_metric(metric)).collect::<Vec<_>>()
         });
         let series = series.into_iter().flatten().collect();
         let keys = Keys::new(profile, by);
@@ -102,7 +105,7 @@ impl<'p> Subject<'p> {
 
     /// For each series, the value of the samples without a stack.
     pub fn no_stack(&self) -> Vec<i64> {
-        let empty = |series: &Column<StackId, i64>| {
+        let empty = |series: &Series<'_>| {
             self.profile.stacks.ids().filter(|&id| self.frames(id).is_empty()).map(|id| series[id]).sum()
         };
         self.series.iter().map(empty).collect()

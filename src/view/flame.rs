@@ -5,7 +5,7 @@ use std::cell::Cell;
 use hashbrown::HashMap;
 
 use crate::pattern::Patterns;
-use crate::profile::{Column, FrameId, Id, Profile};
+use crate::profile::{Column, FrameId, Id, Profile, StackId};
 use crate::report::{ColorGroup, Direction, Flame, FlameNode, Name};
 use crate::tree::{KeyId, NodeId, Shape, Subject, TreeNode, call_tree, flat, inverted_tree};
 use crate::view::groups::{Owned, first_frames, groups, owned};
@@ -124,8 +124,8 @@ impl<'p> FlameSubject<'p> {
         let mut subject = scope.subject(profile);
         let signed = subject.series[0].iter().any(|&value| value < 0);
         if signed {
-            let widths = subject.series[0].map(|value| value.abs());
-            subject.series.push(widths);
+            let widths: Column<StackId, i64> = subject.series[0].iter().map(|value| value.abs()).collect();
+            subject.series.push(widths.into());
         }
         let width = if signed { subject.series.len() - 1 } else { 0 };
         FlameSubject { subject, width }

@@ -33,8 +33,9 @@ use crate::cli::terminal::failure::hinted;
 use crate::cli::terminal::target::Target;
 use crate::compare::{CompareError, CompareOptions, Compared, compare};
 use crate::filter::Stages;
-use crate::load::{Combine, Error, Request, Sides, sides};
+use crate::load::{Combine, Error, Request, SideInput, Sides, sides};
 use crate::output::{Explain, evidence_notes};
+use crate::parallel;
 use crate::profile::LoadOptions;
 use crate::report::{Diff, DiffOutcome, Message, Name, Report};
 use crate::source::is_url;
@@ -274,11 +275,14 @@ impl DiffCommand {
                 return Err(hinted(message, "prof top -f json has the numbers to check"));
             }
         }
-        for input in sides.all() {
-            let named = |text: String| format!("{}: {text}", input.name);
-            self.warn(
-                &unfit_to_compare(&input.profile, input.metric).into_iter().map(named).collect::<Vec<_>>(),
-            );
+        let inputs: Vec<&SideInput> = sides.all().collect();
+        let unfit = parallel::ranges(inputs.len(), 1, |some| {
+            let unfit = inputs[some].iter().map(|input| unfit_to_compare(&input.profile, input.metric));
+            unfit.collect::<Vec<_>>()
+        });
+        for (input, unfit) in inputs.iter().zip(unfit.concat()) {
+            let named = unfit.into_iter().map(|text| format!("{}: {text}", input.name));
+            self.warn(&named.collect::<Vec<_>>());
         }
         self.note(requirement.note(sides.all().map(|input| &input.profile), by).as_slice());
         Ok(())

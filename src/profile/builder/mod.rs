@@ -1,6 +1,7 @@
 //! Building profiles: readers and transforms fill a [`ProfileBuilder`], which produces a [`Profile`].
 
 mod calls;
+mod columns;
 mod kinds;
 mod shared;
 mod symbols;
@@ -9,6 +10,7 @@ use std::sync::Arc;
 
 use hashbrown::HashMap;
 
+pub(crate) use columns::RunColumns;
 pub(crate) use kinds::LabelKinds;
 use shared::BuilderTables;
 pub use shared::SharedTables;

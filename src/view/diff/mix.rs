@@ -510,7 +510,7 @@ impl<'p> Finder<'_, 'p> {
             for (row, &value) in values.iter().enumerate() {
                 sums[profile.samples.stack[row]] += value as f64 * factors[found.of_row[row] as usize];
             }
-            subject.series.push(sums.map(|sum| sum.round() as i64));
+            subject.series.push(sums.map(|sum| sum.round() as i64).into());
         }
         subject.series.extend(self.subject.series[self.runs()..].iter().cloned());
         subject

@@ -12,7 +12,7 @@ use crate::report::{DiffSide, OutlierRow, Outliers, PartOfWhole};
 use crate::stats::compare::Hypothesis;
 use crate::stats::effective::heap_unit;
 use crate::stats::{CountKind, Incomparable, TestOptions, Verdict};
-use crate::tree::{Flat, KeyId, Subject, flat};
+use crate::tree::{Flat, KeyId, Series, Subject, flat};
 use crate::view::Scope;
 use crate::view::diff::options::{DiffOptions, DiffSides};
 use crate::view::diff::sample_size::{Recorded, SampleSize, heap_variances, sample_size};
@@ -52,7 +52,8 @@ pub fn outliers(profile: &Profile, scope: &Scope, key: &str) -> Result<Outliers,
         |heap| SampleSize::ByVariance(heap.scale),
     );
     let (tested, others) = choose(profile, metric, &of_set, size, variances);
-    subject.series = series(profile, metric, &of_set, &tested, !others.is_empty(), variances);
+    let columns = series(profile, metric, &of_set, &tested, !others.is_empty(), variances);
+    subject.series = columns.into_iter().map(Series::from).collect();
     let runs = subject.series.len() - usize::from(variances.is_some());
     let mut search = Search {
         counted: flat(&subject),

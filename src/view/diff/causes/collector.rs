@@ -5,7 +5,7 @@ use hashbrown::HashMap;
 use crate::pattern::{is_collector, is_runtime};
 use crate::profile::Id;
 use crate::report::{CauseKind, DiffCause};
-use crate::tree::KeyId;
+use crate::tree::{KeyId, Series};
 use crate::view::diff::causes::flow::Flow;
 use crate::view::diff::causes::kinds::name;
 
@@ -48,7 +48,7 @@ fn largest_allocator(flow: &Flow<'_, '_>) -> Option<usize> {
         let keys: Vec<KeyId> = subject.stack_keys(stack).collect();
         let Some(at) = keys.iter().rposition(|&key| key == allocates) else { continue };
         let Some(user) = keys[..at].iter().rev().find(|&&key| !is_runtime(key)) else { continue };
-        let sum = |series: &[crate::profile::Column<_, i64>]| -> i64 {
+        let sum = |series: &[Series<'_>]| -> i64 {
             series.iter().map(|values| values[stack]).fold(0, i64::saturating_add)
         };
         let profiles = old + flow.comparison.profiles.1;

@@ -2,6 +2,7 @@
 
 use crate::load::metrics::{MetricKey, check_metrics, metrics_wanted, note_of_default, refuse_too_large};
 use crate::load::pair::read_both;
+use crate::load::paths::InputPath;
 use crate::load::read::{Kept, ReadInputs};
 use crate::load::together::Unmerged;
 use crate::load::{Error, Request};
@@ -68,7 +69,7 @@ pub fn builds(requests: &[&Request]) -> Result<Vec<Side>, Error> {
     first.fetch(&lists)?;
     let read = match requests {
         [old, new] => {
-            let (old, new) = read_both(old, new, read_side)?;
+            let (old, new) = read_both(old, new, read_paths)?;
             vec![old, new?]
         }
         _ => requests.iter().map(|request| read_side(request)).collect::<Result<Vec<_>, Error>>()?,
@@ -133,7 +134,13 @@ struct ReadSide {
 
 /// Reads a side.
 fn read_side(side: &Request) -> Result<ReadSide, Error> {
-    let read = side.with_sizes().read(Kept::Each, |count| side.combine.sampling.order(count))?;
+    read_paths(side, side.paths()?)
+}
+
+/// Reads a side whose inputs are listed.
+fn read_paths(side: &Request, paths: Vec<InputPath>) -> Result<ReadSide, Error> {
+    let order = |count| side.combine.sampling.order(count);
+    let read = side.with_sizes().read(&paths, Kept::Each, order)?;
     ReadSide::new(side, read)
 }
 

@@ -1,30 +1,34 @@
 //! Reads two sides at once.
 
+use crate::load::paths::InputPath;
 use crate::load::{Error, Request};
 use crate::parallel;
 
-/// Reads two sides, at once if that is faster. Without the first, the second is not needed.
+/// Reads two sides, at once if that is faster; `read` gets the inputs of a side, which are listed once. Without the first side, the
+/// second is not needed.
 pub(super) fn read_both<T: Send>(
     one: &Request,
     other: &Request,
-    read: impl Fn(&Request) -> Result<T, Error> + Sync,
+    read: impl Fn(&Request, Vec<InputPath>) -> Result<T, Error> + Sync,
 ) -> Result<(T, Result<T, Error>), Error> {
-    if parallel::processors() > 1 && are_of_similar_size(one, other) {
+    let paths = one.paths()?;
+    let other_paths = match other.paths() {
+        Ok(paths) => paths,
+        Err(error) => return Ok((read(one, paths)?, Err(error))),
+    };
+    if parallel::processors() > 1 && are_of_similar_size(&paths, &other_paths) {
         let other = Request { observer: one.observer.clone(), ..other.clone() };
-        let (one, other) = parallel::both(|| read(one), || read(&other));
+        let (one, other) = parallel::both(|| read(one, paths), || read(&other, other_paths));
         return Ok((one?, other));
     }
-    Ok((read(one)?, read(other)))
+    Ok((read(one, paths)?, read(other, other_paths)))
 }
 
 /// Whether two processors that read one side each take about as long. Otherwise it is better to use both for one side
 /// after the other.
-fn are_of_similar_size(old: &Request, new: &Request) -> bool {
-    let size = |side: &Request| {
-        let paths = side.paths().ok()?;
-        Some(paths.iter().map(|path| path.origin.size()).fold(0, u64::saturating_add))
-    };
-    let (Some(old), Some(new)) = (size(old), size(new)) else { return false };
+fn are_of_similar_size(old: &[InputPath], new: &[InputPath]) -> bool {
+    let size = |paths: &[InputPath]| paths.iter().map(|path| path.origin.size()).fold(0, u64::saturating_add);
+    let (old, new) = (size(old), size(new));
     old.min(new) >= old.max(new) / SIMILAR
 }
 
@@ -46,7 +50,10 @@ mod tests {
         let broken = file("broken.folded", "main;work\n");
         let small = file("small.folded", "main;work 3\n");
         let large = file("large.folded", &"main;work 3\n".repeat(9));
-        let total = |request: &Request| Ok(request.load()?.profile.meta.metrics[0].total);
+        let total = |request: &Request, paths: Vec<InputPath>| {
+            assert_eq!(paths.len(), 1);
+            Ok(request.load()?.profile.meta.metrics[0].total)
+        };
         for (one, other, expected) in
             [(&small, &small, [3, 3]), (&small, &large, [3, 27]), (&large, &small, [27, 3])]
         {

@@ -41,14 +41,14 @@ pub(super) enum Kept {
 }
 
 impl Request {
-    /// Reads the inputs that `order` chooses: given the number of inputs, it returns their order and how many
+    /// Reads those of the inputs that `order` chooses: given their number, it returns their order and how many
     /// to read. The result has at least one profile.
     pub(super) fn read(
         &self,
+        paths: &[InputPath],
         kept: Kept,
         order: impl FnOnce(usize) -> (Vec<usize>, usize),
     ) -> Result<ReadInputs, Error> {
-        let paths = self.paths()?;
         let (order, most) = order(paths.len());
         let files: Vec<&str> = order.iter().take(most).map(|&number| &*paths[number].name).collect();
         self.observer.begin(&files);
@@ -56,7 +56,7 @@ impl Request {
             return Err(Error::NoSourceMap(missing.clone()));
         }
         let scripts = Scripts::new(&self.symbols.source_maps, self.symbols.wanted);
-        let read = Reader { request: self, paths: &paths, scripts: &scripts, kept }.read_order(order, most);
+        let read = Reader { request: self, paths, scripts: &scripts, kept }.read_order(order, most);
         self.observer.end();
         let mut read =
             read.map_err(|(number, error)| Error::Input { name: paths[number].name.clone(), error })?;
@@ -68,7 +68,7 @@ impl Request {
             return Err(Error::NoProfile(self.names()));
         }
         let numbers: Vec<usize> = read.metas.iter().map(|(number, _)| *number).collect();
-        let skipped = SkippedInputs::of(mem::take(&mut read.skipped), &numbers, &paths, self.skip_broken)?;
+        let skipped = SkippedInputs::of(mem::take(&mut read.skipped), &numbers, paths, self.skip_broken)?;
         self.symbols.apply(read.profiles(), &self.observer)?;
         read.tell(&scripts);
         self.observer.step("symbols");

@@ -5,6 +5,7 @@ use crate::load::metrics::{
     MetricKey, check_metrics, default_metric, metrics_wanted, note_of_default, refuse_too_large,
 };
 use crate::load::pair::read_both;
+use crate::load::paths::InputPath;
 use crate::load::read::{Kept, ReadInputs};
 use crate::load::{Error, Request};
 use crate::profile::{Meta, Metric, Profile};
@@ -37,13 +38,13 @@ pub struct Unmerged(pub(super) ReadInputs);
 impl Request {
     /// Loads the inputs, looks up names for their addresses, combines them, and finds the metrics to show.
     pub fn load(&self) -> Result<Loaded, Error> {
-        self.merge(self.read_inputs()?)
+        self.merge(self.read_inputs(&self.paths()?)?)
     }
 
     /// Reads the inputs, and looks up names for their addresses.
-    fn read_inputs(&self) -> Result<Unmerged, Error> {
+    fn read_inputs(&self, paths: &[InputPath]) -> Result<Unmerged, Error> {
         let kept = if self.combine.chooses() { Kept::Each } else { Kept::Sum };
-        self.read(kept, |count| self.combine.order(count)).map(Unmerged)
+        self.read(paths, kept, |count| self.combine.order(count)).map(Unmerged)
     }
 
     /// Reads these inputs and those of an old side, which need not have the same metrics: at once if that is faster. Without
@@ -54,11 +55,12 @@ impl Request {
         old: &Request,
         tested: bool,
     ) -> Result<(Unmerged, Result<Unmerged, Error>), Error> {
-        read_both(self, old, |request| {
+        read_both(self, old, |request, paths| {
             if !tested {
-                return request.read_inputs();
+                return request.read_inputs(&paths);
             }
-            request.with_sizes().read(Kept::Each, |count| request.combine.order(count)).map(Unmerged)
+            let order = |count| request.combine.order(count);
+            request.with_sizes().read(&paths, Kept::Each, order).map(Unmerged)
         })
     }
 

@@ -20,6 +20,17 @@ impl<T> Default for ById<T> {
 }
 
 impl<T> ById<T> {
+    /// No rows yet, with space for so many.
+    pub(super) fn with_capacity(rows: usize) -> Self {
+        ById { consecutive: Vec::with_capacity(rows), others: HashMap::new() }
+    }
+
+    /// Removes all rows, but keeps the memory.
+    pub(super) fn clear(&mut self) {
+        self.consecutive.clear();
+        self.others.clear();
+    }
+
     /// Inserts a row; returns false if the id is taken.
     pub(super) fn insert(&mut self, id: u64, row: T) -> bool {
         if self.get(id).is_some() {

@@ -71,7 +71,8 @@ impl Batch {
         Batch::new(self.stacks.hasher())
     }
 
-    fn clear(&mut self) {
+    /// Removes all samples, but keeps the memory.
+    pub(super) fn clear(&mut self) {
         self.stacks.clear();
         self.values.clear();
         self.labels.clear();
@@ -87,15 +88,16 @@ const MOST_SIZES: usize = 1 << 16;
 pub(super) struct Collector {
     pub(super) builder: ProfileBuilder,
     pub(super) stacks: RawStacks,
-    found: LookUp,
+    pub(super) found: LookUp,
     /// The memory used by the stacks.
     reservation: Reservation,
 }
 
 impl Collector {
-    pub(super) fn new(builder: ProfileBuilder) -> Self {
+    /// A collector into `builder`, with empty `stacks`.
+    pub(super) fn new(builder: ProfileBuilder, stacks: RawStacks, found: LookUp) -> Self {
         let reservation = builder.options().budget.reservation();
-        Collector { builder, stacks: RawStacks::new(), found: LookUp::default(), reservation }
+        Collector { builder, stacks, found, reservation }
     }
 
     /// Adds the samples of a batch, each with `width` values, and clears it. Fails if there are too many stacks

@@ -37,6 +37,12 @@ impl RawLocations {
         self.rows.capacity() * size_of::<RawLocation>() + self.lines.capacity() * size_of::<LineMessage>()
     }
 
+    /// Removes everything, but keeps the memory.
+    pub(super) fn clear(&mut self) {
+        self.rows.clear();
+        self.lines.clear();
+    }
+
     /// Adds the location encoded as `bytes`, which is at offset `at` of the file.
     pub(super) fn add(&mut self, bytes: &[u8], at: u64) -> Result<(), WireError> {
         let mut row = RawLocation { id: 0, mapping: 0, address: 0, end: 0, at };
@@ -87,7 +93,8 @@ impl RawLocations {
         functions: &ById<Option<FunctionId>>,
     ) -> Result<Locations, ParseError> {
         let frames = Vec::with_capacity(self.lines.len());
-        let mut locations = Locations { by_id: ById::default(), frames, longest: 0 };
+        let by_id = ById::with_capacity(self.rows.len());
+        let mut locations = Locations { by_id, frames, longest: 0 };
         let mut unknown_mapping = 0;
         let mut start = 0;
         for row in &self.rows {

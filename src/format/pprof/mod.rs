@@ -1,6 +1,7 @@
 //! pprof: the protobuf format of Go and of most continuous profilers
 //! (<https://github.com/google/pprof/blob/main/proto/profile.proto>).
 
+mod buffers;
 mod by_id;
 mod collect;
 mod expand;

@@ -225,6 +225,17 @@ impl RawStacks {
         RawStacks { slots: Vec::new(), ..self }
     }
 
+    /// Removes all stacks, but keeps the memory.
+    pub(super) fn clear(&mut self) {
+        self.bytes.clear();
+        self.end.clear();
+        self.first_seen.steps.clear();
+        self.first_seen.last = FirstSeen::default();
+        self.slots.fill(FREE);
+        // There are none after `finish`.
+        self.slots.resize(self.slots.len().max(SLOTS), FREE);
+    }
+
     /// The approximate memory usage in bytes.
     pub(super) fn size(&self) -> usize {
         self.bytes.capacity()

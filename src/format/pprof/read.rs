@@ -6,6 +6,7 @@
 
 use prost::Message;
 
+use crate::format::pprof::buffers::Buffers;
 use crate::format::pprof::collect::{Batch, Collecting, Collector};
 use crate::format::pprof::expand::{Expander, expand_all};
 use crate::format::pprof::messages::{FunctionMessage, LabelMessage, ValueType};
@@ -15,12 +16,15 @@ use crate::format::pprof::tables::Tables;
 use crate::format::wire::{Field, Value, Wire, WireError, push_varint};
 use crate::format::{LoadError, ParseError, Source};
 use crate::profile::{
-    Id, LabelKinds, LabelValue, LoadOptions, Meta, Period, Profile, ProfileBuilder, Reservation, StringId,
+    Id, LabelKinds, LabelValue, LoadOptions, Meta, Period, Profile, ProfileBuilder, Reservation,
+    SharedTables, StringId,
 };
 
 /// Reads a profile.
 pub(super) fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError> {
-    let mut reader = PprofReader::new(options, source.may_use_threads());
+    let shared = source.tables().cloned();
+    let buffers = shared.as_ref().map(SharedTables::take_buffers).unwrap_or_default();
+    let mut reader = PprofReader::new(options, source.may_use_threads(), buffers);
     loop {
         let at = source.position();
         let mut wire = Wire::new(source.bytes());
@@ -48,7 +52,11 @@ pub(super) fn read(source: &mut Source, options: LoadOptions) -> Result<Profile,
         }
     }
     reader.tables.end = source.position();
-    reader.finish(source)
+    let (profile, buffers) = reader.finish(source)?;
+    if let (Some(shared), Some(buffers)) = (shared, buffers.emptied()) {
+        shared.keep_buffers(buffers);
+    }
+    Ok(profile)
 }
 
 /// Everything read so far.
@@ -94,6 +102,9 @@ impl Wanted {
     }
 }
 
+/// From this size in bytes on, memory that is only needed for adding stacks is freed before they are expanded.
+const LARGE: usize = 8 << 20;
+
 const DROP_FRAMES: usize = 7;
 const KEEP_FRAMES: usize = 8;
 const TIME: usize = 9;
@@ -102,16 +113,17 @@ const PERIOD: usize = 12;
 const DEFAULT_METRIC: usize = 14;
 
 impl PprofReader {
-    fn new(options: LoadOptions, may_use_threads: bool) -> Self {
+    fn new(options: LoadOptions, may_use_threads: bool, buffers: Buffers) -> Self {
         let (wants, reservation) = (Wanted::of(&options), options.budget.reservation());
-        let collector = Collector::new(ProfileBuilder::new(NAME, options));
+        let Buffers { batch, stacks, found, tables } = buffers;
+        let collector = Collector::new(ProfileBuilder::new(NAME, options), stacks, found);
         PprofReader {
-            batch: Batch::new(collector.stacks.hasher()),
+            batch,
             collecting: Some(Collecting::OnReader(Box::new(collector))),
             may_use_threads,
             wants,
             skipped: None,
-            tables: Tables::default(),
+            tables,
             metrics: Vec::new(),
             width: None,
             samples: 0,
@@ -238,13 +250,14 @@ impl PprofReader {
         Err(ParseError::at_byte(NAME, at, message))
     }
 
-    fn finish(mut self, source: &mut Source) -> Result<Profile, LoadError> {
+    /// The profile, and the buffers, which still have their contents.
+    fn finish(mut self, source: &mut Source) -> Result<(Profile, Buffers), LoadError> {
         self.hand_over(false)?;
         self.check_that_it_is_a_profile()?;
         let Some(collecting) = self.collecting.take() else {
             return Err(ParseError::whole(NAME, "the samples could not be collected").into());
         };
-        let Collector { mut builder, stacks, .. } = collecting.finish()?;
+        let Collector { mut builder, mut stacks, found, .. } = collecting.finish()?;
         self.tables.end_strings(&mut builder);
         self.name_metrics(&mut builder)?;
         self.describe(&mut builder.meta)?;
@@ -259,7 +272,9 @@ impl PprofReader {
             builder.map_label_strings(|index| ids.get(index.index()).copied().unwrap_or_default());
         }
         let locations = tables.expand(&mut builder)?;
-        let stacks = stacks.finish();
+        if stacks.size() > LARGE {
+            stacks = stacks.finish();
+        }
         let are_distinct = !builder.shares_tables() && stacks.differ_in_ids() && locations.are_distinct();
         let profile = if are_distinct {
             let all = expand_all(&stacks, &locations, &builder.options().budget)?;
@@ -268,7 +283,8 @@ impl PprofReader {
             let mut expander = Expander::new(&stacks, &locations);
             builder.finish_provisional(stacks.len(), |_, number, frames| expander.expand(number, frames))?
         };
-        Ok(profile.map_err(|error| ParseError::whole(NAME, error.to_string()))?)
+        let profile = profile.map_err(|error| ParseError::whole(NAME, error.to_string()))?;
+        Ok((profile, Buffers { batch: self.batch, stacks, found, tables }))
     }
 
     /// Other protobuf messages can start like a profile.

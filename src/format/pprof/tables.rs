@@ -34,11 +34,26 @@ impl Tables {
     /// The approximate memory usage in bytes.
     pub(super) fn size(&self) -> usize {
         self.bytes.capacity()
+            + self.text.capacity()
             + self.text_end.capacity() * size_of::<usize>()
             + self.mappings.size()
             + self.functions.size()
             + self.functions_without_id.capacity() * size_of::<FunctionMessage>()
             + self.locations.size()
+    }
+
+    /// Removes everything, but keeps the memory.
+    pub(super) fn clear(&mut self) {
+        if !self.text.is_empty() {
+            self.bytes = std::mem::take(&mut self.text).into_bytes();
+        }
+        self.bytes.clear();
+        self.text_end.clear();
+        self.mappings.clear();
+        self.functions.clear();
+        self.functions_without_id.clear();
+        self.locations.clear();
+        self.end = 0;
     }
 
     pub(super) fn string(&mut self, bytes: &[u8]) {
@@ -204,7 +219,7 @@ impl Tables {
     }
 
     fn make_functions(&self, builder: &mut ProfileBuilder) -> Result<ById<Option<FunctionId>>, ParseError> {
-        let mut ids = ById::default();
+        let mut ids = ById::with_capacity(self.functions.len());
         for (id, function) in self.functions.in_order() {
             let name = self.text(function.name)?;
             let name = if name.is_empty() { self.text(function.system_name)? } else { name };

@@ -222,7 +222,12 @@ impl Source {
         self.tables = Some(tables);
     }
 
-    /// The tables that the profile may share with others. A reader that uses them takes them.
+    /// The tables that the profile may share with others.
+    pub fn tables(&self) -> Option<&SharedTables> {
+        self.tables.as_ref()
+    }
+
+    /// The same. A reader that uses them takes them.
     pub fn take_tables(&mut self) -> Option<SharedTables> {
         self.tables.take()
     }

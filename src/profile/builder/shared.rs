@@ -1,5 +1,6 @@
 //! Tables that several profiles share.
 
+use std::any::Any;
 use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -18,6 +19,8 @@ pub struct SharedTables(Arc<Mutex<Home>>);
 struct Home {
     tables: Tables,
     has_remains: bool,
+    /// What the reader of the profiles fills again and again.
+    buffers: Option<Box<dyn Any + Send>>,
 }
 
 /// Tables of names and stacks while they are being filled.
@@ -35,9 +38,13 @@ impl Tables {
 }
 
 impl SharedTables {
-    /// Ends sharing: gives these profiles their tables.
+    /// Ends sharing: gives these profiles their tables, and frees everything else.
     pub fn give_to<'p>(&self, profiles: impl Iterator<Item = &'p mut Profile>) {
-        let Tables { symbols, stacks } = std::mem::take(&mut self.home().tables);
+        let Tables { symbols, stacks } = {
+            let mut home = self.home();
+            home.buffers = None;
+            std::mem::take(&mut home.tables)
+        };
         let (symbols, stacks) = (Arc::new(symbols.symbols), Arc::new(stacks.stacks));
         for profile in profiles {
             (profile.symbols, profile.stacks) = (symbols.clone(), stacks.clone());
@@ -47,6 +54,17 @@ impl SharedTables {
     /// Whether the tables may have rows of an input that could not be read.
     pub fn has_remains(&self) -> bool {
         self.home().has_remains
+    }
+
+    /// The buffers that a reader has left here; new ones if there are none of this type.
+    pub fn take_buffers<B: Any + Default>(&self) -> B {
+        let kept = self.home().buffers.take().and_then(|kept| (kept as Box<dyn Any>).downcast().ok());
+        kept.map(|kept| *kept).unwrap_or_default()
+    }
+
+    /// Leaves buffers for the next profile that is read.
+    pub fn keep_buffers<B: Any + Send>(&self, buffers: B) {
+        self.home().buffers = Some(Box::new(buffers));
     }
 
     fn home(&self) -> MutexGuard<'_, Home> {

@@ -12,7 +12,7 @@ use crate::report::{BudgetReport, Diff, DiffSide, Folded, Message, Name};
 use crate::stats::{Incomparable, TestOptions};
 use crate::transform::{
     AlignError, AlignedInput, GivenError, Marks, MatchMethod, MatchOptions, Matching, align_owned,
-    fold_leaves, foldable,
+    fold_leaves, foldable, stacks_by_row,
 };
 use crate::tree::By;
 use crate::view::{
@@ -126,6 +126,7 @@ pub fn compare(
     // With a column per run, a second copy of the values would double the memory of the comparison.
     let notes_of_fold = stages.notes;
     drop(stages.profile);
+    let whole = stacks_by_row(whole);
     observer.step("combine the sides");
     let filtered = filters.clone().without(FilterKind::Fold).apply_by(whole, by)?;
     observer.step("filter");

@@ -134,13 +134,13 @@ struct ReadSide {
 
 /// Reads a side.
 fn read_side(side: &Request) -> Result<ReadSide, Error> {
-    read_paths(side, side.paths()?)
+    read_paths(side, &side.paths()?)
 }
 
 /// Reads a side whose inputs are listed.
-fn read_paths(side: &Request, paths: Vec<InputPath>) -> Result<ReadSide, Error> {
+fn read_paths(side: &Request, paths: &[InputPath]) -> Result<ReadSide, Error> {
     let order = |count| side.combine.sampling.order(count);
-    let read = side.with_sizes().read(&paths, Kept::Each, order)?;
+    let read = side.with_sizes().read(paths, Kept::Each, order)?;
     ReadSide::new(side, read)
 }
 

@@ -9,19 +9,19 @@ use crate::parallel;
 pub(super) fn read_both<T: Send>(
     one: &Request,
     other: &Request,
-    read: impl Fn(&Request, Vec<InputPath>) -> Result<T, Error> + Sync,
+    read: impl Fn(&Request, &[InputPath]) -> Result<T, Error> + Sync,
 ) -> Result<(T, Result<T, Error>), Error> {
     let paths = one.paths()?;
     let other_paths = match other.paths() {
         Ok(paths) => paths,
-        Err(error) => return Ok((read(one, paths)?, Err(error))),
+        Err(error) => return Ok((read(one, &paths)?, Err(error))),
     };
     if parallel::processors() > 1 && are_of_similar_size(&paths, &other_paths) {
         let other = Request { observer: one.observer.clone(), ..other.clone() };
-        let (one, other) = parallel::both(|| read(one, paths), || read(&other, other_paths));
+        let (one, other) = parallel::both(|| read(one, &paths), || read(&other, &other_paths));
         return Ok((one?, other));
     }
-    Ok((read(one, paths)?, read(other, other_paths)))
+    Ok((read(one, &paths)?, read(other, &other_paths)))
 }
 
 /// Whether two processors that read one side each take about as long. Otherwise it is better to use both for one side
@@ -50,7 +50,7 @@ mod tests {
         let broken = file("broken.folded", "main;work\n");
         let small = file("small.folded", "main;work 3\n");
         let large = file("large.folded", &"main;work 3\n".repeat(9));
-        let total = |request: &Request, paths: Vec<InputPath>| {
+        let total = |request: &Request, paths: &[InputPath]| {
             assert_eq!(paths.len(), 1);
             Ok(request.load()?.profile.meta.metrics[0].total)
         };

@@ -57,10 +57,10 @@ impl Request {
     ) -> Result<(Unmerged, Result<Unmerged, Error>), Error> {
         read_both(self, old, |request, paths| {
             if !tested {
-                return request.read_inputs(&paths);
+                return request.read_inputs(paths);
             }
             let order = |count| request.combine.order(count);
-            request.with_sizes().read(&paths, Kept::Each, order).map(Unmerged)
+            request.with_sizes().read(paths, Kept::Each, order).map(Unmerged)
         })
     }
 

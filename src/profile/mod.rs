@@ -188,6 +188,8 @@ pub struct Meta {
     pub holds_spans: bool,
     /// Whether values were divided by the number of threads that were running.
     pub is_latency: bool,
+    /// Whether samples were taken at intervals of elapsed time, although the metric does not say so.
+    pub by_clock: bool,
     /// What the recorder says that went wrong while it recorded.
     pub faults: Faults,
     /// Warnings about the input, for the user.

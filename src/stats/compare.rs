@@ -151,11 +151,11 @@ impl Comparison {
 /// [`Incomparable`].
 pub fn compare(counts: &SampleCounts, options: &TestOptions) -> Result<Comparison, Incomparable> {
     check(counts, options)?;
-    let design = Design {
-        totals: profiles(counts).map(|profile| profile.self_counts.iter().sum()).collect(),
-        old: counts.old.len(),
-        per_run: options.normalize == Normalization::Run,
-    };
+    let totals = profiles(counts).map(|profile| profile.self_counts.iter().sum()).collect();
+    let mut design = Design::new(totals, counts.old.len(), options.normalize == Normalization::Run);
+    if matches!(options.normalize, Normalization::Core | Normalization::Total) {
+        design = design.with_even_runs();
+    }
     let mut comparison = Comparison {
         hypotheses: Vec::new(),
         removed: Vec::new(),

@@ -19,18 +19,13 @@ pub struct RunCounts {
     pub unit: f64,
 }
 
-impl RunCounts {
-    /// The mean count of a profile.
-    pub(super) fn mean(&self) -> f64 {
-        self.counts.iter().sum::<f64>() / self.counts.len().max(1) as f64
-    }
-}
-
 /// The number of profiles per side, and the size of each.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Design {
-    /// The total of every profile, old ones first, in the unit of [`RunCounts::unit`].
+    /// The total of every profile, old ones first, in the unit of [`RunCounts::unit`], times its weight.
     pub totals: Vec<f64>,
+    /// How much of the samples of each profile counts, from 0 to 1.
+    pub weights: Vec<f64>,
     /// How many of them are old.
     pub old: usize,
     /// Whether runs are compared as they are: each is expected to hold the same amount. Otherwise, a run that recorded
@@ -38,7 +33,44 @@ pub struct Design {
     pub per_run: bool,
 }
 
+/// No run counts for more than so many typical ones of its side.
+const MOST_OF_TYPICAL: f64 = 2.0;
+
 impl Design {
+    /// Profiles with these totals, the first `old` of them old ones, whose samples all count.
+    pub fn new(totals: Vec<f64>, old: usize, per_run: bool) -> Self {
+        Design { weights: vec![1.0; totals.len()], totals, old, per_run }
+    }
+
+    /// The same, but of runs that are much longer than the others of their side, only a part counts. If a program was stopped for
+    /// seconds, or did other work, in one run, the samples of this run would outweigh all others, and the scatter would be that around
+    /// this run alone.
+    #[must_use]
+    pub fn with_even_runs(mut self) -> Self {
+        for side in self.sides() {
+            let mut sorted = self.totals[side.clone()].to_vec();
+            sorted.sort_by(f64::total_cmp);
+            let Some(typical) = sorted.get(sorted.len().saturating_sub(1) / 2) else { continue };
+            let most = typical * MOST_OF_TYPICAL;
+            for run in side.filter(|_| most > 0.0) {
+                if self.totals[run] > most {
+                    (self.weights[run], self.totals[run]) = (most / self.totals[run], most);
+                }
+            }
+        }
+        self
+    }
+
+    /// What counts of the samples of a function in every profile.
+    pub(super) fn weighted<'d>(&'d self, column: &'d RunCounts) -> impl Iterator<Item = f64> + 'd {
+        column.counts.iter().zip(&self.weights).map(|(count, weight)| count * weight)
+    }
+
+    /// The mean count of a profile.
+    pub(super) fn mean(&self, column: &RunCounts) -> f64 {
+        self.weighted(column).sum::<f64>() / column.counts.len().max(1) as f64
+    }
+
     /// The residual degrees of freedom: the number of profiles beyond one per side.
     pub fn residual(&self) -> usize {
         self.old.saturating_sub(1) + (self.totals.len() - self.old).saturating_sub(1)
@@ -55,12 +87,13 @@ impl Design {
 /// pure sampling, 4 is twice the scatter.
 pub fn pearson_dispersion(column: &RunCounts, design: &Design) -> f64 {
     let mut statistic = 0.0;
+    let count = |run: usize| column.counts[run] * design.weights[run];
     for side in design.sides() {
         let total: f64 = design.totals[side.clone()].iter().sum::<f64>() / column.unit;
         if side.len() < 2 || total <= 0.0 {
             continue;
         }
-        let sum: f64 = column.counts[side.clone()].iter().sum();
+        let sum: f64 = side.clone().map(count).sum();
         let share = sum / total;
         let mean = sum / side.len() as f64;
         for i in side {
@@ -72,7 +105,7 @@ pub fn pearson_dispersion(column: &RunCounts, design: &Design) -> f64 {
             };
             if expected > 0.0 {
                 let variance = expected * free;
-                statistic += (column.counts[i] - expected).powi(2) / variance.max(1e-12);
+                statistic += (count(i) - expected).powi(2) / variance.max(1e-12);
             }
         }
     }
@@ -186,4 +219,45 @@ fn sample_variance(values: &[f64]) -> f64 {
     let count = values.len() as f64;
     let mean = values.iter().sum::<f64>() / count;
     values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (count - 1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stats::compare::compare;
+    use crate::stats::{ProfileCounts, SampleCounts, SampleUnit, TestOptions};
+
+    #[test]
+    fn a_long_run_counts_for_two_typical_ones_of_its_side() {
+        let totals = vec![100.0, 900.0, 120.0, 50.0, 300.0, 0.0, 7.0];
+        let even = Design::new(totals, 3, false).with_even_runs();
+        assert_eq!(even.totals, [100.0, 240.0, 120.0, 14.0, 14.0, 0.0, 7.0]);
+        let column = RunCounts { counts: vec![10.0, 90.0, 12.0, 5.0, 30.0, 0.0, 7.0], unit: 1.0 };
+        let counts: Vec<f64> = even.weighted(&column).collect();
+        for (count, expected) in counts.into_iter().zip([10.0, 24.0, 12.0, 1.4, 1.4, 0.0, 7.0]) {
+            assert!((count - expected).abs() < 1e-9, "{count} {expected}");
+        }
+        // A side of one run may be of any length.
+        let alone = Design::new(vec![5.0, 5.0, 900.0], 2, false);
+        assert_eq!(alone.clone().with_even_runs(), alone);
+    }
+
+    #[test]
+    fn how_long_a_stopped_run_took_does_not_matter() {
+        let run = |number: usize, longer: f64| {
+            let count = |function: usize| longer * (40 + (number * 31 + function * 17) % 13) as f64;
+            let counts: Vec<f64> = (0..12).map(count).collect();
+            ProfileCounts { self_counts: counts.clone(), total_counts: counts }
+        };
+        let rows = |longer: f64| {
+            let old = (0..5).map(|number| run(number, 1.0)).collect();
+            let new = (5..10).map(|number| run(number, if number == 7 { longer } else { 1.0 })).collect();
+            let counts = SampleCounts { old, new, sample_unit: SampleUnit::Samples };
+            compare(&counts, &TestOptions::default()).unwrap().hypotheses
+        };
+        for (one, other) in rows(5.0).iter().zip(&rows(40.0)) {
+            assert!((one.log_ratio - other.log_ratio).abs() < 1e-9, "{one:?} {other:?}");
+            assert!((one.noise_factor - other.noise_factor).abs() < 1e-6, "{one:?} {other:?}");
+        }
+    }
 }

@@ -70,24 +70,25 @@ pub struct Lesson {
 pub fn learn(counts: &SampleCounts, per_run: bool) -> Result<Lesson, Incomparable> {
     check(counts, &TestOptions::default())?;
     let totals: Vec<f64> = profiles(counts).map(|profile| profile.self_counts.iter().sum()).collect();
-    let design = Design { old: totals.len(), totals, per_run };
+    let runs = totals.len();
+    let design = Design::new(totals, runs, per_run);
     let columns = columns(counts);
     let residual = design.residual();
-    let is_usable = |column: &&RunCounts| column.mean() >= FEWEST_SAMPLES;
+    let is_usable = |column: &&RunCounts| design.mean(column) >= FEWEST_SAMPLES;
     let (dispersions, means): (Vec<f64>, Vec<f64>) = columns
         .own
         .iter()
         .filter(is_usable)
-        .map(|column| (pearson_dispersion(column, &design), column.mean()))
+        .map(|column| (pearson_dispersion(column, &design), design.mean(column)))
         .unzip();
     let trend = dispersion_trend(&dispersions, &means, residual, (2.0 * residual as f64 + 4.0).min(20.0));
     let dispersion = trend.overdispersion.max(1.0);
     let all: f64 = design.totals.iter().sum();
     let variation = |column: &RunCounts| {
-        let moderated = trend.moderate(pearson_dispersion(column, &design), column.mean(), residual);
+        let moderated = trend.moderate(pearson_dispersion(column, &design), design.mean(column), residual);
         is_usable(&column).then(|| Variation {
             share: column.counts.iter().sum::<f64>() * column.unit / all,
-            variation: ((moderated - dispersion).max(0.0) / column.mean()).sqrt(),
+            variation: ((moderated - dispersion).max(0.0) / design.mean(column)).sqrt(),
             runs: column.counts.iter().filter(|count| **count > 0.0).count(),
         })
     };

@@ -360,7 +360,8 @@ impl Model {
     /// The standard error of the growth of the total, if runs are compared as they are.
     fn error_of_total(&self) -> f64 {
         let unit = self.unit_of_total;
-        let counts = self.design.totals.iter().map(|total| total / unit).collect();
+        let runs = self.design.totals.iter().zip(&self.design.weights);
+        let counts = runs.map(|(total, weight)| total / weight / unit).collect();
         self.test(&RunCounts { counts, unit }, CountKind::Total).standard_error
     }
 
@@ -370,8 +371,9 @@ impl Model {
     }
 
     pub(super) fn sums(&self, column: &RunCounts) -> SampleSums {
-        let (old, new) = column.counts.split_at(self.design.old);
-        SampleSums { old: old.iter().sum(), new: new.iter().sum() }
+        let mut counts = self.design.weighted(column);
+        let old = counts.by_ref().take(self.design.old).sum();
+        SampleSums { old, new: counts.sum() }
     }
 
     /// The share of all samples of both sides together.
@@ -421,7 +423,7 @@ impl Model {
         let used: Vec<&RunCounts> = own.iter().filter(|column| self.sums(column).all() >= 3.0).collect();
         let dispersions: Vec<f64> =
             used.iter().map(|column| pearson_dispersion(column, &self.design)).collect();
-        let means: Vec<f64> = used.iter().map(|column| column.mean()).collect();
+        let means: Vec<f64> = used.iter().map(|column| self.design.mean(column)).collect();
         let residual = self.design.residual();
         let replicated = self.design.old > 1 && self.design.totals.len() - self.design.old > 1;
         let most_freedom = if replicated { (2.0 * residual as f64 + 4.0).min(20.0) } else { 8.0 };
@@ -474,7 +476,7 @@ impl Model {
 
     fn replicate_factor(&self, column: &RunCounts, trend: Trend) -> f64 {
         let own = pearson_dispersion(column, &self.design);
-        trend.moderate(own, column.mean(), self.design.residual()).max(self.least_factor)
+        trend.moderate(own, self.design.mean(column), self.design.residual()).max(self.least_factor)
     }
 }
 

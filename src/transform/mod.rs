@@ -30,6 +30,7 @@ mod metrics;
 mod order;
 mod originals;
 mod rename;
+mod row_order;
 mod stacks;
 mod symbolize;
 mod times;
@@ -62,6 +63,7 @@ pub use metrics::pick_metrics;
 pub(crate) use order::samples_back;
 pub use originals::{Original, with_originals};
 pub use rename::{Rename, rename};
+pub(crate) use row_order::stacks_by_row;
 pub use stacks::{hide_stacks, show_stacks};
 #[cfg(test)]
 pub(crate) use symbolize::FRAMES_REBUILT;

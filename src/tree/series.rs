@@ -19,9 +19,12 @@ impl<'p> Series<'p> {
         let is_own = |(row, stack): (usize, &StackId)| stack.index() == row;
         let are_stacks =
             samples.len() == profile.stacks.len() && samples.stack.iter().enumerate().all(is_own);
-        move |metric| match are_stacks {
-            true => Series(Cow::Borrowed(&samples.values[metric])),
-            false => profile.value_by_stack(metric).into(),
+        move |metric| {
+            if are_stacks {
+                Series(Cow::Borrowed(&samples.values[metric]))
+            } else {
+                profile.value_by_stack(metric).into()
+            }
         }
     }
 
@@ -38,6 +41,15 @@ impl<'p> Series<'p> {
     /// The stacks with their values.
     pub fn enumerate(&self) -> impl Iterator<Item = (StackId, &i64)> {
         self.0.iter().enumerate().map(|(stack, value)| (StackId::new(stack), value))
+    }
+}
+
+impl<'s> IntoIterator for &'s Series<'_> {
+    type Item = &'s i64;
+    type IntoIter = std::slice::Iter<'s, i64>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
     }
 }
 

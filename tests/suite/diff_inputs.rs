@@ -260,6 +260,60 @@ fn a_pair_of_v8_profiles_has_its_largest_change_first_and_no_verdict() {
     assert!(!text.contains("95% CI"), "{text}");
 }
 
+/// What functions cost compared with unchanged code is known of such a pair, although no verdict is.
+#[test]
+fn a_base_can_be_rescaled_without_a_verdict() {
+    let folder = tempdir().unwrap();
+    let top = |[old, new]: [&str; 2]| {
+        let words = ["top", "-n", "1", "--normalize", "core", "--base", old, new];
+        let out = prof(folder.path(), &words).output().unwrap();
+        [out.stdout, out.stderr].map(|text| String::from_utf8(text).unwrap())
+    };
+    fs::write(folder.path().join("old.cpuprofile"), v8(100, 0)).unwrap();
+    fs::write(folder.path().join("new.cpuprofile"), v8(300, 3)).unwrap();
+    let [text, messages] = top(["old.cpuprofile", "new.cpuprofile"]);
+    assert!(text.contains(" hot ") && text.contains("(core)"), "{text}{messages}");
+    // Of waits for locks, nothing is known.
+    for run in 0..2 {
+        let waits = Recording { metric: "contentions", unit: "count", period: 1, run, ..USUAL };
+        write(&folder, &format!("{run}.pb"), &profile(waits, &PROGRAM));
+    }
+    let [text, messages] = top(["0.pb", "1.pb"]);
+    assert!(text.is_empty() && messages.contains("cannot find the unchanged code"), "{text}{messages}");
+}
+
+/// A program under py-spy that spends some of its time in `hot`, and waited for a processor in `waits`.
+fn py_spy(hot: u64, waits: usize) -> String {
+    let leaf = |number: usize| {
+        let count = 200 + (number as u64 * 37) % 50 + if number == waits { 150 } else { 0 };
+        format!("<module> (app.py:1);main (app.py:90);step_{number} (app.py:{}) {count}\n", 10 + number)
+    };
+    let leaves: String = (0..9).map(leaf).collect();
+    format!("{leaves}<module> (app.py:1);main (app.py:90);hot (app.py:5) {hot}\n")
+}
+
+/// While a program waits for a processor, py-spy finds it in the same function, again and again.
+#[test]
+fn a_pair_of_py_spy_profiles_has_no_verdict_but_several_runs_have() {
+    let folder = tempdir().unwrap();
+    for (side, hot) in [("old", 300), ("new", 900)] {
+        fs::create_dir(folder.path().join(side)).unwrap();
+        for run in 0..4 {
+            let path = folder.path().join(format!("{side}/{run}.folded"));
+            fs::write(path, py_spy(hot + 7 * run, 20)).unwrap();
+        }
+    }
+    fs::write(folder.path().join("waited.folded"), py_spy(300, 4)).unwrap();
+    for new in ["new/0.folded", "waited.folded"] {
+        let Answer { code, text, .. } = diff(folder.path(), &format!("old/0.folded {new}"));
+        assert_eq!(code, 0, "{text}");
+        assert!(text.contains("no verdict: profiles of this kind differ from run to run"), "{text}");
+    }
+    let Answer { code, text, .. } = diff(folder.path(), "old new");
+    assert_eq!(code, 1, "{text}");
+    assert!(text.contains("REGRESSED") && text.contains(" hot "), "{text}");
+}
+
 #[test]
 fn programs_that_share_only_their_runtime_are_refused() {
     let folder = tempdir().unwrap();

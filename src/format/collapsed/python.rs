@@ -36,7 +36,8 @@ fn place(text: &str) -> Option<PySpyFrame<'_>> {
     (is_name && is_python(file)).then_some(PySpyFrame { function, file, line })
 }
 
-/// Moves files and lines out of function names if the input is from py-spy; leaves other input unchanged.
+/// Moves files and lines out of function names if the input is from py-spy, which samples at intervals of elapsed time; leaves other
+/// input unchanged.
 pub(super) fn move_locations(profile: &mut Profile) {
     let before = profile.symbols.clone();
     let texts: Column<FunctionId, &str> = before.functions.ids().map(|id| before.function_name(id)).collect();
@@ -44,6 +45,7 @@ pub(super) fn move_locations(profile: &mut Profile) {
     if !is_by_py_spy(&texts, &places) {
         return;
     }
+    profile.meta.by_clock = true;
     let lines_run = are_executing_lines(&places);
     let symbols = Arc::make_mut(&mut profile.symbols);
     let mut kept: HashMap<(StringId, StringId), FunctionId> = HashMap::new();

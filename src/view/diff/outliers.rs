@@ -124,7 +124,9 @@ fn choose(
     }
     let whole: i64 = sums.values().map(|(sum, _)| sum).sum();
     let has_enough = |&(sum, variance): &(i64, f64)| match size {
-        SampleSize::Known(size) | SampleSize::Mean(size) => sum as f64 >= FEWEST_SAMPLES * size as f64,
+        SampleSize::Known(size) | SampleSize::Mean(size) | SampleSize::ByClock(size) => {
+            sum as f64 >= FEWEST_SAMPLES * size as f64
+        }
         SampleSize::ByVariance(scale) => {
             sum as f64 >= FEWEST_SAMPLES * heap_unit(sum as f64, variance * scale)
         }

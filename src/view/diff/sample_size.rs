@@ -16,6 +16,9 @@ pub enum SampleSize {
     /// code, but not how much runs of this kind differ: a V8 profile varies by far more than its number of samples
     /// suggests, because the compiler inlines other functions in each run.
     Mean(i64),
+    /// A constant amount, in a pair of profiles whose samples follow the clock: while the program waits for a processor, each of them
+    /// finds the same stack. How often that happened can be told from several runs only.
+    ByClock(i64),
     /// The profiles do not determine it.
     Unknown,
 }
@@ -24,7 +27,7 @@ impl SampleSize {
     /// How much of the metric makes one sample; 1 if that is not the same for all functions.
     pub(super) fn of_sample(self) -> f64 {
         match self {
-            SampleSize::Known(size) | SampleSize::Mean(size) => size as f64,
+            SampleSize::Known(size) | SampleSize::Mean(size) | SampleSize::ByClock(size) => size as f64,
             SampleSize::ByVariance(_) | SampleSize::Unknown => 1.0,
         }
     }
@@ -125,6 +128,8 @@ pub(super) struct Recorded {
     is_dependent: bool,
     /// Whether their own counts of samples, if there are any, are those that follow from the period.
     counts_agree: bool,
+    /// Whether this is a pair whose samples follow the clock.
+    is_pair_by_clock: bool,
     /// The mean time of a sample in a pair of profiles that count samples of unequal length.
     mean_time: Option<i64>,
 }
@@ -135,6 +140,8 @@ impl Recorded {
             profiles: profiles.len(),
             is_dependent: profiles.iter().any(|&(profile, metric)| is_dependent(profile, metric)),
             counts_agree: profiles.iter().all(|&(profile, metric)| counts_agree(profile, metric)),
+            is_pair_by_clock: profiles.len() == 2
+                && profiles.iter().any(|(profile, _)| profile.meta.by_clock),
             mean_time: mean_time(profiles),
         }
     }
@@ -156,6 +163,9 @@ pub(super) fn sample_size(
     let weights = || whole.samples.values[first..first + recorded.profiles].iter().flatten().copied();
     let unit = Unit::parse(&metric.unit);
     if SAMPLES.contains(&metric.name.as_str()) && unit.family() == Family::Count {
+        if recorded.is_pair_by_clock {
+            return (SampleSize::ByClock(divisor), None);
+        }
         return if are_multiples(weights(), divisor) {
             counted(CommonDivisor::of(weights()), divisor)
         } else {
@@ -288,6 +298,19 @@ mod tests {
         let many = rows(10);
         assert_eq!(size(&profile("samples", "count", &many)), SampleSize::Known(10));
         assert_eq!(size(&profile("contentions", "count", "a 30\nb 21")), SampleSize::Unknown);
+    }
+
+    #[test]
+    fn a_pair_that_follows_the_clock_has_samples_that_depend_on_each_other() {
+        let text = "main;work (app.py:3) 30\nmain (app.py:1) 20\nmain (app.py:1);other (app.py:5) 7";
+        let load = || {
+            let mut source = crate::format::Source::from_bytes(text.into());
+            crate::format::load(&mut source, LoadOptions::default(), None).unwrap()
+        };
+        let (old, new, whole) = (load(), load(), profile("samples", "count", "a 30 1\nb 20 1\nc 7 1"));
+        let size = |given: &[(&Profile, usize)]| sample_size(&Recorded::of(given), &whole, 0).0;
+        assert_eq!(size(&[(&old, 0), (&new, 0)]), SampleSize::ByClock(1));
+        assert_eq!(size(&[(&old, 0)]), SampleSize::Known(1));
     }
 
     #[test]

@@ -23,7 +23,7 @@ pub(super) fn counts(counted: &Flat, sides: &DiffSides) -> SampleCounts {
         })
         .collect();
     let sample_unit = match sides.size {
-        SampleSize::Known(_) | SampleSize::Mean(_) => SampleUnit::Samples,
+        SampleSize::Known(_) | SampleSize::Mean(_) | SampleSize::ByClock(_) => SampleUnit::Samples,
         SampleSize::ByVariance(scale) => units(&sampled, counted, count, scale),
         SampleSize::Unknown => SampleUnit::Unknown,
     };
@@ -51,7 +51,7 @@ pub(super) fn test(
     match compare(counts, &TestOptions { learned, functions, ..options.test.clone() }) {
         Ok(mut comparison) => {
             let old = sides.old.profiles;
-            if matches!(sides.size, SampleSize::Mean(_)) {
+            if is_unsure(sides.size, options) {
                 withhold_verdicts(&mut comparison);
                 return Ok((Some(comparison), Some(UNKNOWN_VARIATION.to_string())));
             }
@@ -76,7 +76,16 @@ pub(super) fn test(
     }
 }
 
-/// Why costs of a pair whose sample size is only a mean are compared without a verdict.
+/// Whether nothing says how much the runs of a pair differ. Earlier runs do, if samples are of equal size.
+fn is_unsure(size: SampleSize, options: &DiffOptions) -> bool {
+    match size {
+        SampleSize::Mean(_) => true,
+        SampleSize::ByClock(_) => options.history.is_none(),
+        _ => false,
+    }
+}
+
+/// Why costs of such a pair are compared without a verdict.
 const UNKNOWN_VARIATION: &str = "profiles of this kind differ from run to run by more than sampling explains, so two or more profiles per side are needed";
 
 /// Leaves what functions cost, but not whether a change is significant.

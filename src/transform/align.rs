@@ -240,7 +240,7 @@ mod tests {
             profiles[0].meta.metrics[0].unit = "ms".into();
             profiles.iter_mut().skip(1).for_each(|profile| profile.meta.metrics[0].unit = "seconds".into());
             // An extra column has every row copied.
-            let zeros = vec![0; 13];
+            let zeros = [0; 13];
             let aligned = |extra| {
                 let part = |profile| ProfileMetric { profile, metric: 0, extra };
                 align(&profiles.iter().map(part).collect::<Vec<_>>(), LoadOptions::LEAST).unwrap()

@@ -226,7 +226,7 @@ fn recorded_leaks_and_allocations_have_the_right_verdict() {
 #[test]
 fn runs_that_recorded_more_are_noise_if_values_are_compared() {
     let counts = RunCounts { counts: vec![10.0, 20.0, 30.0, 30.0], unit: 1.0 };
-    let design = |per_run| Design { totals: vec![100.0, 200.0, 300.0, 300.0], old: 2, per_run };
+    let design = |per_run| Design::new(vec![100.0, 200.0, 300.0, 300.0], 2, per_run);
     // As shares, all runs are alike. As values, the old ones are 5 away from their mean of 15: 2 × 25 ÷ 15, over two
     // degrees of freedom.
     assert!(pearson_dispersion(&counts, &design(false)).abs() < 1e-12);

@@ -123,7 +123,7 @@ fn dispersions() {
     let v = &all["pearson_disp"];
     let profiles = matrix(&v["X"]);
     let old = numbers(&v["grp"]).iter().filter(|group| **group == 0.0).count();
-    let design = Design { totals: numbers(&v["E"]), old, per_run: false };
+    let design = Design::new(numbers(&v["E"]), old, false);
     close(design.residual() as f64, number(v, "d"));
     for (function, want) in numbers(&v["want"]).into_iter().enumerate() {
         let column =

@@ -302,7 +302,8 @@ mod tests {
 
     #[test]
     fn a_pair_that_follows_the_clock_has_samples_that_depend_on_each_other() {
-        let text = "main (app.py:1);work (app.py:3) 30\nmain (app.py:1) 20\nmain (app.py:1);other (app.py:5) 7";
+        let text =
+            "main (app.py:1);work (app.py:3) 30\nmain (app.py:1) 20\nmain (app.py:1);other (app.py:5) 7";
         let load = || {
             let mut source = crate::format::Source::from_bytes(text.into());
             crate::format::load(&mut source, LoadOptions::default(), None).unwrap()

@@ -20,7 +20,7 @@ use crate::format::collapsed::weight::split_weight;
 use crate::format::text::is_binary;
 use crate::format::{Confidence, Format, LoadError, Source};
 use crate::parallel;
-use crate::profile::{LoadOptions, Profile};
+use crate::profile::{HashIndex, LoadOptions, Profile};
 
 pub(in crate::format) use crate::format::collapsed::python::is_python;
 
@@ -112,7 +112,8 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
     let (good, _, double) = survey(source.bytes());
     let two_weights = double * 2 > good;
     let blocks = SharedBlocks::new(source);
-    let mut reader = CollapsedReader::new(options.clone(), two_weights);
+    let by_text = HashIndex::default();
+    let mut reader = CollapsedReader::new(options.clone(), two_weights, by_text.clone());
     // With two weights of different signs, the order of rows matches the order of lines only with a single
     // reader.
     let alone = if two_weights { usize::MAX } else { SERIAL_BLOCKS };
@@ -120,7 +121,8 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
         return Ok(reader.finish(&|block, line| blocks.line_number(block, line))?);
     }
     let mut readers = vec![reader];
-    readers.resize_with(parallel::processors(), || CollapsedReader::new(options.clone(), two_weights));
+    let another = || CollapsedReader::new(options.clone(), two_weights, by_text.clone());
+    readers.resize_with(parallel::processors(), another);
     let read = parallel::each(readers, |mut reader| reader.read(&blocks, usize::MAX).map(|_| reader));
     let readers = read.into_iter().collect::<Result<Vec<CollapsedReader>, LoadError>>()?;
     Ok(join::join(readers, options)?.finish(&|block, line| blocks.line_number(block, line))?)
@@ -159,6 +161,14 @@ mod tests {
         let profile = load("a;b 1\na 2\na;b;c 4\na;bb 8\n;a 16\na; 32\n").unwrap();
         assert_eq!(profile.stacks.len(), 6);
         assert_eq!(profile.meta.metrics[0].total, 63);
+    }
+
+    #[test]
+    fn names_that_look_alike_once_they_are_text_are_one_stack() {
+        let bytes = [&b"a\xff;b 1\na;c 2\na\xef\xbf\xbd;b 4\na\xff;b 8\na\xff 16\n"[..]].concat();
+        let profile = read(&mut Source::from_bytes(bytes), LoadOptions::default()).unwrap();
+        assert_eq!(to_notation(&profile), "a;c 2\na\u{fffd} 16\na\u{fffd};b 13");
+        assert_eq!((profile.stacks.len(), profile.meta.warnings.len()), (3, 1));
     }
 
     #[test]
@@ -210,7 +220,7 @@ mod tests {
                 return read(&mut source, LoadOptions::default()).unwrap();
             }
             let blocks = SharedBlocks::new(&mut source);
-            let mut reader = CollapsedReader::new(LoadOptions::default(), false);
+            let mut reader = CollapsedReader::new(LoadOptions::default(), false, HashIndex::default());
             assert!(reader.read(&blocks, usize::MAX).unwrap());
             reader.finish(&|block, line| blocks.line_number(block, line)).unwrap()
         };

@@ -1,22 +1,24 @@
 //! Converts lines to stacks and sums.
 
 use std::borrow::Cow;
-use std::hash::BuildHasher;
-
-use hashbrown::{DefaultHashBuilder, HashTable};
 
 use crate::format::collapsed::blocks::SharedBlocks;
 use crate::format::collapsed::python::move_locations;
 use crate::format::collapsed::weight::{Weight, split_weight};
-use crate::format::text::lossy;
+use crate::format::text::{common_prefix, lossy};
 use crate::format::{LoadError, ParseError, finished};
-use crate::profile::{Column, Frame, FrameId, Id, LabelSetId, LoadOptions, Profile, ProfileBuilder, StackId};
+use crate::profile::{
+    Column, Frame, FrameId, HashIndex, Id, LabelSetId, LoadOptions, Profile, ProfileBuilder, StackId,
+};
 use crate::unit::plural;
 
 pub(super) const NAME: &str = "collapsed";
 
 /// Number of decimals kept of fractional weights.
 const MAX_DECIMALS: u32 = 6;
+
+/// Number of lines that are looked up together.
+const AT_ONCE: usize = 64;
 
 /// A line of the input: the index of its block and its index in that block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -25,21 +27,32 @@ pub(super) struct Position {
     pub(super) line: u64,
 }
 
+/// A line that has not been looked up yet.
+struct StackLine<'a> {
+    stack: &'a [u8],
+    hash: u32,
+    weight: Weight<'a>,
+    /// The first of two weights.
+    first: Option<Weight<'a>>,
+    at: Position,
+}
+
 /// Stacks and their sums, as read from some of the blocks.
 pub(super) struct CollapsedReader {
     pub(super) builder: ProfileBuilder,
     /// Stacks by the hash of their text. The text itself is not kept: a line is compared with the names of
     /// the frames of a candidate stack.
-    index: HashTable<StackId>,
-    hash_of: Column<StackId, u64>,
+    pub(super) by_text: HashIndex<StackId>,
+    pub(super) hash_of: Column<StackId, u32>,
     /// The line that each stack was first seen in.
     pub(super) first_seen: Column<StackId, Position>,
     /// The first line of each row. A row adds up the weights of a stack that have the same sign.
     pub(super) first_of_row: Vec<Position>,
-    hasher: DefaultHashBuilder,
     /// The frame of each name that has one.
     frame_of: Vec<Option<FrameId>>,
+    /// The frames of the latest new stack, and where the name of each ends in its text.
     frames: Vec<FrameId>,
+    ends: Vec<usize>,
     two_weights: bool,
     pub(super) decimals: u32,
     pub(super) good: u64,
@@ -50,7 +63,8 @@ pub(super) struct CollapsedReader {
 }
 
 impl CollapsedReader {
-    pub(super) fn new(options: LoadOptions, two_weights: bool) -> Self {
+    /// Readers of one input are given empty indexes that hash in the same way.
+    pub(super) fn new(options: LoadOptions, two_weights: bool, by_text: HashIndex<StackId>) -> Self {
         let mut builder = ProfileBuilder::new(NAME, options);
         if two_weights {
             builder.metric("old", "count");
@@ -60,13 +74,13 @@ impl CollapsedReader {
         }
         CollapsedReader {
             builder,
-            index: HashTable::new(),
+            by_text,
             hash_of: Column::new(),
             first_seen: Column::new(),
             first_of_row: Vec::new(),
-            hasher: DefaultHashBuilder::default(),
             frame_of: Vec::new(),
             frames: Vec::new(),
+            ends: Vec::new(),
             two_weights,
             decimals: 0,
             good: 0,
@@ -82,41 +96,48 @@ impl CollapsedReader {
         let mut emptied = Vec::new();
         for _ in 0..most {
             let Some(block) = blocks.next(emptied)? else { return Ok(true) };
-            let mut lines = 0;
-            let mut text = block.lines.text();
-            while !text.is_empty() {
-                let end = memchr::memchr(b'\n', text).map_or(text.len(), |at| at + 1);
-                let (line, rest) = text.split_at(end);
-                self.line(line.trim_ascii_end(), Position { block: block.number, line: lines });
-                lines += 1;
-                text = rest;
-            }
+            let lines = self.block(block.number, block.lines.text());
             emptied = blocks.put_back(block, lines);
         }
         Ok(false)
     }
 
-    /// Parses one line without its trailing whitespace.
-    fn line(&mut self, line: &[u8], at: Position) {
+    /// Reads the lines of a block; returns how many there are.
+    fn block(&mut self, block: u64, mut text: &[u8]) -> u64 {
+        let (mut count, mut lines, mut latest) = (0, Vec::with_capacity(AT_ONCE), &text[..0]);
+        while !text.is_empty() {
+            let end = memchr::memchr(b'\n', text).map_or(text.len(), |at| at + 1);
+            let (line, rest) = text.split_at(end);
+            lines.extend(self.line(line.trim_ascii_end(), Position { block, line: count }));
+            count += 1;
+            text = rest;
+            if lines.len() == AT_ONCE || text.is_empty() {
+                self.add_lines(&lines, &mut latest);
+                lines.clear();
+            }
+        }
+        count
+    }
+
+    /// Parses one line without its trailing whitespace. `None` if it has no stack.
+    fn line<'a>(&mut self, line: &'a [u8], at: Position) -> Option<StackLine<'a>> {
         if is_blank_or_comment(line) {
-            return;
+            return None;
         }
         let Some((rest, weight)) = split_weight(line) else {
-            return self.bad_line(at);
+            self.bad_line(at);
+            return None;
         };
-        let last = self.value(weight);
-        if !self.two_weights {
-            return self.sample(rest, &[last], at);
-        }
-        match split_weight(rest) {
-            Some((stack, weight)) => {
-                let first = self.value(weight);
-                // The second weight may have raised the number of decimals after the first was converted.
-                let last = self.value(split_weight(line).map_or(weight, |(_, weight)| weight));
-                self.sample(stack, &[first, last], at);
+        let (stack, first) = match self.two_weights.then(|| split_weight(rest)).flatten() {
+            Some((stack, first)) => (stack, Some(first)),
+            None if !self.two_weights => (rest, None),
+            None => {
+                self.value(weight);
+                self.bad_line(at);
+                return None;
             }
-            None => self.bad_line(at),
-        }
+        };
+        Some(StackLine { stack, hash: self.by_text.hash(stack), weight, first, at })
     }
 
     fn bad_line(&mut self, at: Position) {
@@ -124,38 +145,84 @@ impl CollapsedReader {
         self.bad += 1;
     }
 
-    fn sample(&mut self, stack: &[u8], values: &[i64], at: Position) {
-        self.good += 1;
-        let stack = self.stack(stack, at);
-        self.builder.sample(stack, LabelSetId::default(), None, values);
-        if self.builder.row_count() > self.first_of_row.len() {
-            self.first_of_row.push(at);
+    /// Adds the samples of some lines. Each lookup needs memory accesses that depend on one another, so they are done one step
+    /// at a time: the processor fetches what many lines need at once. `latest` is the text of the latest new stack.
+    fn add_lines<'a>(&mut self, lines: &[StackLine<'a>], latest: &mut &'a [u8]) {
+        let known = lines.iter().map(|line| self.by_text.find(line.hash, |_| true));
+        let known: Vec<Option<StackId>> = known.collect();
+        for (line, known) in lines.iter().zip(known) {
+            let stack = match known {
+                Some(stack) if is_text_of(&self.builder, stack, line.stack) => stack,
+                _ => self.stack(line, latest),
+            };
+            self.sample(stack, line);
         }
     }
 
-    fn stack(&mut self, text: &[u8], at: Position) -> StackId {
-        let hash = self.hasher.hash_one(text);
-        let builder = &self.builder;
-        if let Some(&stack) = self.index.find(hash, |&stack| is_text_of(builder, stack, text)) {
+    fn sample(&mut self, stack: StackId, line: &StackLine<'_>) {
+        self.good += 1;
+        let last = self.value(line.weight);
+        match line.first {
+            None => self.builder.sample(stack, LabelSetId::default(), None, &[last]),
+            Some(first) => {
+                let first = self.value(first);
+                // The first weight may have raised the number of decimals.
+                let last = self.value(line.weight);
+                self.builder.sample(stack, LabelSetId::default(), None, &[first, last]);
+            }
+        }
+        if self.builder.row_count() > self.first_of_row.len() {
+            self.first_of_row.push(line.at);
+        }
+    }
+
+    fn stack<'a>(&mut self, line: &StackLine<'a>, latest: &mut &'a [u8]) -> StackId {
+        if let Some(stack) = self.find(line.hash, line.stack) {
             return stack;
         }
-        let names = lossy(text);
-        self.not_utf8 += u64::from(matches!(names, Cow::Owned(_)));
-        self.frames.clear();
-        if !text.is_empty() {
-            let mut start = 0;
-            for end in memchr::memchr_iter(b';', names.as_bytes()).chain([names.len()]) {
+        match lossy(line.stack) {
+            Cow::Borrowed(names) => {
+                // Sorted stacks begin like the one before.
+                let common = common_prefix(line.stack, latest);
+                *latest = line.stack;
+                self.new_stack(line.hash, names, common, line.at)
+            }
+            Cow::Owned(names) => {
+                self.not_utf8 += 1;
+                *latest = &[];
+                let hash = self.by_text.hash(names.as_bytes());
+                self.find(hash, names.as_bytes()).unwrap_or_else(|| self.new_stack(hash, &names, 0, line.at))
+            }
+        }
+    }
+
+    fn find(&self, hash: u32, text: &[u8]) -> Option<StackId> {
+        self.by_text.find(hash, |stack| is_text_of(&self.builder, stack, text))
+    }
+
+    /// Adds a stack that is not known, whose text begins with so many bytes of the one before.
+    fn new_stack(&mut self, hash: u32, names: &str, common: usize, at: Position) -> StackId {
+        // A name is the same if what follows it is the same.
+        let kept = self.ends.partition_point(|&end| end < common);
+        self.frames.truncate(kept);
+        self.ends.truncate(kept);
+        if !names.is_empty() {
+            let mut start = self.ends.last().map_or(0, |end| end + 1);
+            let first = start;
+            let separators = memchr::memchr_iter(b';', &names.as_bytes()[first..]).map(|at| first + at);
+            for end in separators.chain([names.len()]) {
                 let frame = self.frame(&names[start..end]);
                 self.frames.push(frame);
+                self.ends.push(end);
                 start = end + 1;
             }
         }
-        let stack = self.builder.stack(&self.frames);
+        // Different texts are different stacks.
+        let stack = self.builder.new_stack(&self.frames);
         if stack.index() == self.hash_of.len() {
             self.hash_of.push(hash);
             self.first_seen.push(at);
-            let hash_of = &self.hash_of;
-            self.index.insert_unique(hash, stack, |&stack| hash_of[stack]);
+            self.by_text.insert(hash, stack);
         }
         stack
     }

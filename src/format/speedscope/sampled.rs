@@ -3,6 +3,7 @@
 use crate::format::ParseError;
 use crate::format::json::Json;
 use crate::format::speedscope::{SpeedscopeReader, ThreadScale, numbered_frame};
+use crate::format::text::common_prefix;
 use crate::parallel;
 use crate::profile::{FrameId, StackId};
 
@@ -157,13 +158,6 @@ impl<'a> StackText<'a> {
 
 /// Longer numbers are left to the general reader.
 const MOST_DIGITS: usize = 9;
-
-/// How many bytes two texts have in common at their start.
-fn common_prefix(one: &[u8], other: &[u8]) -> usize {
-    let (ones, others) = (one.as_chunks::<16>().0, other.as_chunks::<16>().0);
-    let whole = 16 * ones.iter().zip(others).take_while(|(one, other)| one == other).count();
-    whole + one[whole..].iter().zip(&other[whole..]).take_while(|(one, other)| one == other).count()
-}
 
 #[cfg(test)]
 mod tests {

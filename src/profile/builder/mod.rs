@@ -161,6 +161,17 @@ impl ProfileBuilder {
         })
     }
 
+    /// Adds a stack that is not known yet and will not be looked up: the reader itself knows which stacks are equal.
+    pub(crate) fn new_stack(&mut self, frames: &[FrameId]) -> StackId {
+        if self.is_full(size_of_val(frames)) && !self.tables.stacks.stacks.is_empty() {
+            return StackId::default();
+        }
+        self.tables.stacks.stacks.push(frames).unwrap_or_else(|| {
+            self.too_large = Some(TooLarge::Ids);
+            StackId::default()
+        })
+    }
+
     /// The ids of `count` stacks; `write` appends the frames of each, root first, to the given vector. Looking many stacks up
     /// at once takes less time. Fails if `write` fails.
     pub(crate) fn stacks_with<E>(

@@ -1,17 +1,21 @@
 //! The throughput of each reader, in decompressed bytes per second.
 //!
 //! `cargo bench --bench load -- speedscope` measures one reader. The inputs are repeated fixtures, and a generated
-//! profile in each format that can be written.
+//! profile in each format that can be written. In an input called `distinct`, no stack occurs twice.
+//! `cargo bench --bench load -- fleet` measures adding up and averaging several profiles.
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::hint::black_box;
 use std::io::Cursor;
 use std::path::Path;
 use std::time::Duration;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use prof::format::{Source, WRITERS, load, named};
-use prof::profile::LoadOptions;
+use prof::Request;
+use prof::format::{Source, WRITERS, load, named, writer_named};
+use prof::load::Merge;
+use prof::profile::{LoadOptions, Profile};
 use serde_json::Value;
 
 #[path = "support/generated.rs"]
@@ -24,7 +28,7 @@ const SIZE: usize = 8 << 20;
 const REPEATED: &[(&str, &str, usize)] = &[
     ("austin", "austin/python.austin", 0),
     ("bpftrace", "bpftrace/c.bpftrace.txt", 0),
-    ("collapsed", "collapsed/rust.folded", 0),
+    ("collapsed-recorded", "collapsed/rust.folded", 0),
     ("jfr", "jfr/java.jfr", 0),
     ("perf-script", "perf-script/rust.perf.txt", 0),
     ("perf-data", "perf-data/rust.perf.data", usize::MAX),
@@ -51,7 +55,7 @@ const LISTS: &[(&str, &str, &[&str])] = &[
 
 /// A fixture, decompressed.
 fn fixture(path: &str) -> Vec<u8> {
-    let bytes = std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(path)).unwrap();
+    let bytes = fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(path)).unwrap();
     Source::open(Box::new(Cursor::new(bytes))).unwrap().read_all().unwrap()
 }
 
@@ -79,6 +83,8 @@ fn inputs() -> BTreeMap<&'static str, Vec<u8>> {
         writer.write_to(&profile, 0, false, &mut bytes).unwrap();
         inputs.insert(writer.name, bytes);
     }
+    inputs.insert("collapsed-distinct", generated::distinct(SIZE));
+    inputs.insert("pprof-distinct", distinct_pprof());
     inputs.insert("pprof-legacy", generated::legacy_heap(SIZE));
     inputs.insert("speedscope-evented", generated::evented(SIZE));
     inputs.insert("chrome-trace", generated::spans(SIZE));
@@ -88,6 +94,41 @@ fn inputs() -> BTreeMap<&'static str, Vec<u8>> {
     inputs.insert("dtrace", generated::dtrace(SIZE));
     inputs
 }
+
+/// A profile in which no stack occurs twice.
+fn distinct() -> Profile {
+    let mut source = Source::open(Box::new(Cursor::new(generated::distinct(SIZE)))).unwrap();
+    load(&mut source, LoadOptions::default(), named("collapsed")).unwrap()
+}
+
+fn distinct_pprof() -> Vec<u8> {
+    let mut bytes = Vec::new();
+    writer_named("pprof").unwrap().write_to(&distinct(), 0, false, &mut bytes).unwrap();
+    bytes
+}
+
+/// Adding up and averaging several profiles of one program.
+fn fleet(criterion: &mut Criterion) {
+    let folder = tempfile::tempdir().unwrap();
+    let writer = writer_named("pprof").unwrap();
+    for number in 0..FLEET {
+        let mut bytes = Vec::new();
+        writer.write_to(&generated::profile(7_000 + number), 0, true, &mut bytes).unwrap();
+        fs::write(folder.path().join(format!("{number}.pb.gz")), bytes).unwrap();
+    }
+    let mut group = criterion.benchmark_group("fleet");
+    group.sample_size(10).warm_up_time(Duration::from_millis(300)).measurement_time(Duration::from_secs(2));
+    for (name, merge) in [("sum", Merge::Sum), ("mean", Merge::Mean)] {
+        let needs = LoadOptions { times: false, labels: false, ..LoadOptions::default() };
+        let mut request = Request { needs, ..Request::new([folder.path().display().to_string()]) };
+        request.combine.merge = merge;
+        group.bench_function(name, |bench| bench.iter(|| black_box(request.load().unwrap())));
+    }
+    group.finish();
+}
+
+/// Number of profiles of the fleet.
+const FLEET: usize = 25;
 
 fn readers(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("load");
@@ -105,5 +146,5 @@ fn readers(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, readers);
+criterion_group!(benches, readers, fleet);
 criterion_main!(benches);

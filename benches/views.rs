@@ -1,10 +1,13 @@
 //! The time that each view takes on a loaded profile, and the pictures of the flame graph.
 
 use std::hint::black_box;
+use std::io::Cursor;
 use std::time::Duration;
 
 use criterion::{Criterion, criterion_group, criterion_main};
+use prof::format::{Source, load, named};
 use prof::output::{HtmlOptions, SvgOptions, html, svg};
+use prof::profile::{LoadOptions, Profile};
 use prof::view::{
     FlameOptions, FocusOptions, GraphOptions, HotOptions, PageOptions, Scope, TopOptions, TreeOptions,
     bottom_up, flame, focus, graph, hot, page, top, tree,
@@ -12,6 +15,12 @@ use prof::view::{
 
 #[path = "support/generated.rs"]
 mod generated;
+
+/// A profile in which no stack occurs twice.
+fn distinct() -> Profile {
+    let mut source = Source::open(Box::new(Cursor::new(generated::distinct(50 << 20)))).unwrap();
+    load(&mut source, LoadOptions::default(), named("collapsed")).unwrap()
+}
 
 fn views(criterion: &mut Criterion) {
     let profile = generated::profile(200_000);
@@ -41,6 +50,25 @@ fn views(criterion: &mut Criterion) {
     group.bench_function("hot", |bench| {
         let options = HotOptions::new(scope());
         bench.iter(|| black_box(hot(&profile, &options)));
+    });
+    let many = distinct();
+    let of_many = || Scope::metric(0);
+    group.bench_function("tree, distinct stacks", |bench| {
+        let options = TreeOptions { min_share: 0.5, limit: Some(40), ..TreeOptions::new(of_many()) };
+        bench.iter(|| black_box(tree(&many, &options)));
+    });
+    group.bench_function("hot, distinct stacks", |bench| {
+        let options = HotOptions::new(of_many());
+        bench.iter(|| black_box(hot(&many, &options)));
+    });
+    group.bench_function("flame, distinct stacks", |bench| {
+        let options = FlameOptions::new(of_many());
+        bench.iter(|| black_box(flame(&many, &options)));
+    });
+    group.bench_function("page, distinct stacks", |bench| {
+        let options =
+            PageOptions { scope: of_many(), title: String::new(), own: None, lines: false, times: false };
+        bench.iter(|| html(&page(&many, &options), &HtmlOptions::default(), &mut std::io::sink()).unwrap());
     });
     group.bench_function("graph", |bench| {
         let options = GraphOptions { max_nodes: Some(80), min_edge: 0.1, ..GraphOptions::new(scope()) };

@@ -43,6 +43,22 @@ fn name(number: usize) -> String {
     format!("company::module{}::Type{}::function_{number}", number % 40, number % 300)
 }
 
+/// Collapsed stacks of 12 functions, none of which occurs twice.
+pub(crate) fn distinct(size: usize) -> Vec<u8> {
+    let mut text = String::with_capacity(size + 1000);
+    for number in 0.. {
+        if text.len() >= size {
+            break;
+        }
+        text.push_str("main");
+        for depth in 0..11 {
+            write!(text, ";{}", name(depth * 4 + (number >> (2 * depth)) % 4)).unwrap();
+        }
+        text.push_str(" 1\n");
+    }
+    text.into_bytes()
+}
+
 /// A profile with the given number of samples.
 pub(crate) fn profile(samples: usize) -> Profile {
     let mut builder = ProfileBuilder::new("generated", LoadOptions::ALL);

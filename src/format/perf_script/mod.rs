@@ -9,6 +9,7 @@
 //! The metric `samples` counts samples. Each event is another metric, whose values are the periods.
 
 mod brief;
+mod flat;
 mod frame;
 mod header;
 
@@ -34,7 +35,7 @@ const SNIFFED_LINES: usize = 16;
 
 fn sniff(head: &[u8]) -> Confidence {
     match sniff_headers(head) {
-        Confidence::No if brief::is_brief(head) => Confidence::Maybe,
+        Confidence::No if brief::is_brief(head) || flat::is_flat(head) => Confidence::Maybe,
         confidence => confidence,
     }
 }
@@ -76,7 +77,9 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
     let mut reader = PerfScriptReader::new(JitNames::of(source), options);
     let head = source.head(HEAD)?;
     let head = &head[..head.len().min(HEAD)];
-    reader.is_brief = sniff_headers(head) == Confidence::No && brief::is_brief(head);
+    let has_headers = sniff_headers(head) != Confidence::No;
+    reader.is_brief = !has_headers && brief::is_brief(head);
+    reader.is_flat = !has_headers && !reader.is_brief && flat::is_flat(head);
     let mut number = 0;
     while let Some(line) = source.line()? {
         number += 1;
@@ -103,6 +106,8 @@ struct PerfScriptReader {
     bad: BadLines,
     /// Whether headers may lack all that otherwise distinguishes them.
     is_brief: bool,
+    /// Whether each line is a sample with its only frame.
+    is_flat: bool,
     /// Whether samples have no headers at all.
     is_headless: bool,
     /// How many blank lines there were since the last sample.
@@ -151,6 +156,7 @@ impl PerfScriptReader {
             good: 0,
             bad: BadLines::default(),
             is_brief: false,
+            is_flat: false,
             is_headless: false,
             blanks: 0,
         }
@@ -170,9 +176,15 @@ impl PerfScriptReader {
             self.comment(line);
             return;
         }
+        if let (true, Some(at)) = (self.is_flat, flat::address(line)) {
+            self.end_sample();
+            self.start_brief(BriefHeader { frame: Some(&line[at..]), ..brief::parse(&line[..at]) });
+            self.good += 1;
+            return;
+        }
         if self.is_brief && self.current.is_none() && line.starts_with(b"\t") {
             self.end_headless();
-            self.start_brief(b"");
+            self.start_brief(BriefHeader::default());
         }
         if self.current.is_some() && line.starts_with(b"\t") && self.own_line(line) {
             self.good += 1;
@@ -180,7 +192,7 @@ impl PerfScriptReader {
         }
         if self.is_brief && self.stack.len() == self.of_header && !line.starts_with(b"\t") {
             self.end_sample();
-            self.start_brief(line);
+            self.start_brief(brief::parse(line));
             self.good += 1;
             return;
         }
@@ -311,14 +323,13 @@ impl PerfScriptReader {
     fn end_headless(&mut self) {
         let after_last = usize::from(std::mem::replace(&mut self.is_headless, true));
         for _ in 0..std::mem::take(&mut self.blanks).saturating_sub(after_last) / 2 {
-            self.start_brief(b"");
+            self.start_brief(BriefHeader::default());
             self.end_sample();
         }
     }
 
     /// Starts a sample whose header may lack anything.
-    fn start_brief(&mut self, line: &[u8]) {
-        let mut header = brief::parse(line);
+    fn start_brief(&mut self, mut header: BriefHeader<'_>) {
         // A period without its event has a name of its own.
         header.event = header.event.or(header.period.map(|_| &b"period"[..]));
         self.begin(&header, None);
@@ -456,6 +467,22 @@ mod tests {
                 "work 40000000 {process=5 thread=b tid=7}",
             ]
         );
+    }
+
+    /// Recorded without call chains, and printed with `-F comm,tid,period,ip,sym,dso,srcline`, `-F ip,sym` and `-F ip`.
+    #[test]
+    fn samples_without_call_chains_take_a_line_each() {
+        let text = "            sort 29403    2000000      7f35c84ff0c0 do_lookup_x (/lib/ld.so)\n  dl-lookup.c:413\n\
+                    \x20         md5sum 29404    3000000  ffffffff8158c0a1 next_folio ([kernel.kallsyms])\n  [kernel.kallsyms][ffffffff8158c0a1]\n";
+        assert_eq!(sniff(text.as_bytes()), Confidence::Maybe);
+        assert_eq!(
+            to_notation(&load(text).unwrap()),
+            "do_lookup_x@dl-lookup.c:413 1 2000000 {thread=sort tid=29403}\nnext_folio 1 3000000 {thread=md5sum tid=29404}"
+        );
+        let text = "     7f35c84ff0c0 f\n ffffffff8158c0a1 g\n     7f35c84ff0c0 f\n";
+        assert_eq!(to_notation(&load(text).unwrap()), "f 2\ng 1");
+        let profile = load("     7f35c84ff0c0\n ffffffff8158c0a1\n").unwrap();
+        assert_eq!((profile.meta.metrics[0].total, profile.meta.warnings.len()), (2, 0));
     }
 
     #[test]

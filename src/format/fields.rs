@@ -1,5 +1,7 @@
 //! Numbers and strings of binary formats.
 
+use crate::format::varint::first_number;
+
 /// Reads fields from the front of a byte slice, in the byte order of the recording machine. Methods return `None` at the
 /// end of the data.
 #[derive(Clone, Copy, Debug)]
@@ -37,6 +39,7 @@ impl<'a> Fields<'a> {
         self.bytes.is_empty()
     }
 
+    #[inline]
     pub(super) fn take(&mut self, count: usize) -> Option<&'a [u8]> {
         let (taken, rest) = self.bytes.split_at_checked(count)?;
         self.bytes = rest;
@@ -48,21 +51,25 @@ impl<'a> Fields<'a> {
         self.take(usize::try_from(count.checked_mul(8)?).ok()?).map(|_| ())
     }
 
+    #[inline]
     pub(super) fn u8(&mut self) -> Option<u8> {
         let [byte] = self.array()?;
         Some(byte)
     }
 
+    #[inline]
     pub(super) fn u16(&mut self) -> Option<u16> {
         let bytes = self.array()?;
         Some(if self.is_big_endian { u16::from_be_bytes(bytes) } else { u16::from_le_bytes(bytes) })
     }
 
+    #[inline]
     pub(super) fn u32(&mut self) -> Option<u32> {
         let bytes = self.array()?;
         Some(if self.is_big_endian { u32::from_be_bytes(bytes) } else { u32::from_le_bytes(bytes) })
     }
 
+    #[inline]
     pub(super) fn u64(&mut self) -> Option<u64> {
         let bytes = self.array()?;
         Some(if self.is_big_endian { u64::from_be_bytes(bytes) } else { u64::from_le_bytes(bytes) })
@@ -75,6 +82,13 @@ impl<'a> Fields<'a> {
         if byte < 0x80 {
             self.bytes = rest;
             return Some(byte.into());
+        }
+        if let Some(first) = self.bytes.first_chunk() {
+            let (number, length) = first_number(*first);
+            if length <= first.len() {
+                self.bytes = &self.bytes[length..];
+                return Some(number);
+            }
         }
         let mut number = 0;
         for (index, &byte) in self.bytes.iter().enumerate().take(10) {
@@ -102,6 +116,7 @@ impl<'a> Fields<'a> {
         Some(&space[..memchr::memchr(0, space).unwrap_or(space.len())])
     }
 
+    #[inline]
     fn array<const N: usize>(&mut self) -> Option<[u8; N]> {
         let (array, rest) = self.bytes.split_first_chunk()?;
         self.bytes = rest;

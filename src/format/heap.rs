@@ -5,6 +5,7 @@ use std::hash::Hash;
 
 use hashbrown::HashMap;
 
+use crate::profile::HashIndex;
 use crate::unit::saturated;
 
 /// A number of allocations and their bytes.
@@ -37,7 +38,7 @@ pub(super) struct Sums {
 pub(super) struct Heap<S> {
     sites: Vec<S>,
     sums: Vec<Sums>,
-    numbers: HashMap<S, u32>,
+    numbers: HashIndex<u32>,
     /// The place and the size of what is at an address, or has a number.
     blocks: HashMap<u64, (u32, i64)>,
     /// Mapped memory by its start: its end and the place.
@@ -52,7 +53,7 @@ impl<S: Copy + Eq + Hash> Heap<S> {
         Heap {
             sites: Vec::new(),
             sums: Vec::new(),
-            numbers: HashMap::new(),
+            numbers: HashIndex::default(),
             blocks: HashMap::new(),
             maps: BTreeMap::new(),
             used: 0,
@@ -63,9 +64,10 @@ impl<S: Copy + Eq + Hash> Heap<S> {
 
     /// The place with the number `site` allocates `size` at an address. What was there is gone.
     pub(super) fn allocate(&mut self, site: u32, address: u64, size: u64) {
-        self.release(address);
         let size = saturated(size);
-        self.blocks.insert(address, (site, size));
+        if let Some((number, size)) = self.blocks.insert(address, (site, size)) {
+            self.use_more(number, -1, -size);
+        }
         self.add(site, size);
         self.note_use();
     }
@@ -96,11 +98,20 @@ impl<S: Copy + Eq + Hash> Heap<S> {
 
     /// The number of a place.
     pub(super) fn number(&mut self, site: S) -> u32 {
-        *self.numbers.entry(site).or_insert_with(|| {
-            self.sites.push(site);
-            self.sums.push(Sums::default());
-            (self.sites.len() - 1) as u32
-        })
+        let hash = self.numbers.hash(&site);
+        if let Some(known) = self.numbers.find(hash, |number| self.sites[number as usize] == site) {
+            return known;
+        }
+        let number = self.sites.len() as u32;
+        self.sites.push(site);
+        self.sums.push(Sums::default());
+        self.numbers.insert(hash, number);
+        number
+    }
+
+    /// The place with a number.
+    pub(super) fn site(&self, number: u32) -> Option<&S> {
+        self.sites.get(number as usize)
     }
 
     fn add(&mut self, number: u32, size: i64) {

@@ -5,7 +5,7 @@
 
 use hashbrown::HashMap;
 
-use crate::profile::{FrameId, ProfileBuilder, StackId};
+use crate::profile::{FrameId, HashIndex, ProfileBuilder, StackId};
 
 /// Frames that stacks may have together, whatever the size of the input, and per byte of it.
 const FRAMES: usize = 8 << 20;
@@ -22,13 +22,14 @@ struct Path {
     method: u64,
     depth: u32,
     stack: Option<StackId>,
-    /// The path that was entered from here last: loops call the same method again and again.
+    /// The path that was entered from here last, and its method: loops call the same one again and again.
     last: PathId,
+    last_method: u64,
 }
 
 pub(super) struct Paths {
     all: Vec<Path>,
-    by_call: HashMap<(PathId, u64), PathId>,
+    by_call: HashIndex<PathId>,
     /// How many more frames stacks may have.
     left: usize,
     /// The depth of the first stack that was cut.
@@ -38,9 +39,9 @@ pub(super) struct Paths {
 impl Paths {
     /// No paths yet, of an input of `bytes`.
     pub(super) fn new(bytes: usize) -> Paths {
-        let empty = Path { parent: EMPTY, method: 0, depth: 0, stack: None, last: EMPTY };
+        let empty = Path { parent: EMPTY, method: 0, depth: 0, stack: None, last: EMPTY, last_method: 0 };
         let left = FRAMES.saturating_add(bytes.saturating_mul(FRAMES_PER_BYTE));
-        Paths { all: vec![empty], by_call: HashMap::new(), left, cut: None }
+        Paths { all: vec![empty], by_call: HashIndex::default(), left, cut: None }
     }
 
     /// Number of paths, the empty one included.
@@ -50,17 +51,24 @@ impl Paths {
 
     /// The path on which `method` was called from the end of `parent`.
     pub(super) fn enter(&mut self, parent: PathId, method: u64) -> PathId {
-        let all = &mut self.all;
-        let last = all[parent as usize].last;
-        if last != EMPTY && all[last as usize].method == method {
+        let Path { depth, last, last_method, .. } = self.all[parent as usize];
+        if last != EMPTY && last_method == method {
             return last;
         }
-        let path = *self.by_call.entry((parent, method)).or_insert_with(|| {
-            let depth = all[parent as usize].depth + 1;
-            all.push(Path { parent, method, depth, stack: None, last: EMPTY });
-            (all.len() - 1) as PathId
+        let hash = self.by_call.hash(&(parent, method));
+        let is_it = |path: PathId| {
+            let path = &self.all[path as usize];
+            path.parent == parent && path.method == method
+        };
+        let path = self.by_call.find(hash, is_it).unwrap_or_else(|| {
+            let path = self.all.len() as PathId;
+            let depth = depth + 1;
+            self.all.push(Path { parent, method, depth, stack: None, last: EMPTY, last_method: 0 });
+            self.by_call.insert(hash, path);
+            path
         });
-        all[parent as usize].last = path;
+        let from = &mut self.all[parent as usize];
+        (from.last, from.last_method) = (path, method);
         path
     }
 

@@ -1,5 +1,7 @@
 //! The protobuf wire format: reads tags, varints and length-delimited fields without decoding messages.
 
+use crate::format::varint::first_number;
+
 /// One field of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Field<'a> {
@@ -99,8 +101,19 @@ impl<'a> Wire<'a> {
 
 /// A varint of any length, and the rest.
 fn long_varint(bytes: &[u8]) -> Result<(u64, &[u8]), WireError> {
-    let mut number = 0;
-    for (count, &byte) in bytes.iter().enumerate().take(10) {
+    let (mut number, mut known) = (0, 0);
+    if let Some((first, rest)) = bytes.split_first_chunk() {
+        let (found, length) = first_number(*first);
+        if length <= first.len() {
+            return Ok((found, &bytes[length..]));
+        }
+        // Times since 1970 in nanoseconds take nine bytes.
+        if let [last @ ..0x80, rest @ ..] = rest {
+            return Ok((found | u64::from(*last) << 56, rest));
+        }
+        (number, known) = (found, first.len());
+    }
+    for (count, &byte) in bytes.iter().enumerate().take(10).skip(known) {
         number |= u64::from(byte & 0x7F) << (7 * count);
         if byte < 0x80 {
             // Only one bit of the tenth byte fits.

@@ -17,7 +17,9 @@
 use hashbrown::HashMap;
 
 use crate::format::austin::recording::{Measured, Mode, Recording};
+use crate::format::recent::Recent;
 use crate::format::text::lossy;
+use crate::format::varint::first_number;
 use crate::format::{Confidence, Format, LoadError, ParseError, Source};
 use crate::profile::{Frame, FrameId, LoadOptions, Mapping, MappingId, Profile, StackId};
 
@@ -52,6 +54,8 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
         version,
         recording: Recording::new(NAME, options),
         processes: vec![Defined::default()],
+        recent: Recent::default(),
+        redefines: false,
         places: HashMap::from_iter([(0, 0)]),
         place: 0,
         process: 0,
@@ -126,8 +130,24 @@ impl<'a> Events<'a> {
     }
 
     /// A number: six bits and the sign in the first byte, then seven bits per byte, the lowest first.
+    #[inline]
     fn number(&mut self) -> Result<i64, Problem> {
         let first = self.byte()?;
+        if first & 0xC0 == 0 {
+            return Ok(first.into());
+        }
+        if let (true, Some(bytes)) = (first & 0x80 != 0, self.bytes[self.at..].first_chunk())
+            && let (high, length @ ..9) = first_number(*bytes)
+        {
+            self.at += length;
+            let number = (high << 6 | u64::from(first & 0x3F)).cast_signed();
+            return Ok(if first & 0x40 != 0 { -number } else { number });
+        }
+        self.other_number(first)
+    }
+
+    /// A negative number, a large one, or one among the last bytes.
+    fn other_number(&mut self, first: u8) -> Result<i64, Problem> {
         let (mut number, mut shift, mut byte) = (u64::from(first & 0x3F), 6, first);
         while byte & 0x80 != 0 {
             byte = self.byte()?;
@@ -201,6 +221,10 @@ struct MojoReader<'a> {
     recording: Recording,
     /// What each process defined. The first one is what was defined before the first sample.
     processes: Vec<Defined<'a>>,
+    /// The frames that were on stacks last, by their numbers and the places of their processes.
+    recent: Recent<(i64, usize), MojoFrame>,
+    /// Whether frames are defined that may be those of other processes, so that no frame is kept as recent. No recorder does that.
+    redefines: bool,
     /// The places of processes in `processes`, and that of the sample's.
     places: HashMap<i64, usize>,
     place: usize,
@@ -249,8 +273,18 @@ impl<'a> MojoReader<'a> {
             4 => self.state("INVALID")?,
             5 => {
                 let number = self.events.number()?;
-                let frame = self.defined(|defined| defined.frames.get(&number).copied());
-                let frame = frame.ok_or(Problem::UnknownFrame)?;
+                let key = (number, self.place);
+                let frame = match self.recent.get(number.cast_unsigned(), key) {
+                    Some(frame) => frame,
+                    None => {
+                        let frame = self.defined(|defined| defined.frames.get(&number).copied());
+                        let frame = frame.ok_or(Problem::UnknownFrame)?;
+                        if !self.redefines {
+                            self.recent.set(number.cast_unsigned(), key, frame);
+                        }
+                        frame
+                    }
+                };
                 if self.frames_of_task > 0 {
                     self.frames_of_task -= 1;
                 } else {
@@ -365,7 +399,16 @@ impl<'a> MojoReader<'a> {
             }
         };
         let frame = self.recording.builder.frame(frame);
-        self.processes[self.place].frames.insert(key, MojoFrame { frame, is_native });
+        // Frames of the first place may be those of other processes.
+        if self.place == 0 && self.processes.len() > 1 && !self.redefines {
+            self.redefines = true;
+            self.recent = Recent::default();
+        }
+        let frame = MojoFrame { frame, is_native };
+        self.processes[self.place].frames.insert(key, frame);
+        if !self.redefines {
+            self.recent.set(key.cast_unsigned(), (key, self.place), frame);
+        }
         Ok(())
     }
 

@@ -162,6 +162,10 @@ impl<'a> Chunk<'a> {
 
     /// Converts a number of ticks of the chunk's clock to nanoseconds.
     pub(super) fn nanoseconds(&self, ticks: i64) -> i64 {
+        // Dividing 128 bits takes as long as all else about a sample.
+        if let Some(scaled) = ticks.checked_mul(1_000_000_000) {
+            return scaled / self.ticks_per_second;
+        }
         let nanoseconds = i128::from(ticks) * 1_000_000_000 / i128::from(self.ticks_per_second);
         nanoseconds.clamp(i128::from(i64::MIN), i128::from(i64::MAX)) as i64
     }

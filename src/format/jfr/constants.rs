@@ -2,6 +2,7 @@
 //! id.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use hashbrown::HashMap;
 
@@ -9,6 +10,7 @@ use crate::format::ParseError;
 use crate::format::jfr::class_name::{class_name, source_file};
 use crate::format::jfr::cursor::{Cursor, PooledText};
 use crate::format::jfr::metadata::{Class, Classes, FieldValue, Plan};
+use crate::format::recent::Recent;
 
 /// A frame of a stack, as ids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -19,12 +21,19 @@ pub(super) struct RawFrame {
     pub(super) kind: u32,
 }
 
-/// The range of a stack's frames, leaf first.
+/// A stack: the places of its frames.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RawStack {
     start: usize,
     end: usize,
     pub(super) is_truncated: bool,
+}
+
+impl RawStack {
+    /// The places of its frames, leaf first.
+    pub(super) fn places(self) -> Range<usize> {
+        self.start..self.end
+    }
 }
 
 /// A method: the ids of its class and name.
@@ -46,7 +55,12 @@ pub(super) struct RawThread<'a> {
 /// The pools of a chunk that samples refer to.
 #[derive(Debug, Default)]
 pub(super) struct Constants<'a> {
+    /// The distinct frames.
     frames: Vec<RawFrame>,
+    numbers: HashMap<RawFrame, u32>,
+    recent: Recent<RawFrame, u32>,
+    /// The frames of all stacks, by their numbers.
+    stack_frames: Vec<u32>,
     stacks: HashMap<u64, RawStack>,
     methods: HashMap<u64, Method>,
     /// The id of the symbol that is the class name.
@@ -206,7 +220,7 @@ impl<'a> Constants<'a> {
         let truncated_at = class.field("truncated").map(|(index, _)| index);
         for _ in 0..count {
             let key = class.read_key(event)?;
-            let start = self.frames.len();
+            let start = self.stack_frames.len();
             let mut is_truncated = false;
             for (index, field) in class.fields.iter().enumerate() {
                 if index == frames_at {
@@ -217,7 +231,7 @@ impl<'a> Constants<'a> {
                     classes.skip(event, field)?;
                 }
             }
-            self.stacks.insert(key, RawStack { start, end: self.frames.len(), is_truncated });
+            self.stacks.insert(key, RawStack { start, end: self.stack_frames.len(), is_truncated });
         }
         Ok(())
     }
@@ -234,23 +248,44 @@ impl<'a> Constants<'a> {
         }
         for _ in 0..event.count()? {
             let [method, line, kind] = classes.numbers(event, frame, plan, true)?;
-            self.frames.push(RawFrame {
+            let frame = RawFrame {
                 method: method as u64,
                 // Native code has no line numbers; some recorders write −1.
                 line: u32::try_from(line).unwrap_or(0),
                 kind: kind as u32,
-            });
+            };
+            let number = self.frame_number(frame);
+            self.stack_frames.push(number);
         }
         Ok(())
+    }
+
+    /// The number of a frame: stacks have few that are distinct.
+    fn frame_number(&mut self, frame: RawFrame) -> u32 {
+        let key = frame.method ^ u64::from(frame.line) << 32 ^ u64::from(frame.kind) << 56;
+        if let Some(number) = self.recent.get(key, frame) {
+            return number;
+        }
+        let number = *self.numbers.entry(frame).or_insert_with(|| {
+            self.frames.push(frame);
+            (self.frames.len() - 1) as u32
+        });
+        self.recent.set(key, frame, number);
+        number
     }
 
     pub(super) fn stack(&self, key: u64) -> Option<RawStack> {
         self.stacks.get(&key).copied()
     }
 
-    /// The frames of a stack, leaf first.
-    pub(super) fn stack_frames(&self, stack: RawStack) -> &[RawFrame] {
-        &self.frames[stack.start..stack.end]
+    /// The number of the frame at a place of a stack.
+    pub(super) fn frame_at(&self, place: usize) -> u32 {
+        self.stack_frames[place]
+    }
+
+    /// The frame with a number.
+    pub(super) fn raw_frame(&self, number: u32) -> RawFrame {
+        self.frames[number as usize]
     }
 
     /// The class and name of a method, and the likely source file of its class; empty if unknown.

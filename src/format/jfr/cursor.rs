@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use crate::format::ParseError;
+use crate::format::varint::first_number;
 
 /// The name of the format.
 pub(super) const NAME: &str = "jfr";
@@ -157,16 +158,32 @@ impl<'a> Cursor<'a> {
     #[inline]
     fn variable(&mut self) -> Result<i64, ParseError> {
         // Most numbers are small.
-        match self.bytes.get(self.at) {
-            Some(&byte) if byte & 0x80 == 0 => {
+        match self.bytes[self.at..] {
+            [byte, ..] if byte < 0x80 => {
                 self.at += 1;
-                Ok(i64::from(byte))
+                Ok(byte.into())
+            }
+            [low, high, ..] if high < 0x80 => {
+                self.at += 2;
+                Ok(i64::from(low & 0x7F) | i64::from(high) << 7)
             }
             _ => self.long_variable(),
         }
     }
 
+    #[inline(never)]
     fn long_variable(&mut self) -> Result<i64, ParseError> {
+        if let Some((first, [ninth, ..])) = self.bytes[self.at..].split_first_chunk() {
+            let (number, length) = first_number(*first);
+            self.at += length;
+            let ninth = if length > first.len() { u64::from(*ninth) << 56 } else { 0 };
+            return Ok((number | ninth).cast_signed());
+        }
+        self.last_variable()
+    }
+
+    /// A number among the last bytes.
+    fn last_variable(&mut self) -> Result<i64, ParseError> {
         let mut value = 0_u64;
         for (index, &byte) in self.bytes[self.at..].iter().take(9).enumerate() {
             if index == 8 || byte & 0x80 == 0 {

@@ -1,6 +1,7 @@
 //! The kinds of events that are samples, and what each adds to the metrics.
 
 use crate::format::ParseError;
+use crate::format::by_number::ByNumber;
 use crate::format::jfr::chunk::Chunk;
 use crate::format::jfr::cursor::PooledText;
 use crate::format::jfr::metadata::{Class, Classes, FieldValue, Plan, TimeUnit};
@@ -175,7 +176,7 @@ pub(super) struct Survey {
     /// The id of the class of execution samples, which differs between recorders.
     sampled: Option<i64>,
     /// The number of events of each class.
-    pub(super) counts: HashMap<i64, u64>,
+    pub(super) counts: ByNumber<u64>,
     /// The thread states that occur in execution samples.
     pub(super) states: HashSet<i64>,
     /// The number of processors of the machine.
@@ -188,6 +189,11 @@ pub(super) struct Survey {
 const DATADOG_SETTINGS: &str = "datadog.DatadogProfilerConfig";
 
 impl Survey {
+    /// Whether there are events of the class `id`.
+    pub(super) fn has(&self, id: i64) -> bool {
+        self.counts.get(id.cast_unsigned()).is_some()
+    }
+
     pub(super) fn read(chunk: &Chunk<'_>) -> Result<Survey, ParseError> {
         let classes = &chunk.classes;
         let setting = Wanted::new(classes, "jdk.ActiveSetting", ["id", "name", "value"]);
@@ -199,12 +205,19 @@ impl Survey {
         let sampled = classes.named(EXECUTION_SAMPLE);
         let mut survey = Survey { sampled, ..Survey::default() };
         let mut found: HashMap<String, String> = HashMap::new();
+        let mut last_state = None;
         chunk.events(|event_class, mut event| {
-            *survey.counts.entry(event_class).or_default() += 1;
+            match survey.counts.get_mut(event_class.cast_unsigned()) {
+                Some(count) => *count += 1,
+                None => drop(survey.counts.insert(event_class.cast_unsigned(), 1)),
+            }
             let id = Some(event_class);
             if let Some(wanted) = sample.as_ref().filter(|_| id == sampled) {
                 let [state] = classes.numbers(&mut event, wanted.class, &wanted.plan, false)?;
-                survey.states.insert(state);
+                // Nearly all samples have the same.
+                if last_state.replace(state) != Some(state) {
+                    survey.states.insert(state);
+                }
             } else if let Some(wanted) = machine.as_ref().filter(|wanted| wanted.id == event_class) {
                 let [processors] = classes.numbers(&mut event, wanted.class, &wanted.plan, false)?;
                 survey.processors = Some(processors).filter(|&processors| processors > 0);

@@ -4,6 +4,7 @@
 use hashbrown::HashMap;
 
 use crate::format::ParseError;
+use crate::format::by_number::ByNumber;
 use crate::format::jfr::cursor::{Cursor, PooledText};
 
 /// The maximum nesting of values; real recordings have three levels.
@@ -11,7 +12,7 @@ const MAX_DEPTH: usize = 8;
 
 /// The classes of a chunk, by id.
 #[derive(Debug, Default)]
-pub(super) struct Classes(HashMap<i64, Class>);
+pub(super) struct Classes(ByNumber<Class>);
 
 /// A class of events, of constants, or of values nested in them.
 #[derive(Debug)]
@@ -94,12 +95,21 @@ impl FieldValue<'_> {
     }
 }
 
-/// Which fields of a class are wanted: for each field of the class, the index of its value in the result.
+/// How the fields of a class are read, of which some are wanted.
 #[derive(Clone, Debug)]
 pub(super) struct Plan<const N: usize> {
-    places: Vec<Option<usize>>,
+    steps: Vec<Step>,
     /// The number of leading fields to read: those after the last wanted field can be skipped.
     needed: usize,
+}
+
+/// How a field is read.
+#[derive(Clone, Copy, Debug)]
+struct Step {
+    /// How it is stored; `None` for arrays.
+    kind: Option<FieldKind>,
+    /// The index of its value in the result, which is too large if it is not wanted.
+    place: usize,
 }
 
 impl Class {
@@ -116,13 +126,13 @@ impl Class {
 
     /// The plan for reading the fields named `wanted`; empty names are ignored.
     pub(super) fn plan<const N: usize>(&self, wanted: &[&str; N]) -> Plan<N> {
-        let places: Vec<Option<usize>> = self
-            .fields
-            .iter()
-            .map(|field| wanted.iter().position(|&name| name == field.name).filter(|_| !field.is_array))
-            .collect();
-        let needed = places.iter().rposition(Option::is_some).map_or(0, |last| last + 1);
-        Plan { places, needed }
+        let step = |field: &ClassField| {
+            let place = wanted.iter().position(|&name| name == field.name).filter(|_| !field.is_array);
+            Step { kind: Some(field.kind).filter(|_| !field.is_array), place: place.unwrap_or(N) }
+        };
+        let steps: Vec<Step> = self.fields.iter().map(step).collect();
+        let needed = steps.iter().rposition(|step| step.place < N).map_or(0, |last| last + 1);
+        Plan { steps, needed }
     }
 
     /// The unit of the duration in the field called `name`.
@@ -139,17 +149,24 @@ impl Class {
 
 impl Classes {
     pub(super) fn new(classes: HashMap<i64, Class>) -> Classes {
-        Classes(classes)
+        let mut by_number = ByNumber::default();
+        // In order, so that small ids get small indices.
+        let mut classes: Vec<(i64, Class)> = classes.into_iter().collect();
+        classes.sort_unstable_by_key(|&(id, _)| id);
+        for (id, class) in classes {
+            by_number.insert(id.cast_unsigned(), class);
+        }
+        Classes(by_number)
     }
 
     pub(super) fn get(&self, id: i64) -> Option<&Class> {
-        self.0.get(&id)
+        self.0.get(id.cast_unsigned())
     }
 
     /// The id of the class called `name`.
     pub(super) fn named(&self, name: &str) -> Option<i64> {
         // Names are unique in valid recordings; otherwise the lowest id wins, so that the result is deterministic.
-        self.0.iter().filter(|(_, class)| class.name == name).map(|(&id, _)| id).min()
+        self.0.iter().filter(|(_, class)| class.name == name).map(|(id, _)| id.cast_signed()).min()
     }
 
     /// Reads the wanted fields of `class`. With `whole`, the cursor ends after its last field.
@@ -162,9 +179,9 @@ impl Classes {
     ) -> Result<[FieldValue<'a>; N], ParseError> {
         let mut values = std::array::from_fn(|_| FieldValue::None);
         let end = if whole { class.fields.len() } else { plan.needed };
-        for (field, place) in class.fields[..end].iter().zip(&plan.places) {
-            match place {
-                Some(place) => values[*place] = self.value(cursor, field)?,
+        for (field, step) in class.fields[..end].iter().zip(&plan.steps) {
+            match values.get_mut(step.place) {
+                Some(value) => *value = self.value(cursor, field)?,
                 None => self.skip(cursor, field)?,
             }
         }
@@ -182,10 +199,16 @@ impl Classes {
     ) -> Result<[i64; N], ParseError> {
         let mut numbers = [0; N];
         let end = if whole { class.fields.len() } else { plan.needed };
-        for (field, place) in class.fields[..end].iter().zip(&plan.places) {
-            match place {
-                Some(place) => numbers[*place] = self.number(cursor, field)?,
-                None => self.skip(cursor, field)?,
+        for (at, step) in plan.steps[..end].iter().enumerate() {
+            let number = match step.kind {
+                Some(FieldKind::Pooled | FieldKind::Long) => cursor.long()?,
+                Some(FieldKind::Byte) => i64::from(cursor.byte()? as i8),
+                Some(FieldKind::Int) => i64::from(cursor.int()? as i32),
+                Some(_) => self.value(cursor, &class.fields[at])?.number(),
+                None => self.skip(cursor, &class.fields[at]).map(|()| 0)?,
+            };
+            if let Some(wanted) = numbers.get_mut(step.place) {
+                *wanted = number;
             }
         }
         Ok(numbers)
@@ -194,7 +217,7 @@ impl Classes {
     /// Skips a field.
     pub(super) fn skip(&self, cursor: &mut Cursor<'_>, field: &ClassField) -> Result<(), ParseError> {
         if !field.is_array {
-            return self.number(cursor, field).map(|_| ());
+            return self.value(cursor, field).map(|_| ());
         }
         for _ in 0..cursor.count()? {
             self.one(cursor, field, 0)?;
@@ -204,16 +227,6 @@ impl Classes {
 
     fn value<'a>(&self, cursor: &mut Cursor<'a>, field: &ClassField) -> Result<FieldValue<'a>, ParseError> {
         self.one(cursor, field, 0)
-    }
-
-    #[inline]
-    fn number(&self, cursor: &mut Cursor<'_>, field: &ClassField) -> Result<i64, ParseError> {
-        match field.kind {
-            FieldKind::Pooled | FieldKind::Long => cursor.long(),
-            FieldKind::Byte => Ok(i64::from(cursor.byte()? as i8)),
-            FieldKind::Int => Ok(i64::from(cursor.int()? as i32)),
-            _ => Ok(self.value(cursor, field)?.number()),
-        }
     }
 
     /// Reads the value of a field, or one item of an array.

@@ -171,8 +171,8 @@ fn recorded_times(builder: &mut ProfileBuilder, chunks: &[Chunk<'_>]) {
 fn warn_of_unsupported_samples(builder: &mut ProfileBuilder, plans: &[Plans<'_, '_>]) {
     let mut others: BTreeMap<&str, u64> = BTreeMap::new();
     for plan in plans {
-        for (&id, &count) in &plan.survey.counts {
-            let class = plan.chunk.classes.get(id);
+        for (id, &count) in plan.survey.counts.iter() {
+            let class = plan.chunk.classes.get(id.cast_signed());
             let is_other = |name: &str| !EVENT_KINDS.iter().any(|kind| kind.event == name);
             let looks_like_sample =
                 |class: &&Class| class.name.ends_with("Sample") && class.field("stackTrace").is_some();

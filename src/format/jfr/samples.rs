@@ -3,9 +3,10 @@
 use hashbrown::HashMap;
 
 use crate::format::ParseError;
+use crate::format::by_number::ByNumber;
 use crate::format::decimals::rounded;
 use crate::format::jfr::chunk::Chunk;
-use crate::format::jfr::constants::{Constants, RawFrame};
+use crate::format::jfr::constants::{Constants, RawStack};
 use crate::format::jfr::cursor::Cursor;
 use crate::format::jfr::kinds::{
     BY_WALL_CLOCK, EVENT_KINDS, EXECUTION_SAMPLE, EventKind, Measure, Settings, Survey,
@@ -110,11 +111,18 @@ impl<'a, 'c> Plans<'a, 'c> {
         times: bool,
     ) -> Option<SampleEvents<'a, 'c, '_>> {
         let events = self.classes().into_iter().filter(|(_, kind)| !metrics.skips(kind));
-        let classes: HashMap<_, _> =
-            events.filter_map(|(id, kind)| Some((id, self.sample_event(id, kind, metrics)?))).collect();
-        let occurs = |id| self.survey.counts.contains_key(&id);
-        let pauses = if times { PauseEvents::of(self.chunk, occurs) } else { None };
-        (!classes.is_empty() || pauses.is_some()).then_some(SampleEvents { plan: self, classes, pauses })
+        let mut classes = ByNumber::default();
+        for (id, kind) in events {
+            if let Some(event) = self.sample_event(id, kind, metrics) {
+                classes.insert(id.cast_unsigned(), event);
+            }
+        }
+        let pauses = if times { PauseEvents::of(self.chunk, |id| self.survey.has(id)) } else { None };
+        (classes.iter().next().is_some() || pauses.is_some()).then_some(SampleEvents {
+            plan: self,
+            classes,
+            pauses,
+        })
     }
 
     /// How events of the class `id` are read.
@@ -154,7 +162,7 @@ impl<'a, 'c> Plans<'a, 'c> {
     /// The ids of classes whose events are samples and occur in the chunk.
     fn classes(&self) -> HashMap<i64, &'static EventKind> {
         let id = |kind: &EventKind| self.chunk.classes.named(kind.event);
-        let occurs = |id: &i64| self.survey.counts.contains_key(id);
+        let occurs = |id: &i64| self.survey.has(*id);
         EVENT_KINDS.iter().filter_map(|kind| Some((id(kind).filter(occurs)?, kind))).collect()
     }
 }
@@ -211,7 +219,7 @@ struct SampleEvent<'c> {
 /// The classes of events of a chunk that become samples, by their ids, and of those that describe pauses.
 pub(super) struct SampleEvents<'a, 'c, 'p> {
     plan: &'p Plans<'a, 'c>,
-    classes: HashMap<i64, SampleEvent<'c>>,
+    classes: ByNumber<SampleEvent<'c>>,
     pauses: Option<PauseEvents<'c>>,
 }
 
@@ -242,13 +250,14 @@ pub(super) fn add<'a>(
         settings,
         taken_by,
         stacks: HashMap::new(),
-        known_frames: HashMap::new(),
+        last_stack: None,
+        known_frames: Vec::new(),
         functions: HashMap::new(),
         label_sets: HashMap::new(),
         frames: Vec::new(),
     };
     let mut pauses = FoundPauses::default();
-    chunk.events(|class, mut cursor| match (events.classes.get(&class), &events.pauses) {
+    chunk.events(|class, mut cursor| match (events.classes.get(class.cast_unsigned()), &events.pauses) {
         (Some(event), _) => adder.sample(event, &mut cursor),
         (None, Some(events)) => pauses.take(events, chunk, class, &mut cursor),
         (None, None) => Ok(()),
@@ -258,6 +267,14 @@ pub(super) fn add<'a>(
     Ok(())
 }
 
+/// A stack of the profile.
+#[derive(Clone, Copy)]
+struct MadeStack {
+    id: StackId,
+    is_truncated: bool,
+    is_empty: bool,
+}
+
 struct Adder<'a, 'c> {
     builder: &'c mut ProfileBuilder,
     metrics: &'c mut JfrMetrics,
@@ -265,9 +282,12 @@ struct Adder<'a, 'c> {
     constants: Constants<'a>,
     settings: Settings,
     taken_by: TakenBy,
-    /// Stacks, frames, methods and labels seen before, by their ids in the chunk.
-    stacks: HashMap<u64, (StackId, bool)>,
-    known_frames: HashMap<RawFrame, FrameId>,
+    /// Stacks, methods and labels seen before, by their ids in the chunk.
+    stacks: HashMap<u64, MadeStack>,
+    /// The last one of them: an event often follows another one at the same place.
+    last_stack: Option<(u64, MadeStack)>,
+    /// The frames seen before, by their numbers among the constants.
+    known_frames: Vec<Option<FrameId>>,
     functions: HashMap<u64, FunctionId>,
     label_sets: HashMap<([u64; 4], &'static str), LabelSetId>,
     values: Vec<i64>,
@@ -347,22 +367,29 @@ impl<'a> Adder<'a, '_> {
     }
 
     fn stack(&mut self, key: u64) -> StackId {
-        let known = self.stacks.get(&key).copied();
-        let (stack, is_truncated) = known.unwrap_or_else(|| self.make_stack(key));
-        self.metrics.truncated += u64::from(is_truncated);
-        self.metrics.without_stack += u64::from(self.builder.stack_frames(stack).is_empty());
-        stack
+        let known = self.last_stack.filter(|(last, _)| *last == key).map(|(_, stack)| stack);
+        let stack = known.unwrap_or_else(|| {
+            let known = self.stacks.get(&key).copied();
+            known.unwrap_or_else(|| self.make_stack(key))
+        });
+        self.last_stack = Some((key, stack));
+        self.metrics.truncated += u64::from(stack.is_truncated);
+        self.metrics.without_stack += u64::from(stack.is_empty);
+        stack.id
     }
 
-    fn make_stack(&mut self, key: u64) -> (StackId, bool) {
+    fn make_stack(&mut self, key: u64) -> MadeStack {
         self.frames.clear();
-        let Some(stack) = self.constants.stack(key) else { return (self.builder.stack(&[]), false) };
-        for index in (0..self.constants.stack_frames(stack).len()).rev() {
-            let raw = self.constants.stack_frames(stack)[index];
-            let frame = self.frame(raw);
+        let stack = self.constants.stack(key);
+        for place in stack.map_or(0..0, RawStack::places).rev() {
+            let frame = self.frame(self.constants.frame_at(place));
             self.frames.push(frame);
         }
-        let made = (self.builder.stack(&self.frames), stack.is_truncated);
+        let made = MadeStack {
+            id: self.builder.stack(&self.frames),
+            is_truncated: stack.is_some_and(|stack| stack.is_truncated),
+            is_empty: self.frames.is_empty(),
+        };
         self.stacks.insert(key, made);
         made
     }
@@ -381,15 +408,19 @@ impl<'a> Adder<'a, '_> {
         function
     }
 
-    fn frame(&mut self, raw: RawFrame) -> FrameId {
-        if let Some(&frame) = self.known_frames.get(&raw) {
+    fn frame(&mut self, number: u32) -> FrameId {
+        if let Some(&Some(frame)) = self.known_frames.get(number as usize) {
             return frame;
         }
+        let raw = self.constants.raw_frame(number);
         let known = self.functions.get(&raw.method).copied();
         let function = known.unwrap_or_else(|| self.function(raw.method));
         let inlined = self.constants.is_inlined(raw.kind);
         let frame = self.builder.frame(Frame { function, line: raw.line, inlined, ..Frame::default() });
-        self.known_frames.insert(raw, frame);
+        if self.known_frames.len() <= number as usize {
+            self.known_frames.resize(number as usize + 1, None);
+        }
+        self.known_frames[number as usize] = Some(frame);
         frame
     }
 

@@ -2,8 +2,10 @@
 
 use hashbrown::HashMap;
 
+use crate::format::by_number::ByNumber;
 use crate::format::fields::Fields;
 use crate::format::memray::lines::LineTable;
+use crate::format::recent::Recent;
 use crate::format::text::lossy;
 use crate::profile::{Frame, FrameId, FunctionId, ProfileBuilder};
 
@@ -21,7 +23,8 @@ struct Code<'a> {
 pub(super) struct Frames<'a> {
     codes: HashMap<u64, Code<'a>>,
     by_instruction: HashMap<(u64, i64), u32>,
-    by_number: HashMap<u64, u32>,
+    recent: Recent<(u64, i64), u32>,
+    by_number: ByNumber<u32>,
     all: Vec<FrameId>,
     last_line: i64,
 }
@@ -87,7 +90,7 @@ impl<'a> Frames<'a> {
 
     /// The frame with a number, in the order in which frames were seen.
     pub(super) fn numbered(&self, number: u64) -> Option<u32> {
-        self.by_number.get(&number).copied()
+        self.by_number.get(number).copied()
     }
 
     /// The frame at an instruction of a code object.
@@ -98,7 +101,12 @@ impl<'a> Frames<'a> {
         python: (u8, u8),
         builder: &mut ProfileBuilder,
     ) -> Option<u32> {
+        let number = code ^ instruction.cast_unsigned().rotate_left(32);
+        if let Some(frame) = self.recent.get(number, (code, instruction)) {
+            return Some(frame);
+        }
         if let Some(&frame) = self.by_instruction.get(&(code, instruction)) {
+            self.recent.set(number, (code, instruction), frame);
             return Some(frame);
         }
         let Code { function, first_line, table, lines } = self.codes.get_mut(&code)?;

@@ -20,10 +20,16 @@ use crate::format::heap::Heap;
 use crate::format::memray::allocator::{Allocator, Deed, Site};
 use crate::format::memray::frames::{Frames, signed};
 use crate::format::memray::{COMPACT, End, Header, Recording};
-use crate::format::paths::{EMPTY, PathId, Paths};
+use crate::format::paths::{PathId, Paths};
 
 /// The number of addresses that are remembered.
 const REMEMBERED: usize = 15;
+
+/// The space for them, where the newest one replaces the oldest.
+const SPACE: usize = 16;
+
+/// The number of no site.
+const NO_SITE: u32 = u32::MAX;
 
 /// The stack of a thread.
 #[derive(Clone, Copy, Debug, Default)]
@@ -38,11 +44,16 @@ struct Reader<'h, 'a> {
     frames: Frames<'a>,
     paths: Paths,
     heap: Heap<Site>,
-    /// The last site of each path: nearly always, the next allocation there is of the same.
-    last_sites: Vec<Option<(Site, u32)>>,
+    /// The number of the last site of each path: nearly always, the next allocation there is of the same.
+    last_sites: Vec<u32>,
+    /// The threads that do not run.
     threads: HashMap<u64, Thread>,
+    /// The one that runs, and its number.
+    running: Thread,
     thread: u64,
-    addresses: [u64; REMEMBERED],
+    /// The last addresses: `latest` is the place of the last one, and those before are after it.
+    addresses: [u64; SPACE],
+    latest: usize,
     address: u64,
     frame: u64,
 }
@@ -59,8 +70,10 @@ pub(super) fn read(
         heap: Heap::new(),
         last_sites: Vec::new(),
         threads: HashMap::new(),
+        running: Thread::default(),
         thread: 0,
-        addresses: [0; REMEMBERED],
+        addresses: [0; SPACE],
+        latest: 0,
         address: 0,
         frame: 0,
     };
@@ -186,7 +199,10 @@ impl<'a> Reader<'_, 'a> {
     fn other(&mut self, kind: u8, fields: &mut Fields<'a>, recording: &mut Recording) -> Record {
         match kind {
             10 => recording.name_thread(self.thread, fields.text()),
-            12 => self.thread = fields.u64()?,
+            12 => {
+                let thread = fields.u64()?;
+                self.switch(thread);
+            }
             kind => return if skip_native(kind, fields)? { NEXT } else { UNKNOWN },
         }
         NEXT
@@ -194,13 +210,14 @@ impl<'a> Reader<'_, 'a> {
 
     /// An address among the last ones, or a new one: the difference to the last new one, without its three lowest bits.
     fn cached_address(&mut self, place: u8, fields: &mut Fields<'_>) -> Option<u64> {
-        if let Some(&address) = self.addresses.get(usize::from(place)) {
-            return Some(address);
+        let place = usize::from(place);
+        if place < REMEMBERED {
+            return Some(self.addresses[(self.latest + place) % SPACE]);
         }
         self.address = self.address.wrapping_add_signed(signed(fields)?);
-        self.addresses.rotate_right(1);
-        self.addresses[0] = self.address << 3;
-        Some(self.addresses[0])
+        self.latest = (self.latest + SPACE - 1) % SPACE;
+        self.addresses[self.latest] = self.address << 3;
+        Some(self.addresses[self.latest])
     }
 
     fn change(&mut self, allocator: Allocator, address: u64, size: u64) {
@@ -220,24 +237,29 @@ impl<'a> Reader<'_, 'a> {
 
     /// The number of the site where the thread is.
     fn site(&mut self, allocator: Allocator) -> u32 {
-        let path = self.threads.get(&self.thread).map_or(EMPTY, |thread| thread.path);
+        let path = self.running.path;
         let site = Site { path, thread: self.thread, allocator };
         if self.last_sites.len() < self.paths.len() {
-            self.last_sites.resize(self.paths.len(), None);
+            self.last_sites.resize(self.paths.len(), NO_SITE);
         }
         let last = &mut self.last_sites[path as usize];
-        match *last {
-            Some((known, number)) if known == site => number,
-            _ => {
-                let number = self.heap.number(site);
-                *last = Some((site, number));
-                number
-            }
+        if self.heap.site(*last) != Some(&site) {
+            *last = self.heap.number(site);
+        }
+        *last
+    }
+
+    /// Another thread runs from now on.
+    fn switch(&mut self, thread: u64) {
+        if thread != self.thread {
+            self.threads.insert(self.thread, self.running);
+            self.running = self.threads.get(&thread).copied().unwrap_or_default();
+            self.thread = thread;
         }
     }
 
     fn enter(&mut self, frame: u32) {
-        let thread = self.threads.entry(self.thread).or_default();
+        let thread = &mut self.running;
         thread.depth += 1;
         let is_own = self.thread == self.header.main_thread && thread.depth <= self.header.own_frames;
         if !is_own {
@@ -246,7 +268,7 @@ impl<'a> Reader<'_, 'a> {
     }
 
     fn leave(&mut self, count: u64) -> Record {
-        let thread = self.threads.entry(self.thread).or_default();
+        let thread = &mut self.running;
         for _ in 0..count {
             if thread.depth == 0 {
                 return Some(Err("more functions are left than were entered"));

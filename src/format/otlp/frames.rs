@@ -17,6 +17,8 @@ pub(super) struct Frames<'d, 'a> {
     /// The stacks that were needed before.
     stacks: Vec<Option<StackId>>,
     buffer: Vec<FrameId>,
+    /// Space for the locations of a stack.
+    locations: Vec<u64>,
 }
 
 /// The maximum depth of a stack, which takes 256 MiB.
@@ -34,6 +36,7 @@ impl<'d, 'a> Frames<'d, 'a> {
             end: Vec::new(),
             stacks: vec![None; dictionary.stacks.len()],
             buffer: Vec::new(),
+            locations: Vec::new(),
         };
         let mappings = rows(&dictionary.mappings, "mapping", |row| read_mapping(row, dictionary, builder))?;
         let functions =
@@ -96,7 +99,8 @@ impl<'d, 'a> Frames<'d, 'a> {
             None if row == 0 => &[],
             None => return Err(missing("stack", row)),
         };
-        let mut locations = Vec::new();
+        let mut locations = std::mem::take(&mut self.locations);
+        locations.clear();
         let mut wire = Wire::new(bytes);
         while let Some(field) = wire.field().map_err(|_| malformed("stack", row))? {
             if field.number == 1 {
@@ -105,6 +109,7 @@ impl<'d, 'a> Frames<'d, 'a> {
             }
         }
         let stack = self.stack_of(&locations, builder)?;
+        self.locations = locations;
         if known.is_some() {
             self.stacks[row as usize] = Some(stack);
         }
@@ -121,7 +126,10 @@ impl<'d, 'a> Frames<'d, 'a> {
         for &location in locations.iter().rev() {
             let end = at(&self.end, location).ok_or_else(|| missing("location", location))? as usize;
             let start = if location == 0 { 0 } else { self.end[location as usize - 1] as usize };
-            self.buffer.extend_from_slice(&self.all[start..end]);
+            match &self.all[start..end] {
+                &[frame] => self.buffer.push(frame),
+                frames => self.buffer.extend_from_slice(frames),
+            }
             if self.buffer.len() > MAX_DEPTH {
                 let message = format!("a stack has more than {MAX_DEPTH} frames");
                 return Err(ParseError::whole(NAME, message));

@@ -66,25 +66,49 @@ impl RawSample {
 
     /// Whether the sample could have been meant: its rows exist, and there is a value per time, or only values, or only times.
     /// The protocol allows each attribute once, but not all writers observe that; `is_strict` does.
-    ///
-    /// `keys` is only space that samples share.
     pub(super) fn makes_sense<'a>(
         &self,
         dictionary: &Dictionary<'a>,
         is_strict: bool,
-        keys: &mut HashSet<&'a [u8]>,
+        lists: &mut AttributeLists<'a>,
     ) -> bool {
-        keys.clear();
-        // A single attribute is there once.
-        let is_strict = is_strict && self.attributes.len() > 1;
-        let has_attributes = self.attributes.iter().all(|&row| {
-            let key = dictionary.attribute_key(row).filter(|_| row != 0);
-            key.is_some_and(|key| !is_strict || keys.insert(key))
-        });
+        let has_attributes = lists.are_known(&self.attributes, dictionary, is_strict);
         let has_link = self.link == 0 || dictionary.has_link(self.link);
         let (values, times) = (self.values.len(), self.times.len());
         let has_values = if times == 0 { values > 0 } else { values == 0 || values == times };
         has_attributes && has_link && has_values
+    }
+}
+
+/// The lists of attributes that samples have: many samples have the same.
+#[derive(Default)]
+pub(super) struct AttributeLists<'a> {
+    known: HashSet<Vec<u64>>,
+    /// The keys of a list, to find those that are there twice.
+    keys: HashSet<&'a [u8]>,
+}
+
+/// The number of lists that are remembered, and their longest.
+const MOST_LISTS: usize = 1 << 16;
+const LONGEST_LIST: usize = 16;
+
+impl<'a> AttributeLists<'a> {
+    /// Whether all attributes of a list are in the dictionary, and, with `is_strict`, whether none has the key of another.
+    fn are_known(&mut self, list: &[u64], dictionary: &Dictionary<'a>, is_strict: bool) -> bool {
+        if list.is_empty() || self.known.contains(list) {
+            return true;
+        }
+        self.keys.clear();
+        // A single attribute is there once.
+        let is_strict = is_strict && list.len() > 1;
+        let are_known = list.iter().all(|&row| {
+            let key = dictionary.attribute_key(row).filter(|_| row != 0);
+            key.is_some_and(|key| !is_strict || self.keys.insert(key))
+        });
+        if are_known && list.len() <= LONGEST_LIST && self.known.len() < MOST_LISTS {
+            self.known.insert(list.to_vec());
+        }
+        are_known
     }
 }
 

@@ -1,12 +1,10 @@
 //! Finds out which version of the protocol a message follows.
 
-use hashbrown::HashSet;
-
 use crate::format::ParseError;
 use crate::format::otlp::dictionary::Dictionary;
 use crate::format::otlp::message::{Recorded, samples};
 use crate::format::otlp::numbering::{Numbering, RANGES, VALUES_FIRST, VALUES_LAST};
-use crate::format::otlp::sample::RawSample;
+use crate::format::otlp::sample::{AttributeLists, RawSample};
 use crate::format::otlp::sniff::NAME;
 use crate::format::wire::{Value, Wire};
 
@@ -24,9 +22,9 @@ pub(super) fn find(recorded: &Recorded<'_>, dictionary: &Dictionary<'_>) -> Resu
         return Ok(Found::One(&RANGES));
     }
     let fits = |numbering: &'static Numbering, is_strict: bool| {
-        let (mut sample, mut keys) = (RawSample::default(), HashSet::new());
+        let (mut sample, mut lists) = (RawSample::default(), AttributeLists::default());
         recorded.profiles().flat_map(samples).all(|bytes| {
-            sample.decode(bytes, numbering).is_ok() && sample.makes_sense(dictionary, is_strict, &mut keys)
+            sample.decode(bytes, numbering).is_ok() && sample.makes_sense(dictionary, is_strict, &mut lists)
         })
     };
     for is_strict in [true, false] {

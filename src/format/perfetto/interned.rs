@@ -10,6 +10,7 @@
 
 use hashbrown::HashMap;
 
+use crate::format::by_number::ByNumber;
 use crate::format::perfetto::names::{Names, SourceLine, messages};
 use crate::format::perfetto::packet::each_field;
 use crate::format::text::{hexadecimal, lossy};
@@ -59,14 +60,33 @@ struct RawFrame {
 #[derive(Default)]
 pub(super) struct Interned {
     texts: [HashMap<u64, Box<[u8]>>; 4],
-    events: HashMap<u64, StringId>,
+    events: ByNumber<StringId>,
     mappings: HashMap<u64, RawMapping>,
-    frames: HashMap<u64, RawFrame>,
-    /// The frames that were needed before, each with those that were inlined into it.
-    known_frames: HashMap<u64, Box<[FrameId]>>,
+    frames: ByNumber<RawFrame>,
+    /// The frames that were needed before.
+    known_frames: ByNumber<KnownFrame>,
     /// The frames of stacks that have not been needed yet.
-    callstacks: HashMap<u64, Vec<u64>>,
-    stacks: HashMap<u64, StackId>,
+    callstacks: ByNumber<Box<[u64]>>,
+    stacks: ByNumber<StackId>,
+    /// Buffers for the frames of a stack.
+    numbers: Vec<u64>,
+    ids: Vec<FrameId>,
+}
+
+/// A frame, perhaps with others that were inlined into it.
+enum KnownFrame {
+    One(FrameId),
+    Several(Box<[FrameId]>),
+}
+
+impl KnownFrame {
+    #[inline]
+    fn ids(&self) -> &[FrameId] {
+        match self {
+            KnownFrame::One(frame) => std::slice::from_ref(frame),
+            KnownFrame::Several(frames) => frames,
+        }
+    }
 }
 
 impl Interned {
@@ -126,33 +146,35 @@ impl Interned {
             _ => {}
         })?;
         self.frames.insert(id, frame);
-        self.known_frames.remove(&id);
+        self.known_frames.remove(id);
         Ok(())
     }
 
     fn callstack(&mut self, message: &[u8]) -> Result<(), WireError> {
-        let (mut id, mut frames, mut result) = (0, Vec::new(), Ok(()));
+        let (mut id, mut result) = (0, Ok(()));
+        let frames = &mut self.numbers;
+        frames.clear();
         each_field(message, |number, value| match (number, value) {
             (1, Value::Varint(number)) => id = number,
             (2, value) => result = result.and(numbers(value, |frame| frames.push(frame))),
             _ => {}
         })?;
-        self.callstacks.insert(id, frames);
-        self.stacks.remove(&id);
+        self.callstacks.insert(id, frames.as_slice().into());
+        self.stacks.remove(id);
         result
     }
 
     /// The name of a slice.
     pub(super) fn event(&self, id: u64) -> Option<StringId> {
-        self.events.get(&id).copied()
+        self.events.get(id).copied()
     }
 
     /// A stack, or `None` if the packet that defined it, or one of its frames, was lost.
     pub(super) fn stack(&mut self, id: u64, names: &Names, builder: &mut ProfileBuilder) -> Option<StackId> {
-        if let Some(known) = self.stacks.get(&id) {
+        if let Some(known) = self.stacks.get(id) {
             return Some(*known);
         }
-        let frames = self.callstacks.remove(&id)?;
+        let frames = self.callstacks.remove(id)?;
         let stack = self.stack_of(&frames, names, builder);
         match stack {
             Some(stack) => self.stacks.insert(id, stack).map(drop),
@@ -169,21 +191,21 @@ impl Interned {
         names: &Names,
         builder: &mut ProfileBuilder,
     ) -> Option<StackId> {
-        let mut found = Vec::with_capacity(frames.len());
-        for id in frames {
+        self.ids.clear();
+        for &id in frames {
             if let Some(known) = self.known_frames.get(id) {
-                found.extend_from_slice(known);
+                self.ids.extend_from_slice(known.ids());
                 continue;
             }
             let made = self.make_frames(self.frames.get(id)?, names, builder);
-            found.extend_from_slice(&made);
-            self.known_frames.insert(*id, made.into());
+            self.ids.extend_from_slice(made.ids());
+            self.known_frames.insert(id, made);
         }
-        Some(builder.stack(&found))
+        Some(builder.stack(&self.ids))
     }
 
     /// A frame, with those that were inlined into it.
-    fn make_frames(&self, raw: &RawFrame, names: &Names, builder: &mut ProfileBuilder) -> Vec<FrameId> {
+    fn make_frames(&self, raw: &RawFrame, names: &Names, builder: &mut ProfileBuilder) -> KnownFrame {
         let (path, build_id) = self.module(raw.mapping);
         let mapping = if path.is_empty() {
             MappingId::default()
@@ -200,13 +222,13 @@ impl Interned {
                 let inlined = depth + 1 < lines.len();
                 builder.frame(Frame { function, line: line.line, address, mapping, inlined })
             };
-            return lines.iter().enumerate().rev().map(frame).collect();
+            return KnownFrame::Several(lines.iter().enumerate().rev().map(frame).collect());
         }
         let function = match self.text(FUNCTION, raw.name) {
             b"" => builder.unnamed_function(mapping),
             name => builder.named_function(&demangle(&lossy(name)), &lossy(self.text(SOURCE, raw.source))),
         };
-        vec![builder.frame(Frame { function, line: raw.line, address, mapping, inlined: false })]
+        KnownFrame::One(builder.frame(Frame { function, line: raw.line, address, mapping, inlined: false }))
     }
 
     /// The path and the build ID of a mapping.

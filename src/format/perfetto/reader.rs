@@ -2,6 +2,7 @@
 
 use hashbrown::HashMap;
 
+use crate::format::by_number::ByNumber;
 use crate::format::perfetto::NAME;
 use crate::format::perfetto::clocks::{Clocks, SequenceClocks};
 use crate::format::perfetto::heaps::Heaps;
@@ -27,7 +28,7 @@ pub(super) fn read(trace: &[u8], options: LoadOptions) -> Result<Profile, ParseE
     let mut reader = TraceReader {
         names,
         clocks,
-        sequences: HashMap::new(),
+        sequences: ByNumber::default(),
         builder: ProfileBuilder::new(NAME, options),
         samples: Vec::new(),
         stack_samples: StackSamples::default(),
@@ -71,19 +72,19 @@ struct Lost {
 struct TraceReader {
     names: Names,
     clocks: Clocks,
-    sequences: HashMap<u64, Sequence>,
+    sequences: ByNumber<Sequence>,
     builder: ProfileBuilder,
     samples: Vec<Sample>,
     stack_samples: StackSamples,
     heaps: Heaps,
     slices: Slices,
-    label_sets: HashMap<(Option<u64>, Option<u64>), LabelSetId>,
+    label_sets: HashMap<Place, LabelSetId>,
     lost: Lost,
 }
 
 impl TraceReader {
     fn packet(&mut self, packet: &Packet<'_>) -> Result<(), WireError> {
-        let sequence = self.sequences.entry(packet.sequence.unwrap_or(0)).or_default();
+        let sequence = self.sequences.or_default(packet.sequence.unwrap_or(0));
         if packet.is_reset {
             *sequence = Sequence::default();
         }
@@ -119,7 +120,12 @@ impl TraceReader {
                     &mut self.builder,
                 )?;
             }
-            kind::PERF_SAMPLE => self.perf_sample(packet, time)?,
+            kind::PERF_SAMPLE => {
+                if let Some((stack, thread)) = self.lost.perf_sample(packet.data)? {
+                    let stack = sequence.interned.stack(stack, &self.names, &mut self.builder);
+                    self.sample(stack, thread, time);
+                }
+            }
             kind::STREAMED_SAMPLES => self.streamed_samples(packet, time)?,
             kind::STACK_SAMPLE => {
                 let Sequence { interned, contexts, .. } = sequence;
@@ -127,26 +133,6 @@ impl TraceReader {
                 self.stack_samples.add(sample, contexts, interned, &self.names, &mut self.builder)?;
             }
             _ => {}
-        }
-        Ok(())
-    }
-
-    /// `cpu = 1; pid = 2; tid = 3; callstack_iid = 4; unwind_error = 16; kernel_records_lost = 17; sample_skipped_reason = 18`
-    fn perf_sample(&mut self, packet: &Packet<'_>, time: Option<i64>) -> Result<(), WireError> {
-        let (mut pid, mut tid, mut stack) = (None, None, None);
-        let lost = &mut self.lost;
-        each_field(packet.data, |number, value| match (number, value) {
-            (2, Value::Varint(id)) => pid = Some(id),
-            (3, Value::Varint(id)) => tid = Some(id),
-            (4, Value::Varint(id)) => stack = Some(id),
-            // 1 stands for no error.
-            (16, Value::Varint(error)) => lost.cut += u64::from(error != 1),
-            (17, Value::Varint(count)) => lost.records = lost.records.saturating_add(count),
-            (18, Value::Varint(_)) => lost.skipped += 1,
-            _ => {}
-        })?;
-        if let Some(stack) = stack {
-            self.sample(packet, stack, (pid, tid), time);
         }
         Ok(())
     }
@@ -160,37 +146,36 @@ impl TraceReader {
             _ => {}
         })?;
         result?;
-        let sequence = self.sequences.get(&packet.sequence.unwrap_or(0));
-        let tid = sequence.and_then(|sequence| sequence.thread);
+        let sequence = self.sequences.or_default(packet.sequence.unwrap_or(0));
+        let thread = (None, sequence.thread);
+        let interned = &mut sequence.interned;
+        let stacks: Vec<Option<StackId>> =
+            stacks.into_iter().map(|stack| interned.stack(stack, &self.names, &mut self.builder)).collect();
         let mut now = time;
         for (at, stack) in stacks.into_iter().enumerate() {
             let delta = deltas.get(at).map_or(0, |delta| delta.saturating_mul(1000));
             now = now.map(|now| now.saturating_add(delta));
-            self.sample(packet, stack, (None, tid), now);
+            self.sample(stack, thread, now);
         }
         Ok(())
     }
 
-    fn sample(
-        &mut self,
-        packet: &Packet<'_>,
-        stack: u64,
-        thread: (Option<u64>, Option<u64>),
-        time: Option<i64>,
-    ) {
-        let sequence = self.sequences.entry(packet.sequence.unwrap_or(0)).or_default();
-        let Some(stack) = sequence.interned.stack(stack, &self.names, &mut self.builder) else {
+    /// Adds a sample of a thread of a process, unless its stack was lost.
+    fn sample(&mut self, stack: Option<StackId>, thread: Place, time: Option<i64>) {
+        let Some(stack) = stack else {
             self.lost.stacks += 1;
             return;
         };
-        if !self.builder.options().labels {
+        let labels = if self.builder.options().labels {
+            *self
+                .label_sets
+                .entry(thread)
+                .or_insert_with_key(|(pid, tid)| self.names.thread_of(*pid, *tid).labels(&mut self.builder))
+        } else {
             self.builder.skipped_labels();
-        }
-        let labels = self
-            .label_sets
-            .entry(thread)
-            .or_insert_with_key(|(pid, tid)| self.names.thread_of(*pid, *tid).labels(&mut self.builder));
-        self.samples.push(Sample { stack, labels: *labels, time });
+            LabelSetId::default()
+        };
+        self.samples.push(Sample { stack, labels, time });
     }
 
     fn finish(mut self, is_whole: bool) -> Result<Profile, ParseError> {
@@ -239,7 +224,28 @@ impl TraceReader {
     }
 }
 
+/// The process and the thread of a sample.
+type Place = (Option<u64>, Option<u64>);
+
 impl Lost {
+    /// The stack of a sample, and where it was taken.
+    ///
+    /// `cpu = 1; pid = 2; tid = 3; callstack_iid = 4; unwind_error = 16; kernel_records_lost = 17; sample_skipped_reason = 18`
+    fn perf_sample(&mut self, message: &[u8]) -> Result<Option<(u64, Place)>, WireError> {
+        let (mut pid, mut tid, mut stack) = (None, None, None);
+        each_field(message, |number, value| match (number, value) {
+            (2, Value::Varint(id)) => pid = Some(id),
+            (3, Value::Varint(id)) => tid = Some(id),
+            (4, Value::Varint(id)) => stack = Some(id),
+            // 1 stands for no error.
+            (16, Value::Varint(error)) => self.cut += u64::from(error != 1),
+            (17, Value::Varint(count)) => self.records = self.records.saturating_add(count),
+            (18, Value::Varint(_)) => self.skipped += 1,
+            _ => {}
+        })?;
+        Ok(stack.map(|stack| (stack, (pid, tid))))
+    }
+
     fn warn(&self, builder: &mut ProfileBuilder) {
         let warnings = [
             (

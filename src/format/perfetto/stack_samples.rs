@@ -195,30 +195,38 @@ impl<'a> RawSample<'a> {
         }
     }
 
-    /// The counters with their weights, and whether the first is the one that triggered the sample.
+    /// Calls `add` with the counters and their weights, and returns whether the first is the one that triggered the sample.
     fn weights(
         &self,
         contexts: &Contexts,
         counters: &mut Counters,
-    ) -> Result<(Vec<(Counter, u64)>, bool), WireError> {
+        mut add: impl FnMut(Counter, u64),
+    ) -> Result<bool, WireError> {
         let primary = match (self.primary, self.primary_id) {
             (Some(counter), _) => Some(counters.read(counter)?.1),
             (None, Some(id)) => contexts.counters.get(&id).copied(),
             (None, None) => contexts.primary,
         };
-        let mut weights: Vec<_> = primary.zip(self.weight).into_iter().collect();
-        let has_primary = !weights.is_empty();
-        let followers: Vec<Option<Counter>> = if !self.followers.is_empty() {
-            let read = self.followers.iter().map(|counter| Ok(Some(counters.read(counter)?.1)));
-            read.collect::<Result<_, WireError>>()?
-        } else if !self.follower_ids.is_empty() {
-            self.follower_ids.iter().map(|id| contexts.counters.get(id).copied()).collect()
-        } else {
-            contexts.followers.iter().copied().map(Some).collect()
+        let primary = primary.zip(self.weight);
+        if let Some((counter, weight)) = primary {
+            add(counter, weight);
+        }
+        let mut weights = self.follower_weights.iter().copied();
+        let mut follow = |counter: Option<Counter>| {
+            if let Some((weight, counter)) = weights.next().and_then(|weight| Some((weight, counter?))) {
+                add(counter, weight);
+            }
         };
-        let followers = followers.into_iter().zip(&self.follower_weights);
-        weights.extend(followers.filter_map(|(counter, weight)| Some((counter?, *weight))));
-        Ok((weights, has_primary))
+        if !self.followers.is_empty() {
+            for counter in &self.followers {
+                follow(Some(counters.read(counter)?.1));
+            }
+        } else if !self.follower_ids.is_empty() {
+            self.follower_ids.iter().for_each(|id| follow(contexts.counters.get(id).copied()));
+        } else {
+            contexts.followers.iter().for_each(|counter| follow(Some(*counter)));
+        }
+        Ok(primary.is_some())
     }
 }
 
@@ -266,11 +274,9 @@ impl StackSamples {
         };
         self.cut += u64::from(raw.is_cut);
         let labels = self.labels(&raw.task(contexts)?, contexts, names, builder);
-        let (weights, has_primary) = raw.weights(contexts, &mut self.counters)?;
-        let first = self.values.len();
-        for (counter, weight) in weights {
-            self.values.push((counter.number, counter.scaled(weight)));
-        }
+        let (first, values) = (self.values.len(), &mut self.values);
+        let add = |counter: Counter, weight| values.push((counter.number, counter.scaled(weight)));
+        let has_primary = raw.weights(contexts, &mut self.counters, add)?;
         let primary = self.values.get(first).filter(|_| has_primary).map(|(number, _)| *number);
         self.samples.push(StackSample { stack, labels, time, primary, values: first });
         Ok(())
@@ -285,6 +291,7 @@ impl StackSamples {
     ) -> LabelSetId {
         if !builder.options().labels {
             builder.skipped_labels();
+            return LabelSetId::default();
         }
         let context = contexts.async_names.get(&task.context).cloned().unwrap_or_default();
         *self.label_sets.entry((task.clone(), context)).or_insert_with_key(|(task, context)| {

@@ -91,7 +91,12 @@ impl Blocks {
 
 /// Reads one block after its headroom; an empty block marks the end.
 fn read_block(reader: &mut dyn Read, mut block: Vec<u8>, size: usize) -> io::Result<Vec<u8>> {
-    block.resize(HEADROOM + size, 0);
+    let end = HEADROOM + size;
+    if block.capacity() < end {
+        // Fresh pages are zero already.
+        block = vec![0; end];
+    }
+    block.resize(end, 0);
     let mut filled = HEADROOM;
     while filled < block.len() {
         match reader.read(&mut block[filled..]) {

@@ -91,6 +91,12 @@ impl Profile {
         sums
     }
 
+    /// Whether each row of the samples has the stack of its number, so that the values of a metric are those of the stacks.
+    pub(crate) fn rows_are_stacks(&self) -> bool {
+        let is_own = |(row, stack): (usize, &StackId)| stack.index() == row;
+        self.samples.len() == self.stacks.len() && self.samples.stack.iter().enumerate().all(is_own)
+    }
+
     /// The value of a label as `--label` takes it: a number has its unit, as in `64bytes`.
     pub fn label_text(&self, value: LabelValue) -> String {
         let text = |id| self.symbols.strings.get(id);

@@ -15,13 +15,10 @@ pub struct Series<'p>(Cow<'p, [i64]>);
 impl<'p> Series<'p> {
     /// The values of these metrics of a profile, as functions that may run on several threads.
     pub(super) fn of_metrics(profile: &'p Profile) -> impl Fn(usize) -> Series<'p> + Sync {
-        let samples = &profile.samples;
-        let is_own = |(row, stack): (usize, &StackId)| stack.index() == row;
-        let are_stacks =
-            samples.len() == profile.stacks.len() && samples.stack.iter().enumerate().all(is_own);
+        let rows_are_stacks = profile.rows_are_stacks();
         move |metric| {
-            if are_stacks {
-                Series(Cow::Borrowed(&samples.values[metric]))
+            if rows_are_stacks {
+                Series(Cow::Borrowed(&profile.samples.values[metric]))
             } else {
                 profile.value_by_stack(metric).into()
             }

@@ -4,8 +4,7 @@ use hashbrown::HashMap;
 
 /// Values by their numbers, of which a file may define the same one again.
 ///
-/// Nearly every writer counts from 0 or 1, so a number can be an index into a vector; other numbers are in a hash map. With only
-/// hash maps, looking up the frames of samples took a third of the time of reading austin's recordings.
+/// Nearly every writer counts from 0 or 1, so a number can be an index into a vector; other numbers are in a hash map.
 #[derive(Clone, Debug)]
 pub(super) struct ByNumber<T> {
     /// Those with small numbers.
@@ -50,18 +49,10 @@ impl<T> ByNumber<T> {
     where
         T: Default,
     {
-        let is_other = !self.others.is_empty() && self.others.contains_key(&number);
-        let index = self.index(number).filter(|_| !is_other);
-        let Some(index) = index else {
-            self.count += usize::from(!is_other);
-            return self.others.entry(number).or_default();
-        };
-        if self.small.len() <= index {
-            self.small.resize_with(index + 1, || None);
+        if self.get(number).is_none() {
+            self.insert(number, T::default());
         }
-        let value = &mut self.small[index];
-        self.count += usize::from(value.is_none());
-        value.get_or_insert_default()
+        self.get_mut(number).expect("it was there or has been added")
     }
 
     /// The index of a number if it is small: at least a quarter of the vector was in use when it grew, whatever a file claims.

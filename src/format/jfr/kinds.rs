@@ -207,10 +207,7 @@ impl Survey {
         let mut found: HashMap<String, String> = HashMap::new();
         let mut last_state = None;
         chunk.events(|event_class, mut event| {
-            match survey.counts.get_mut(event_class.cast_unsigned()) {
-                Some(count) => *count += 1,
-                None => drop(survey.counts.insert(event_class.cast_unsigned(), 1)),
-            }
+            *survey.counts.or_default(event_class.cast_unsigned()) += 1;
             let id = Some(event_class);
             if let Some(wanted) = sample.as_ref().filter(|_| id == sampled) {
                 let [state] = classes.numbers(&mut event, wanted.class, &wanted.plan, false)?;

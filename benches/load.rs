@@ -84,7 +84,7 @@ fn inputs() -> BTreeMap<&'static str, Vec<u8>> {
         inputs.insert(writer.name, bytes);
     }
     inputs.insert("collapsed-distinct", generated::distinct(SIZE));
-    inputs.insert("pprof-distinct", distinct_pprof());
+    inputs.insert("pprof-distinct", pprof(&generated::distinct_profile(SIZE), false));
     inputs.insert("pprof-legacy", generated::legacy_heap(SIZE));
     inputs.insert("speedscope-evented", generated::evented(SIZE));
     inputs.insert("chrome-trace", generated::spans(SIZE));
@@ -95,25 +95,18 @@ fn inputs() -> BTreeMap<&'static str, Vec<u8>> {
     inputs
 }
 
-/// A profile in which no stack occurs twice.
-fn distinct() -> Profile {
-    let mut source = Source::open(Box::new(Cursor::new(generated::distinct(SIZE)))).unwrap();
-    load(&mut source, LoadOptions::default(), named("collapsed")).unwrap()
-}
-
-fn distinct_pprof() -> Vec<u8> {
+/// A profile in the pprof format.
+fn pprof(profile: &Profile, compressed: bool) -> Vec<u8> {
     let mut bytes = Vec::new();
-    writer_named("pprof").unwrap().write_to(&distinct(), 0, false, &mut bytes).unwrap();
+    writer_named("pprof").unwrap().write_to(profile, 0, compressed, &mut bytes).unwrap();
     bytes
 }
 
 /// Adding up and averaging several profiles of one program.
 fn fleet(criterion: &mut Criterion) {
     let folder = tempfile::tempdir().unwrap();
-    let writer = writer_named("pprof").unwrap();
     for number in 0..FLEET {
-        let mut bytes = Vec::new();
-        writer.write_to(&generated::profile(7_000 + number), 0, true, &mut bytes).unwrap();
+        let bytes = pprof(&generated::profile(7_000 + number), true);
         fs::write(folder.path().join(format!("{number}.pb.gz")), bytes).unwrap();
     }
     let mut group = criterion.benchmark_group("fleet");

@@ -1,13 +1,12 @@
 //! The time that each view takes on a loaded profile, and the pictures of the flame graph.
 
 use std::hint::black_box;
-use std::io::Cursor;
 use std::time::Duration;
 
-use criterion::{Criterion, criterion_group, criterion_main};
-use prof::format::{Source, load, named};
+use criterion::measurement::WallTime;
+use criterion::{BenchmarkGroup, Criterion, criterion_group, criterion_main};
 use prof::output::{HtmlOptions, SvgOptions, html, svg};
-use prof::profile::{LoadOptions, Profile};
+use prof::profile::Profile;
 use prof::view::{
     FlameOptions, FocusOptions, GraphOptions, HotOptions, PageOptions, Scope, TopOptions, TreeOptions,
     bottom_up, flame, focus, graph, hot, page, top, tree,
@@ -16,10 +15,27 @@ use prof::view::{
 #[path = "support/generated.rs"]
 mod generated;
 
-/// A profile in which no stack occurs twice.
-fn distinct() -> Profile {
-    let mut source = Source::open(Box::new(Cursor::new(generated::distinct(50 << 20)))).unwrap();
-    load(&mut source, LoadOptions::default(), named("collapsed")).unwrap()
+/// The views whose time depends most on how many stacks are distinct.
+fn by_stacks(group: &mut BenchmarkGroup<'_, WallTime>, stacks: &str, profile: &Profile, metric: usize) {
+    let scope = || Scope::metric(metric);
+    group.bench_function(format!("tree{stacks}"), |bench| {
+        // As on a terminal: nodes below 0.5% are not expanded.
+        let options = TreeOptions { min_share: 0.5, limit: Some(40), ..TreeOptions::new(scope()) };
+        bench.iter(|| black_box(tree(profile, &options)));
+    });
+    group.bench_function(format!("hot{stacks}"), |bench| {
+        let options = HotOptions::new(scope());
+        bench.iter(|| black_box(hot(profile, &options)));
+    });
+    group.bench_function(format!("flame{stacks}"), |bench| {
+        let options = FlameOptions::new(scope());
+        bench.iter(|| black_box(flame(profile, &options)));
+    });
+    group.bench_function(format!("page{stacks}"), |bench| {
+        let options =
+            PageOptions { scope: scope(), title: String::new(), own: None, lines: false, times: false };
+        bench.iter(|| html(&page(profile, &options), &HtmlOptions::default(), &mut std::io::sink()).unwrap());
+    });
 }
 
 fn views(criterion: &mut Criterion) {
@@ -31,9 +47,6 @@ fn views(criterion: &mut Criterion) {
         let options = TopOptions::new(scope());
         bench.iter(|| black_box(top(&profile, &options)));
     });
-    // As on a terminal: nodes below 0.5% are not expanded.
-    let shown = || TreeOptions { min_share: 0.5, limit: Some(40), ..TreeOptions::new(scope()) };
-    group.bench_function("tree", |bench| bench.iter(|| black_box(tree(&profile, &shown()))));
     group.bench_function("tree, whole", |bench| {
         let options = TreeOptions::new(scope());
         bench.iter(|| black_box(tree(&profile, &options)));
@@ -47,47 +60,16 @@ fn views(criterion: &mut Criterion) {
         let options = FocusOptions::new(scope(), &heaviest);
         bench.iter(|| black_box(focus(&profile, &options).is_ok()));
     });
-    group.bench_function("hot", |bench| {
-        let options = HotOptions::new(scope());
-        bench.iter(|| black_box(hot(&profile, &options)));
-    });
-    let many = distinct();
-    let of_many = || Scope::metric(0);
-    group.bench_function("tree, distinct stacks", |bench| {
-        let options = TreeOptions { min_share: 0.5, limit: Some(40), ..TreeOptions::new(of_many()) };
-        bench.iter(|| black_box(tree(&many, &options)));
-    });
-    group.bench_function("hot, distinct stacks", |bench| {
-        let options = HotOptions::new(of_many());
-        bench.iter(|| black_box(hot(&many, &options)));
-    });
-    group.bench_function("flame, distinct stacks", |bench| {
-        let options = FlameOptions::new(of_many());
-        bench.iter(|| black_box(flame(&many, &options)));
-    });
-    group.bench_function("page, distinct stacks", |bench| {
-        let options =
-            PageOptions { scope: of_many(), title: String::new(), own: None, lines: false, times: false };
-        bench.iter(|| html(&page(&many, &options), &HtmlOptions::default(), &mut std::io::sink()).unwrap());
-    });
     group.bench_function("graph", |bench| {
         let options = GraphOptions { max_nodes: Some(80), min_edge: 0.1, ..GraphOptions::new(scope()) };
         bench.iter(|| black_box(graph(&profile, &options)));
-    });
-    group.bench_function("flame", |bench| {
-        let options = FlameOptions::new(scope());
-        bench.iter(|| black_box(flame(&profile, &options)));
     });
     group.bench_function("flame, as SVG", |bench| {
         let options = FlameOptions::new(scope());
         bench.iter(|| svg(&flame(&profile, &options), &SvgOptions::default(), &mut std::io::sink()).unwrap());
     });
-    group.bench_function("page", |bench| {
-        let options =
-            PageOptions { scope: scope(), title: String::new(), own: None, lines: false, times: false };
-        bench
-            .iter(|| html(&page(&profile, &options), &HtmlOptions::default(), &mut std::io::sink()).unwrap());
-    });
+    by_stacks(&mut group, "", &profile, 1);
+    by_stacks(&mut group, ", distinct stacks", &generated::distinct_profile(50 << 20), 0);
     group.finish();
 }
 

@@ -4,6 +4,7 @@
 
 use std::fmt::Write;
 
+use prof::format::{Source, load, named};
 use prof::profile::{FrameId, LabelSetId, LoadOptions, Profile, ProfileBuilder};
 
 /// Pseudo-random numbers (xorshift).
@@ -57,6 +58,12 @@ pub(crate) fn distinct(size: usize) -> Vec<u8> {
         text.push_str(" 1\n");
     }
     text.into_bytes()
+}
+
+/// The same as a profile.
+pub(crate) fn distinct_profile(size: usize) -> Profile {
+    let mut source = Source::from_bytes(distinct(size));
+    load(&mut source, LoadOptions::default(), named("collapsed")).unwrap()
 }
 
 /// A profile with the given number of samples.

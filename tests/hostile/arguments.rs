@@ -5,7 +5,7 @@ use std::path::PathBuf;
 /// The arguments.
 #[derive(Clone, Debug, Default)]
 pub struct Arguments {
-    /// How long to mutate for each reader; without it, the number of cases is fixed.
+    /// How long to mutate for each reader, in seconds of CPU time; without it, the number of cases is fixed.
     pub seconds: Option<u64>,
     /// How many cases per reader, if no time is given.
     pub cases: u64,

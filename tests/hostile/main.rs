@@ -164,11 +164,11 @@ fn fuzz(format: &'static Format, arguments: &Arguments) -> Tally {
     // Large inputs take longer, so they are left to the long runs.
     let size = seeds.iter().map(|seed| seed.bytes.len()).sum::<usize>() / seeds.len();
     let cases = (arguments.cases * 8192 / (size as u64 + 1)).clamp(arguments.cases.min(40), arguments.cases);
-    let end = arguments.seconds.map(|seconds| Instant::now() + Duration::from_secs(seconds));
+    let end = arguments.seconds.map(|seconds| clock::spent() + Duration::from_secs(seconds));
     let mut number = 0;
     loop {
         match end {
-            Some(end) if Instant::now() >= end => break,
+            Some(end) if clock::spent() >= end => break,
             None if number >= cases => break,
             _ => {}
         }
@@ -209,9 +209,9 @@ fn fuzz_filters(arguments: &Arguments) -> Tally {
     for bytes in read("findings").iter().chain(&seeds) {
         tally.findings += (0..views::VIEWS.len()).map(|view| wrong(bytes, view)).sum::<usize>();
     }
-    let end = arguments.seconds.map(|seconds| Instant::now() + Duration::from_secs(seconds));
+    let end = arguments.seconds.map(|seconds| clock::spent() + Duration::from_secs(seconds));
     let mut random = Random(arguments.seed);
-    while end.map_or(tally.mutated < 4 * arguments.cases as usize, |end| Instant::now() < end) {
+    while end.map_or(tally.mutated < 4 * arguments.cases as usize, |end| clock::spent() < end) {
         let (start, other) = (random.pick(&seeds), random.pick(&seeds));
         let bytes = mutate::mutate(mutate::Shape::Lines, start, other, filters::WORDS, &mut random);
         tally.findings += wrong(&bytes, tally.mutated % views::VIEWS.len());

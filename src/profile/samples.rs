@@ -1,5 +1,6 @@
 //! Samples as columns, and the labels they carry.
 
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use crate::profile::{Column, HashIndex, Id, LabelSetId, Lengths, Meta, StackId, StringId};
@@ -71,17 +72,27 @@ impl SampleTimes {
             Some(start) if earliest < start => first_seen(samples, meta, start).unwrap_or(earliest),
             _ => earliest,
         };
-        let mut end = last;
-        for (metric, values) in meta.metrics.iter().zip(&samples.values) {
-            let Some(lengths) = Lengths::of(metric) else { continue };
-            for (row, &value) in values.iter().enumerate() {
-                end = end.max(
-                    samples.time_of(row).map_or(last, |time| time.saturating_add(lengths.length(value))),
-                );
-            }
-        }
+        let end = end_of(samples, meta, earliest..=last);
         Some(SampleTimes { first, last, end })
     }
+
+    /// Those of the samples that were taken from `first` to `last`.
+    pub(crate) fn between(samples: &Samples, meta: &Meta, first: i64, last: i64) -> Self {
+        SampleTimes { first, last, end: end_of(samples, meta, first..=last) }
+    }
+}
+
+/// When the last of the samples that were taken in a range was over.
+fn end_of(samples: &Samples, meta: &Meta, range: RangeInclusive<i64>) -> i64 {
+    let mut end = *range.end();
+    for (metric, values) in meta.metrics.iter().zip(&samples.values) {
+        let Some(lengths) = Lengths::of(metric) else { continue };
+        for (row, &value) in values.iter().enumerate() {
+            let time = samples.time_of(row).filter(|time| range.contains(time));
+            end = time.map_or(end, |time| end.max(time.saturating_add(lengths.length(value))));
+        }
+    }
+    end
 }
 
 /// The start of a recording if samples that are older may count from there: those that lasted until then, or only a few. `None` if

@@ -83,12 +83,12 @@ pub fn show(profile: &Profile, view: usize) -> Result<(), String> {
         8 => info(profile, metric, Vec::new(), None).into(),
         9 => {
             let report = findings(profile, &scope);
-            let sum: i128 = report.findings.iter().map(|finding| i128::from(finding.value)).sum();
-            if sum + i128::from(report.rest.value) != i128::from(report.header.shown) {
-                return Err(format!(
-                    "report: the findings and the rest sum to {sum} of {}",
-                    report.header.shown
-                ));
+            let found: i128 = report.findings.iter().map(|finding| i128::from(finding.value)).sum();
+            let (sum, shown) = (found + i128::from(report.rest.value), i128::from(report.header.shown));
+            // What is shown counts negative values without their sign.
+            let is_less = has_negative_values(profile) && sum.abs() < shown;
+            if sum != shown && !is_less {
+                return Err(format!("report: the findings and the rest sum to {sum} of {shown}"));
             }
             report.into()
         }
@@ -97,6 +97,10 @@ pub fn show(profile: &Profile, view: usize) -> Result<(), String> {
         _ => return pictures(profile, scope),
     };
     forms(&report)
+}
+
+fn has_negative_values(profile: &Profile) -> bool {
+    profile.samples.values.iter().flatten().any(|&value| value < 0)
 }
 
 /// Shows when threads and packages were busy, if that is known: the rows and what has no time sum to all.

@@ -133,5 +133,5 @@ fn most_common_clock(profile: &Profile) -> SampleTimes {
     let largest = clocks.reduce(|best, next| if next.len() > best.len() { next } else { best });
     let largest = largest.unwrap_or_default();
     let (first, last) = (largest.first().copied().unwrap_or(0), largest.last().copied().unwrap_or(0));
-    SampleTimes { first, last, end: last }
+    SampleTimes::between(&profile.samples, &profile.meta, first, last)
 }

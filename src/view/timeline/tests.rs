@@ -104,6 +104,17 @@ fn spans_last() {
 }
 
 #[test]
+fn the_last_span_of_the_clock_that_is_shown_is_whole() {
+    let mut profile = from_notation("load 100 @0\nwork 30 @120\nidle 0 @1708972837000000000");
+    profile.meta.metrics[0].unit = "nanoseconds".to_string();
+    profile.meta.sample_times = SampleTimes::of(&profile.samples, &profile.meta);
+    let options = TimelineOptions { bins: 3, ..TimelineOptions::new(Scope::metric(0)) };
+    let timeline = timeline(&profile, &options).unwrap();
+    assert_eq!(timeline.axis, TimeAxis { from_ns: 0, to_ns: 150, bin_ns: 50, bins: 3 });
+    assert_eq!((timeline.rows[0].bins.clone(), timeline.rows[0].total), (vec![50, 50, 30], 130));
+}
+
+#[test]
 fn phases_of_spans_have_the_time_that_was_spent_in_them() {
     // Two threads. One span of `load` lasts for the whole second; on the other thread, `parse` changes to `render` after 600 ms.
     let mut picture = format!("load {} {{thread=a}} @0\n", 1000 * MS);

@@ -12,7 +12,7 @@
 
 use hashbrown::HashMap;
 
-use crate::format::text::lossy;
+use crate::format::text::{is_binary, lossy};
 use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
 use crate::profile::{FunctionId, LoadOptions, Profile, ProfileBuilder};
 
@@ -22,7 +22,10 @@ pub(super) static GPROF: Format = Format { name: NAME, title: "gprof's report", 
 const NAME: &str = "gprof";
 
 fn sniff(head: &[u8]) -> Confidence {
-    // Every input is searched for these lines.
+    if is_binary(head) {
+        return Confidence::No;
+    }
+    // Every text is searched for these lines.
     let mut start = 0;
     let mut lines = memchr::memchr_iter(b'\n', head).chain([head.len()]).map(|end| {
         let line = &head[start..end];
@@ -38,7 +41,7 @@ fn sniff(head: &[u8]) -> Confidence {
 
 /// `index % time    self  children    called     name`, or `index  %time    self descendents  called+self    name`
 fn is_graph_header(line: &[u8]) -> bool {
-    // Every input is searched for this line, so words are only made of lines that begin like it.
+    // Every text is searched for this line, so words are only made of lines that begin like it.
     if !line.trim_ascii_start().starts_with(b"index") {
         return false;
     }

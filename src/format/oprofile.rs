@@ -13,7 +13,7 @@
 //!
 //! What a line is about is the number of samples of the function itself, or of the calls from or to it.
 
-use crate::format::text::{BadLines, decimal, lossy};
+use crate::format::text::{BadLines, decimal, is_binary, lossy};
 use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
 use crate::name::demangle;
 use crate::profile::{Function, FunctionId, LoadOptions, Mapping, MappingId, Profile, ProfileBuilder};
@@ -25,6 +25,9 @@ const NAME: &str = "oprofile";
 const NO_PLACE: &str = "(no location information)";
 
 fn sniff(head: &[u8]) -> Confidence {
+    if is_binary(head) {
+        return Confidence::No;
+    }
     let text = lossy(&head[..head.len().min(8192)]);
     let mut lines = text.lines();
     let is_report = lines.any(|line| line.starts_with("Counted ") || line.starts_with("Profiling through "));

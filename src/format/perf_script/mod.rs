@@ -20,7 +20,7 @@ use crate::format::off_cpu::{OffCpu, SchedulerEvent, Wait};
 use crate::format::perf_script::brief::BriefHeader;
 use crate::format::perf_script::frame::FrameCache;
 use crate::format::perf_script::header::SampleHeader;
-use crate::format::text::{BadLines, decimal};
+use crate::format::text::{BadLines, decimal, is_binary};
 use crate::format::{Confidence, Format, HEAD, LoadError, ParseError, Source, finished};
 use crate::profile::{ContextSwitch, FrameId, LabelSetId, LoadOptions, Profile, ProfileBuilder};
 use crate::unit::saturated;
@@ -34,6 +34,9 @@ const NAME: &str = "perf-script";
 const SNIFFED_LINES: usize = 16;
 
 fn sniff(head: &[u8]) -> Confidence {
+    if is_binary(head) {
+        return Confidence::No;
+    }
     match sniff_headers(head) {
         Confidence::No if brief::is_brief(head) || flat::is_flat(head) => Confidence::Maybe,
         confidence => confidence,

@@ -93,7 +93,7 @@ pub use error::{LoadError, ParseError, Place};
 pub use gmon::UNNAMED_PROGRAM;
 pub use jit::{JitCode, JitError};
 pub use recorded_files::{Inode, RecordedFiles};
-pub use source::{Inflate, Source, Times};
+pub use source::{Inflate, PositionedRead, Source, Times};
 pub use write::{Part, Writer};
 pub use writers::{WRITERS, writer_for, writer_named};
 

@@ -1,5 +1,6 @@
 //! Reads many inputs side by side and adds them up as they arrive.
 
+use std::fs::File;
 use std::io::{self, Read};
 use std::mem;
 use std::path::Path;
@@ -7,7 +8,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use crate::dataset;
-use crate::format::{self, Inflate, LoadError, Source};
+use crate::format::{self, Inflate, LoadError, PositionedRead, Source};
 use crate::load::paths::InputPath;
 use crate::load::recorded_files::FilesOfRecording;
 use crate::load::scripts::Scripts;
@@ -401,12 +402,15 @@ impl Reader<'_> {
             }
             return Ok((self.in_wall_time(profile)?, false));
         }
-        let reader = path.origin.open()?;
+        let (reader, file) = path.origin.open_with_file()?;
         let start = Instant::now();
         let watched = Watched { input: reader, observer: observer.clone() };
         // Starting a thread takes longer than decompressing a small file.
         let inflate = if (2..=SMALL_FILE).contains(&path.origin.size()) { Inflate::Here } else { inflate };
         let mut source = Source::open_with(Box::new(watched), inflate, needs.budget.clone())?;
+        if let Some(file) = file {
+            source.set_positioned(Arc::new(Watched { input: file, observer: observer.clone() }));
+        }
         let name = &*path.name;
         source.set_name(name);
         let files = self.request.symbols.wanted.then(|| Arc::new(self.files_of(name)));
@@ -483,12 +487,24 @@ impl Reader<'_> {
 const SMALL_FILE: u64 = 32 << 10;
 
 /// An input whose bytes are counted while they are read.
-struct Watched {
-    input: Box<dyn Read + Send>,
+struct Watched<I> {
+    input: I,
     observer: Arc<dyn Observer>,
 }
 
-impl Read for Watched {
+impl PositionedRead for Watched<Arc<File>> {
+    fn size(&self) -> Option<u64> {
+        self.input.size()
+    }
+
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        let count = PositionedRead::read_at(&*self.input, buffer, offset)?;
+        self.observer.bytes(count as u64);
+        Ok(count)
+    }
+}
+
+impl Read for Watched<Box<dyn Read + Send>> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = self.input.read(buffer)?;
         self.observer.bytes(count as u64);

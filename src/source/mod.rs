@@ -24,7 +24,7 @@ mod pyroscope;
 mod save;
 
 use std::fs::{self, File};
-use std::io::{self, Cursor, Read};
+use std::io::{self, Cursor, Read, Seek};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -46,10 +46,20 @@ pub enum Origin {
 impl Origin {
     /// Opens it for reading. Fails if a file cannot be opened.
     pub fn open(&self) -> io::Result<Box<dyn Read + Send>> {
+        Ok(self.open_with_file()?.0)
+    }
+
+    /// Opens it for reading, and returns the file as well, if it is one that is read from its start. Fails if it cannot be opened.
+    pub fn open_with_file(&self) -> io::Result<(Box<dyn Read + Send>, Option<Arc<File>>)> {
         Ok(match self {
-            Origin::StandardInput => Box::new(io::stdin()),
-            Origin::File(path) => Box::new(File::open(path)?),
-            Origin::Fetched(bytes) => Box::new(Cursor::new(bytes.clone())),
+            Origin::StandardInput => (Box::new(io::stdin()), None),
+            Origin::File(path) => {
+                let mut file = Arc::new(File::open(path)?);
+                // `/dev/fd/3` may be a file of which another program has read a part.
+                let is_at_start = file.stream_position().is_ok_and(|position| position == 0);
+                (Box::new(file.clone()), is_at_start.then_some(file))
+            }
+            Origin::Fetched(bytes) => (Box::new(Cursor::new(bytes.clone())), None),
         })
     }
 

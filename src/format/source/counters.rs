@@ -16,6 +16,12 @@ pub(super) struct Counters {
 }
 
 impl Counters {
+    /// Counts bytes that were read, and the time that took.
+    pub(super) fn read(&self, count: usize, spent: Duration) {
+        self.bytes.fetch_add(count as u64, Ordering::Relaxed);
+        add(&self.reading, spent);
+    }
+
     /// The durations of all phases, given that of decoding.
     pub(super) fn times(&self, decode: Duration) -> Times {
         let spent = |counter: &AtomicU64| Duration::from_nanos(counter.load(Ordering::Relaxed));
@@ -46,8 +52,7 @@ impl Read for Counting {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let start = Instant::now();
         let count = self.inner.read(buffer)?;
-        self.counters.bytes.fetch_add(count as u64, Ordering::Relaxed);
-        add(&self.counters.reading, start.elapsed());
+        self.counters.read(count, start.elapsed());
         Ok(count)
     }
 }

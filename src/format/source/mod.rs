@@ -3,14 +3,16 @@
 //! A reader sees a window of unread bytes and requests more when the window is too short, so memory does not
 //! grow with the input. A [`Budget`] limits how much a reader or a single line can request at once: a file of
 //! 20 MB can decompress to 20 GB of zeros. Decompression runs on a separate thread, one block ahead of the
-//! reader, unless several inputs are read in parallel.
+//! reader, unless several inputs are read in parallel. A large plain file that is needed as a whole is read into its final
+//! place by several threads.
 
 mod blocks;
 mod compression;
 mod counters;
+mod positioned;
 mod zip;
 
-use std::io::Read;
+use std::io::{self, Read};
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -24,11 +26,15 @@ use compression::{broken, unwrap_layers};
 use counters::{Counters, Counting, add};
 
 pub use counters::Times;
+pub use positioned::PositionedRead;
 pub(in crate::format) use zip::MEMBER;
 
 /// The memory needed for an input that is read as a whole, as a multiple of its size: for its bytes, and for what the
 /// reader builds from them before the profile's tables do.
 const WHOLE_INPUT: u64 = 2;
+
+/// How much is read at a time of what is added to a file while it is read.
+const GROWN_BLOCK: usize = 64 << 10;
 
 /// A window over the bytes of an input.
 pub struct Source {
@@ -44,6 +50,8 @@ pub struct Source {
     /// Offset of the window's first unread byte in the decompressed input.
     position: u64,
     blocks: Blocks,
+    /// The same input, if it is a file: to be read at any position.
+    positioned: Option<Arc<dyn PositionedRead>>,
     encoding: Vec<&'static str>,
     may_use_threads: bool,
     counters: Arc<Counters>,
@@ -131,6 +139,7 @@ impl Source {
             start: 0,
             position: 0,
             blocks,
+            positioned: None,
             encoding: Vec::new(),
             may_use_threads: true,
             counters,
@@ -197,6 +206,11 @@ impl Source {
         Ok(self.bytes())
     }
 
+    /// Sets where the same input can be read at any position, which is faster for large files.
+    pub fn set_positioned(&mut self, input: Arc<dyn PositionedRead>) {
+        self.positioned = Some(input);
+    }
+
     /// Sets the file name, which may break a tie between formats.
     pub fn set_name(&mut self, name: &str) {
         self.name = name.to_string();
@@ -240,6 +254,9 @@ impl Source {
 
     /// All remaining bytes, for formats that cannot be streamed.
     pub fn read_all(&mut self) -> Result<Vec<u8>, LoadError> {
+        if let Some(input) = self.positioned.take() {
+            self.read_positioned(&*input)?;
+        }
         while self.more()? {}
         self.reservation.set(self.window.len() as u64 * WHOLE_INPUT)?;
         let mut all = std::mem::take(&mut self.window);
@@ -247,6 +264,52 @@ impl Source {
         self.position += all.len() as u64;
         self.start = 0;
         Ok(all)
+    }
+
+    /// Reads the rest of a large file that is not compressed straight into the window, as long as the file is now. What is added
+    /// to it meanwhile is left for [`Source::read_grown`]; if it became shorter, its end is where reading found it.
+    fn read_positioned(&mut self, input: &dyn PositionedRead) -> Result<(), LoadError> {
+        let read = self.bytes().len();
+        let offset = self.position + read as u64;
+        let is_plain = self.encoding.is_empty() && matches!(self.blocks, Blocks::Here { .. });
+        let left = input.size().map_or(0, |size| size.saturating_sub(offset));
+        let whole = usize::try_from(left).ok().and_then(|left| left.checked_add(read));
+        let Some(whole) = whole.filter(|_| is_plain && left >= positioned::LEAST) else { return Ok(()) };
+        self.reservation.set((whole as u64).saturating_mul(WHOLE_INPUT))?;
+        // Memory that is zero already comes from the system when it is touched: each thread gets the pages of its slice.
+        let mut window = vec![0; whole];
+        window[..read].copy_from_slice(self.bytes());
+        let filled = self.timed(|| positioned::fill(input, &mut window[read..], offset))?;
+        window.truncate(read + filled);
+        self.window = window;
+        self.start = 0;
+        self.blocks = Blocks::End;
+        if read + filled == whole { self.read_grown(input, offset + filled as u64) } else { Ok(()) }
+    }
+
+    /// Reads what was added to a file since its size was asked for.
+    fn read_grown(&mut self, input: &dyn PositionedRead, mut offset: u64) -> Result<(), LoadError> {
+        // A file that did not grow takes one read to notice.
+        let mut block = vec![0; GROWN_BLOCK];
+        loop {
+            let filled = self.timed(|| positioned::fill(input, &mut block, offset))?;
+            if filled == 0 {
+                return Ok(());
+            }
+            self.window.extend_from_slice(&block[..filled]);
+            self.reservation.set(self.window.len() as u64 * WHOLE_INPUT)?;
+            offset += filled as u64;
+        }
+    }
+
+    /// Reads bytes of the input without a block, and counts them and the time.
+    fn timed(&mut self, read: impl FnOnce() -> io::Result<usize>) -> Result<usize, LoadError> {
+        let start = Instant::now();
+        let read = read();
+        self.waited += start.elapsed();
+        let count = read?;
+        self.counters.read(count, start.elapsed());
+        Ok(count)
     }
 
     /// The number of unread bytes up to and including the line end that `find` returns; all of them if the input ends
@@ -363,7 +426,7 @@ impl Source {
 
 #[cfg(test)]
 mod tests {
-    use std::io::{self, Write};
+    use std::io::Write;
 
     use flate2::Compression;
     use flate2::write::GzEncoder;

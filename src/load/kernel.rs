@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::binary::{BuildId, CodePlace, KernelSymbols, kernel_start, same_build_id};
 use crate::name::base_name;
 use crate::profile::{MappingId, Profile};
-use crate::transform::{CodePlaces, unnamed_addresses};
+use crate::transform::{CodePlaces, unnamed_addresses, unnamed_mappings};
 
 /// perf's name for the kernel.
 const KERNEL: &str = "[kernel.kallsyms]";
@@ -18,10 +18,13 @@ const NOTES: &str = "/sys/kernel/notes";
 
 /// Whether a profile has kernel code without names.
 pub(super) fn is_concerned(profile: &Profile) -> bool {
-    let is_kernel = |&mapping: &MappingId| {
-        profile.symbols.mapping_file(mapping) == KERNEL || module(profile, mapping).is_some()
-    };
-    profile.calls.is_none() && unnamed_addresses(profile).keys().any(is_kernel)
+    profile.calls.is_none()
+        && unnamed_mappings(profile).into_iter().any(|mapping| is_of_kernel(profile, mapping))
+}
+
+/// Whether a mapping is the kernel or one of its modules.
+pub(super) fn is_of_kernel(profile: &Profile, mapping: MappingId) -> bool {
+    profile.symbols.mapping_file(mapping) == KERNEL || module(profile, mapping).is_some()
 }
 
 /// The name of the module in a mapping: `[virtio]`, or `/lib/modules/6.1.0/kernel/drivers/virtio/virtio.ko.xz`.
@@ -52,7 +55,7 @@ pub(super) fn look_up(
     let Some(row) = mappings.ids().find(is_kernel).map(|kernel| mappings[kernel]) else { return };
     let Some(text) = list(profile.symbols.strings.get(row.build_id), given) else { return };
     let Some(start) = kernel_start(&text) else { return };
-    for (mapping, addresses) in unnamed_addresses(profile) {
+    for (mapping, addresses) in unnamed_addresses(profile, |mapping| is_of_kernel(profile, mapping)) {
         let symbols = match module(profile, mapping) {
             // Each boot loads modules elsewhere, and the kernel, too.
             Some(module) if row.start == start => KernelSymbols::of_module(&text, &module),

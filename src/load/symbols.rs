@@ -1,7 +1,6 @@
 //! Looks up names for the addresses of profiles in the binaries that were recorded.
 
 use std::collections::BTreeMap;
-use std::iter;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -14,7 +13,7 @@ use crate::name::base_name;
 use crate::profile::{Mapping, MappingId, Profile};
 use crate::transform::{
     CodePlaces, Contradiction, NamedAddresses, Unresolved, address_in_file, contradiction, named_addresses,
-    symbolize, unnamed_addresses, unresolved,
+    symbolize, unnamed_addresses, unnamed_mappings, unresolved,
 };
 use crate::unit::first_of;
 
@@ -123,7 +122,8 @@ impl Symbols {
 
     /// Whether a profile has code without names that a binary may have.
     pub(super) fn concern(&self, profile: &Profile) -> bool {
-        self.wanted && (!spots(iter::once(profile)).is_empty() || kernel::is_concerned(profile))
+        let may_have_names = |mapping| has_file(profile, mapping) || kernel::is_of_kernel(profile, mapping);
+        self.wanted && profile.calls.is_none() && unnamed_mappings(profile).into_iter().any(may_have_names)
     }
 
     /// A warning about the share of code without names, if it is large enough and something can be done about
@@ -142,22 +142,27 @@ impl Symbols {
 fn spots<'p>(profiles: impl Iterator<Item = &'p Profile>) -> BTreeMap<Key, Vec<Spot>> {
     let mut spots: BTreeMap<Key, Vec<Spot>> = BTreeMap::new();
     for (number, profile) in profiles.enumerate().filter(|(_, profile)| profile.calls.is_none()) {
-        let symbols = &profile.symbols;
-        for (mapping, addresses) in unnamed_addresses(profile) {
-            let row = symbols.mappings[mapping];
-            let (file, build_id) = (symbols.strings.get(row.file), symbols.strings.get(row.build_id));
-            // The file of a module does not say where its functions are in memory.
-            if kernel::module(profile, mapping).is_some() {
-                continue;
-            }
-            if is_file_path(file) || (file.is_empty() || file == LENT_BY_KERNEL) && !build_id.is_empty() {
-                let key = (file.to_string(), build_id.to_string());
-                let of_mapping = addresses.into_iter().map(|address| (number, mapping, address));
-                spots.entry(key).or_default().extend(of_mapping);
-            }
+        for (mapping, addresses) in unnamed_addresses(profile, |mapping| has_file(profile, mapping)) {
+            let (file, build_id) = file_and_id(profile, mapping);
+            let of_mapping = addresses.into_iter().map(|address| (number, mapping, address));
+            spots.entry((file.to_string(), build_id.to_string())).or_default().extend(of_mapping);
         }
     }
     spots
+}
+
+/// Whether the code of a mapping is in a file that may be found.
+fn has_file(profile: &Profile, mapping: MappingId) -> bool {
+    let (file, build_id) = file_and_id(profile, mapping);
+    // The file of a module does not say where its functions are in memory.
+    kernel::module(profile, mapping).is_none()
+        && (is_file_path(file) || (file.is_empty() || file == LENT_BY_KERNEL) && !build_id.is_empty())
+}
+
+fn file_and_id(profile: &Profile, mapping: MappingId) -> (&str, &str) {
+    let symbols = &profile.symbols;
+    let row = symbols.mappings[mapping];
+    (symbols.strings.get(row.file), symbols.strings.get(row.build_id))
 }
 
 /// Looks up each address in a binary once, and adds the results to the places of each profile.
@@ -324,6 +329,8 @@ fn describe(found: &Unresolved, metric: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::iter;
+
     use super::*;
     use crate::profile::from_notation;
     use crate::transform::FRAMES_REBUILT;
@@ -420,7 +427,7 @@ mod tests {
             let mut profile = profile(count);
             let before = FRAMES_REBUILT.get();
             arguments.apply(iter::once(&mut profile), &unobserved()).unwrap();
-            assert!(unnamed_addresses(&profile).is_empty());
+            assert!(unnamed_mappings(&profile).is_empty());
             FRAMES_REBUILT.get() - before
         };
         assert_eq!(steps(8), 8);

@@ -206,6 +206,9 @@ pub(crate) struct SymbolTable {
     functions: RowIndex<FunctionId>,
     frames: RowIndex<FrameId>,
     mappings: RowIndex<MappingId>,
+    /// The placeholder for unnamed code of each mapping, as far as it was asked for: a recording has a million addresses
+    /// in a dozen binaries.
+    placeholders: Column<MappingId, Option<FunctionId>>,
 }
 
 impl SymbolTable {
@@ -219,6 +222,7 @@ impl SymbolTable {
             + self.functions.index.size()
             + self.frames.index.size()
             + self.mappings.index.size()
+            + self.placeholders.len() * size_of::<Option<FunctionId>>()
     }
 
     /// Reserves space for additional functions, their names, and frames.
@@ -244,6 +248,20 @@ impl SymbolTable {
     /// Adds a frame that the table does not have, and that is not looked up later.
     pub(crate) fn new_frame(&mut self, frame: Frame) -> FrameId {
         self.symbols.frames.push(frame)
+    }
+
+    /// The placeholder function for all unnamed code of a mapping, if it was made before.
+    #[inline]
+    pub(crate) fn placeholder(&self, mapping: MappingId) -> Option<FunctionId> {
+        self.placeholders.as_slice().get(mapping.index()).copied().flatten()
+    }
+
+    /// Makes a function the placeholder for all unnamed code of a mapping.
+    pub(crate) fn set_placeholder(&mut self, mapping: MappingId, function: FunctionId) {
+        while self.placeholders.len() < self.symbols.mappings.len() {
+            self.placeholders.push(None);
+        }
+        self.placeholders[mapping] = Some(function);
     }
 
     pub(crate) fn mapping(&mut self, mapping: Mapping) -> MappingId {
@@ -282,15 +300,20 @@ impl<I: Id> RowIndex<I> {
     }
 
     /// Appends the ids of several rows to `ids`. As with stacks, looking up many rows one step at a time lets the processor
-    /// fetch what it needs for many of them at once.
+    /// fetch what it needs for many of them at once; but rows in the order of the table need not be looked up.
     fn intern_all<T: Copy + Eq + Hash>(&mut self, rows: &mut Column<I, T>, some: &[T], ids: &mut Vec<I>) {
         for some in some.chunks(AT_ONCE) {
+            if rows.as_slice().get(self.next) == some.first() {
+                ids.extend(some.iter().map(|&row| self.intern(rows, row)));
+                continue;
+            }
             let known = some.iter().map(|row| self.index.find(self.index.hash(row), |_| true));
             let known: Vec<Option<I>> = known.collect();
             for (&row, known) in some.iter().zip(known) {
                 let known = known.filter(|&id| rows[id] == row);
                 ids.push(known.unwrap_or_else(|| self.look_up(rows, row)));
             }
+            self.next = ids.last().map_or(0, |id| id.index() + 1);
         }
     }
 

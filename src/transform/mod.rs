@@ -67,7 +67,7 @@ pub(crate) use row_order::stacks_by_row;
 pub use stacks::{hide_stacks, show_stacks};
 #[cfg(test)]
 pub(crate) use symbolize::FRAMES_REBUILT;
-pub use symbolize::{CodePlaces, address_in_file, symbolize, unnamed_addresses};
+pub use symbolize::{CodePlaces, address_in_file, symbolize, unnamed_addresses, unnamed_mappings};
 pub use times::{RecordingSpan, TimeError, TimePoint, WhyEmpty, show_times};
 pub use trim::{end_before, prune_from, show_from};
 pub use unresolved::{Unresolved, UnresolvedBinary, unresolved};

@@ -1,6 +1,6 @@
 //! Replacing addresses by the functions at them.
 
-use std::collections::BTreeMap;
+use std::mem::take;
 use std::sync::Arc;
 
 use hashbrown::HashMap;
@@ -15,19 +15,43 @@ use crate::transform::engine::restack;
 /// The functions at addresses of mappings, innermost first; all but the last were inlined.
 pub type CodePlaces = HashMap<(MappingId, u64), Vec<CodePlace>>;
 
-/// The addresses without a name, by mapping, sorted and without duplicates.
-pub fn unnamed_addresses(profile: &Profile) -> BTreeMap<MappingId, Vec<u64>> {
+/// The mappings that have addresses without a name, in order.
+pub fn unnamed_mappings(profile: &Profile) -> Vec<MappingId> {
+    let mappings = &profile.symbols.mappings;
+    let mut has_unnamed = Column::<MappingId, bool>::filled(false, mappings.len());
+    unnamed(profile, |mapping, _| has_unnamed[mapping] = true);
+    mappings.ids().filter(|&mapping| has_unnamed[mapping]).collect()
+}
+
+/// The addresses without a name in mappings that are wanted, by mapping, sorted and without duplicates.
+pub fn unnamed_addresses(
+    profile: &Profile,
+    wanted: impl Fn(MappingId) -> bool,
+) -> Vec<(MappingId, Vec<u64>)> {
+    let mappings = &profile.symbols.mappings;
+    let wanted: Column<MappingId, bool> = mappings.ids().map(wanted).collect();
+    let mut addresses = Column::<MappingId, Vec<u64>>::filled(Vec::new(), mappings.len());
+    unnamed(profile, |mapping, address| {
+        if wanted[mapping] {
+            addresses[mapping].push(address);
+        }
+    });
+    let of_mapping = |mapping| {
+        let mut some = take(&mut addresses[mapping]);
+        some.sort_unstable();
+        some.dedup();
+        Some((mapping, some)).filter(|(_, some)| !some.is_empty())
+    };
+    mappings.ids().filter_map(of_mapping).collect()
+}
+
+/// Calls `add` for each frame with an address but without a name.
+fn unnamed(profile: &Profile, mut add: impl FnMut(MappingId, u64)) {
     let symbols = &profile.symbols;
     let unnamed = symbols.unnamed_frames();
-    let mut addresses: BTreeMap<MappingId, Vec<u64>> = BTreeMap::new();
     for (_, frame) in symbols.frames.enumerate().filter(|&(id, frame)| unnamed[id] && !frame.inlined) {
-        addresses.entry(frame.mapping).or_default().push(frame.address);
+        add(frame.mapping, frame.address);
     }
-    for addresses in addresses.values_mut() {
-        addresses.sort_unstable();
-        addresses.dedup();
-    }
-    addresses
 }
 
 /// Where `address` of a mapping is in the mapping's file. `None` if it is outside the mapping.
@@ -145,9 +169,11 @@ mod tests {
     fn frames_are_replaced_by_functions_at_their_addresses() {
         let [a, b, c] = [0x5010, 0x5020, 0x5030].map(|address| format!("main;!/bin/server+{address:#x}"));
         let profile = from_notation(&format!("{a} 1\n{b} 2\n{c} 4"));
-        let addresses = unnamed_addresses(&profile);
-        let mapping = *addresses.keys().next().unwrap();
-        assert_eq!(addresses[&mapping], [0x5010, 0x5020, 0x5030]);
+        let [(mapping, addresses)] = &unnamed_addresses(&profile, |_| true)[..] else { panic!() };
+        assert_eq!(*addresses, [0x5010, 0x5020, 0x5030]);
+        assert_eq!(unnamed_addresses(&profile, |_| false), []);
+        let mapping = *mapping;
+        assert_eq!(unnamed_mappings(&profile), [mapping]);
         let places = CodePlaces::from_iter([
             ((mapping, 0x5010), vec![place("get", 7), place("work", 3)]),
             ((mapping, 0x5020), vec![]),
@@ -155,7 +181,7 @@ mod tests {
         ]);
         let named = symbolize(&profile, &places).unwrap();
         assert_eq!(to_notation(&named), "main;[server] 2\nmain;work@s.c:3;+get@s.c:7 1\nmain;work@s.c:4 4");
-        assert_eq!(unnamed_addresses(&named)[&mapping], [0x5020]);
+        assert_eq!(unnamed_addresses(&named, |_| true), [(mapping, vec![0x5020])]);
         assert_eq!(named.meta, profile.meta);
     }
 

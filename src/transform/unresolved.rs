@@ -2,7 +2,7 @@
 
 use hashbrown::HashMap;
 
-use crate::profile::{Column, MappingId, Profile, StackId};
+use crate::profile::{Column, Frame, FrameId, Profile, StackId, StringId};
 
 /// The cost of unnamed code.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -36,7 +36,7 @@ pub fn unresolved<'p>(profiles: impl Iterator<Item = (&'p Profile, usize)>) -> U
         sum.whole = sum.whole.saturating_add(profile.meta.metrics[metric].total);
         let unnamed = profile.symbols.unnamed_frames();
         if unnamed.iter().any(|&unnamed| unnamed) {
-            add(&mut sum, &mut binaries, profile, &weights(profile, metric), &unnamed);
+            add(&mut sum, &mut binaries, profile, metric, &unnamed);
         }
     }
     let binary = |(file, (self_value, total)): (&str, (i64, i64))| UnresolvedBinary {
@@ -62,33 +62,43 @@ fn add<'p>(
     sum: &mut Unresolved,
     binaries: &mut HashMap<&'p str, (i64, i64)>,
     profile: &'p Profile,
-    weights: &Column<StackId, i64>,
-    unnamed: &Column<crate::profile::FrameId, bool>,
+    metric: usize,
+    unnamed: &Column<FrameId, bool>,
 ) {
     let symbols = &profile.symbols;
-    let mut met: Vec<MappingId> = Vec::new();
-    for (stack, &weight) in weights.enumerate().filter(|(_, weight)| **weight > 0) {
+    // The binary of each unnamed frame, so that a frame of a stack is looked up once.
+    let file = |(&unnamed, frame): (&bool, &Frame)| unnamed.then(|| symbols.mappings[frame.mapping].file);
+    let file_of: Column<FrameId, Option<StringId>> =
+        unnamed.iter().zip(symbols.frames.iter()).map(file).collect();
+    let mut sums: HashMap<StringId, (i64, i64)> = HashMap::new();
+    let mut met: Vec<StringId> = Vec::new();
+    for (stack, &weight) in weights(profile, metric).enumerate().filter(|(_, weight)| **weight > 0) {
         let frames = profile.stacks.frames(stack);
         met.clear();
-        met.extend(
-            frames.iter().filter(|&&frame| unnamed[frame]).map(|&frame| symbols.frames[frame].mapping),
-        );
-        met.sort_unstable();
-        met.dedup();
+        for file in frames.iter().filter_map(|&frame| file_of[frame]) {
+            // A stack passes through few binaries, mostly through one after the other.
+            if !met.contains(&file) {
+                met.push(file);
+            }
+        }
         if met.is_empty() {
             continue;
         }
         sum.total = sum.total.saturating_add(weight);
-        for &mapping in &met {
-            let (_, total) = binaries.entry(symbols.mapping_file(mapping)).or_default();
+        for &file in &met {
+            let (_, total) = sums.entry(file).or_default();
             *total = total.saturating_add(weight);
         }
-        if let Some(&leaf) = frames.last().filter(|&&leaf| unnamed[leaf]) {
+        if let Some(file) = frames.last().and_then(|&leaf| file_of[leaf]) {
             sum.self_value = sum.self_value.saturating_add(weight);
-            let file = symbols.mapping_file(symbols.frames[leaf].mapping);
-            let (self_value, _) = binaries.entry(file).or_default();
+            let (self_value, _) = sums.entry(file).or_default();
             *self_value = self_value.saturating_add(weight);
         }
+    }
+    for (file, (self_value, total)) in sums {
+        let binary = binaries.entry(symbols.strings.get(file)).or_default();
+        binary.0 = binary.0.saturating_add(self_value);
+        binary.1 = binary.1.saturating_add(total);
     }
 }
 

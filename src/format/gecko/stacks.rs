@@ -2,8 +2,6 @@
 
 use std::borrow::Cow;
 
-use hashbrown::HashMap;
-
 use crate::format::ParseError;
 use crate::format::gecko::libs::Libs;
 use crate::format::gecko::parts::TablePositions;
@@ -248,7 +246,6 @@ fn read_frames(
     // Frames are looked up many at a time; until the end, rows refer to their places in the order of the table.
     let (mut rows, mut ids) = (Vec::new(), Vec::new());
     let mut some: Vec<Frame> = Vec::new();
-    let mut unnamed: HashMap<MappingId, FunctionId> = HashMap::new();
     let wanted = ["func", "location", "address", "line", "inlineDepth", "lib", "flags", "originalLocation"];
     table(document, tables.frames.as_ref(), wanted, |row_of_frame| {
         let [func, location, address, line, depth, lib, flags, original] = row_of_frame;
@@ -264,9 +261,7 @@ fn read_frames(
             let address = flags.keep(ADDRESS, address).filter(|&address| address > 0.0);
             let address = address.map_or(0, |address| address as u64);
             let mapping = row(flags.keep(ADDRESS, lib)).map_or(function.mapping, |lib| libs.mapping(lib));
-            let function = function.named.unwrap_or_else(|| {
-                *unnamed.entry(mapping).or_insert_with(|| builder.unnamed_function(mapping))
-            });
+            let function = function.named.unwrap_or_else(|| builder.unnamed_function(mapping));
             (Some(Frame { function, line, address, mapping, inlined }), 0)
         };
         rows.push(frame.map(|frame| {

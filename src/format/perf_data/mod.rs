@@ -78,8 +78,6 @@ struct PerfDataReader<'a> {
     /// The recording's file, for messages; empty if unknown.
     path: String,
     kernel: MappingId,
-    /// The placeholder function for the code of each file.
-    unnamed: HashMap<MappingId, FunctionId>,
     /// The symbols of files, and the functions that they name, both by mapping.
     stored: HashMap<MappingId, &'a StoredFile<'a>>,
     named: HashMap<(MappingId, u64), Option<FunctionId>>,
@@ -135,7 +133,6 @@ impl<'a> PerfDataReader<'a> {
             build_ids: BuildIds::new(&header.build_ids, &header.host, source.files()),
             path: source.name().to_string(),
             kernel,
-            unnamed: HashMap::new(),
             stored: header
                 .simpleperf
                 .file(KERNEL.as_bytes())
@@ -500,9 +497,7 @@ impl<'a> PerfDataReader<'a> {
             self.stack.extend(frames.iter());
             return;
         }
-        let function = function.unwrap_or_else(|| {
-            *self.unnamed.entry(mapping).or_insert_with(|| self.builder.unnamed_function(mapping))
-        });
+        let function = function.unwrap_or_else(|| self.builder.unnamed_function(mapping));
         let frame =
             self.builder.frame(Frame { function, line: 0, address: in_file, mapping, inlined: false });
         self.stack.push(frame);

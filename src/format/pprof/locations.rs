@@ -10,6 +10,9 @@ use crate::format::wire::{Value, Wire, WireError};
 use crate::profile::{Frame, FrameId, FunctionId, Id, MappingId, ProfileBuilder};
 use crate::unit::plural;
 
+/// The number of locations whose frames are looked up at once.
+const AT_ONCE: usize = 256;
+
 /// The locations of a file, before conversion.
 ///
 /// Half of the fields of a typical file are locations and their lines. They are decoded by hand into two flat
@@ -97,22 +100,28 @@ impl RawLocations {
         let mut locations = Locations { by_id, frames, longest: 0 };
         let mut unknown_mapping = 0;
         let mut start = 0;
-        for row in &self.rows {
-            let mapping = mappings.get(row.mapping).copied().unwrap_or_else(|| {
-                unknown_mapping += u64::from(row.mapping != 0);
-                MappingId::default()
-            });
-            let lines = &self.lines[start..row.end];
-            start = row.end;
-            let first = locations.frames.len() as u32;
-            expand_location(builder, row, lines, mapping, functions, &mut locations.frames)?;
-            let end = u32::try_from(locations.frames.len())
-                .map_err(|_| ParseError::at_byte(NAME, row.at, "more than 2^32 frames"))?;
-            let only = (end - first == 1).then(|| locations.frames[first as usize]);
-            if !locations.by_id.insert(row.id, Expanded { only, first, end }) {
-                return Err(duplicate("location", row.id, row.at));
+        let (mut some, mut lengths) = (Vec::new(), Vec::new());
+        // The frames of many locations are looked up at once, which takes less time.
+        for rows in self.rows.chunks(AT_ONCE) {
+            some.clear();
+            lengths.clear();
+            for row in rows {
+                let mapping = mappings.get(row.mapping).copied().unwrap_or_else(|| {
+                    unknown_mapping += u64::from(row.mapping != 0);
+                    MappingId::default()
+                });
+                let lines = &self.lines[start..row.end];
+                start = row.end;
+                let before = some.len();
+                frames_of(builder, row, lines, mapping, functions, &mut some)?;
+                lengths.push(some.len() - before);
             }
-            locations.longest = locations.longest.max((end - first) as usize);
+            let mut first = locations.frames.len();
+            locations.frames.extend(builder.frames(&some));
+            for (row, &length) in rows.iter().zip(&lengths) {
+                locations.add(row, first, length)?;
+                first += length;
+            }
         }
         if unknown_mapping > 0 {
             let locations =
@@ -140,19 +149,19 @@ fn line_of(bytes: &[u8]) -> Result<LineMessage, WireError> {
     Ok(line)
 }
 
-/// Appends the frames of a location, innermost first.
-fn expand_location(
+/// Appends the frames of a location, innermost first, before they are looked up.
+fn frames_of(
     builder: &mut ProfileBuilder,
     row: &RawLocation,
     lines: &[LineMessage],
     mapping: MappingId,
     functions: &ById<Option<FunctionId>>,
-    frames: &mut Vec<FrameId>,
+    frames: &mut Vec<Frame>,
 ) -> Result<(), ParseError> {
     let frame = Frame { address: row.address, mapping, ..Frame::default() };
     if lines.is_empty() {
         let function = builder.unnamed_function(mapping);
-        frames.push(builder.frame(Frame { function, ..frame }));
+        frames.push(Frame { function, ..frame });
         return Ok(());
     }
     for (index, line) in lines.iter().enumerate() {
@@ -164,7 +173,7 @@ fn expand_location(
         let function = known.unwrap_or_else(|| builder.unnamed_function(mapping));
         let inlined = index + 1 < lines.len();
         let line = u32::try_from(line.line).unwrap_or(0);
-        frames.push(builder.frame(Frame { function, line, inlined, ..frame }));
+        frames.push(Frame { function, line, inlined, ..frame });
     }
     Ok(())
 }
@@ -192,6 +201,20 @@ struct Expanded {
 }
 
 impl Locations {
+    /// Adds a location with `length` of the frames, from number `first` on.
+    fn add(&mut self, row: &RawLocation, first: usize, length: usize) -> Result<(), ParseError> {
+        let only = (length == 1).then(|| self.frames[first]);
+        let [first, end] = [first, first + length].map(u32::try_from);
+        let (Ok(first), Ok(end)) = (first, end) else {
+            return Err(ParseError::at_byte(NAME, row.at, "more than 2^32 frames"));
+        };
+        if !self.by_id.insert(row.id, Expanded { only, first, end }) {
+            return Err(duplicate("location", row.id, row.at));
+        }
+        self.longest = self.longest.max(length);
+        Ok(())
+    }
+
     /// The frames of a location, innermost first.
     #[inline]
     pub(super) fn frames(&self, id: u64) -> Option<&[FrameId]> {

@@ -64,8 +64,15 @@ impl ProfileBuilder {
     /// The placeholder function for all unnamed code of a mapping: `[libc.so.6]`, or `<unknown>` if the mapping has
     /// no file either.
     pub fn unnamed_function(&mut self, mapping: MappingId) -> FunctionId {
+        if let Some(known) = self.tables.symbols.placeholder(mapping) {
+            return known;
+        }
         let name = unnamed(self.mapping_file(mapping));
-        self.named_function(&name, "")
+        let function = self.named_function(&name, "");
+        if self.too_large.is_none() {
+            self.tables.symbols.set_placeholder(mapping, function);
+        }
+        function
     }
 
     /// The id of a frame.

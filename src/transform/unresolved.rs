@@ -105,7 +105,7 @@ fn add<'p>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::profile::from_notation;
+    use crate::profile::{LabelSetId, LoadOptions, Mapping, ProfileBuilder, from_notation};
 
     #[test]
     fn stacks_count_once_for_each_binary() {
@@ -115,5 +115,22 @@ mod tests {
         assert_eq!((found.whole, found.self_value, found.total), (7, 1, 3));
         let binary = UnresolvedBinary { file: "/lib/libx.so".into(), self_value: 1, total: 3 };
         assert_eq!(found.binaries, [binary]);
+    }
+
+    #[test]
+    fn a_binary_with_several_mappings_counts_once_in_a_stack() {
+        let mut builder = ProfileBuilder::new("test", LoadOptions::default());
+        builder.metric("samples", "count");
+        let file = builder.string("/lib/libx.so");
+        let frames = [0x1000, 0x5000].map(|start| {
+            let mapping = builder.mapping(Mapping { file, start, ..Mapping::default() });
+            let function = builder.unnamed_function(mapping);
+            builder.frame(Frame { function, address: start + 1, mapping, ..Frame::default() })
+        });
+        let stack = builder.stack(&frames);
+        builder.sample(stack, LabelSetId::default(), None, &[3]);
+        let found = unresolved([(&builder.finish().unwrap(), 0)].into_iter());
+        let binary = UnresolvedBinary { file: "/lib/libx.so".into(), self_value: 3, total: 3 };
+        assert_eq!((found.total, found.binaries), (3, vec![binary]));
     }
 }

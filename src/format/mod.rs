@@ -28,6 +28,7 @@ mod gmon;
 mod goroutine;
 mod gprof;
 mod gprof2dot;
+mod group;
 mod heap;
 mod heaptrack;
 mod hints;

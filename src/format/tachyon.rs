@@ -15,11 +15,12 @@ use std::io::Read;
 
 use hashbrown::HashMap;
 
+use crate::format::group::{GroupedStack, SampleGroup};
 use crate::format::labels::label_set;
 use crate::format::text::lossy;
 use crate::format::wire::Wire;
 use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
-use crate::profile::{Frame, FrameId, LabelSetId, LoadOptions, Period, Profile, ProfileBuilder, StackId};
+use crate::profile::{Frame, FrameId, LabelSetId, LoadOptions, Period, Profile, ProfileBuilder};
 
 /// The entry in the list of readable formats.
 pub(super) static TACHYON: Format = Format { name: NAME, title: "Tachyon (Python 3.15)", sniff, read };
@@ -61,9 +62,17 @@ struct Order {
 }
 
 impl Order {
+    /// A number of at most eight bytes.
+    #[inline]
     fn number(self, bytes: &[u8]) -> u64 {
-        let add = |number: u64, byte: &u8| number << 8 | u64::from(*byte);
-        if self.is_little { bytes.iter().rev().fold(0, add) } else { bytes.iter().fold(0, add) }
+        let mut whole = [0; 8];
+        if self.is_little {
+            whole[..bytes.len()].copy_from_slice(bytes);
+            u64::from_le_bytes(whole)
+        } else {
+            whole[8 - bytes.len()..].copy_from_slice(bytes);
+            u64::from_be_bytes(whole)
+        }
     }
 }
 
@@ -83,7 +92,14 @@ struct Layout {
 
 fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError> {
     let bytes = source.read_all()?;
-    let layout = Layout::read(&bytes)?;
+    let builder = read_samples(&bytes, options)?;
+    // Making columns of the samples takes memory for a while.
+    drop(bytes);
+    Ok(finished(builder)?)
+}
+
+fn read_samples(bytes: &[u8], options: LoadOptions) -> Result<ProfileBuilder, LoadError> {
+    let layout = Layout::read(bytes)?;
     let mut builder = ProfileBuilder::new(NAME, options);
     let (metric, unit) = match layout.mode {
         2 => ("cpu", "microseconds"),
@@ -104,11 +120,14 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
         rest: unpacked.as_deref().unwrap_or(packed),
         order: layout.order,
         frames: &frames,
-        threads: HashMap::new(),
+        threads: Vec::new(),
+        places: HashMap::new(),
+        last_thread: None,
         label_sets: HashMap::new(),
         start: layout.start,
         interval,
         last: layout.start,
+        group: SampleGroup::default(),
         builder: &mut builder,
     };
     let length = samples.rest.len();
@@ -118,9 +137,10 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
             ParseError::whole(NAME, format!("a sample is malformed (byte {at} of the samples)"))
         })?;
     }
+    samples.group.write(samples.builder);
     let duration = samples.last.saturating_sub(layout.start);
     builder.meta.duration_ns = i64::try_from(duration).ok().and_then(|micros| micros.checked_mul(1000));
-    Ok(finished(builder)?)
+    Ok(builder)
 }
 
 impl Layout {
@@ -233,27 +253,35 @@ fn frames(
     Ok(frames)
 }
 
-/// The last sample of a thread.
+/// A thread, as its last sample was.
 struct Thread {
     time: u64,
     /// The root first.
     stack: Vec<FrameId>,
 }
 
+/// The id of a thread and of its interpreter.
+type ThreadKey = (u64, u64);
+
 struct Samples<'a, 'b> {
     rest: &'a [u8],
     order: Order,
     frames: &'a [FrameId],
-    threads: HashMap<(u64, u64), Thread>,
+    threads: Vec<Thread>,
+    /// The places of threads in `threads`, and the thread of the last record: several records of one often follow each other.
+    places: HashMap<ThreadKey, usize>,
+    last_thread: Option<(ThreadKey, usize)>,
     /// The labels of each thread and status.
     label_sets: HashMap<(u64, u64), LabelSetId>,
     start: u64,
     interval: i64,
     last: u64,
+    group: SampleGroup,
     builder: &'b mut ProfileBuilder,
 }
 
 impl Samples<'_, '_> {
+    #[inline]
     fn number(&mut self, width: usize) -> Option<u64> {
         let (bytes, rest) = self.rest.split_at_checked(width)?;
         self.rest = rest;
@@ -269,19 +297,20 @@ impl Samples<'_, '_> {
 
     /// Reads a record, which holds a sample or several equal ones; `None` if it is malformed.
     fn record(&mut self) -> Option<()> {
-        let (id, interpreter) = (self.number(8)?, self.number(4)?);
+        let key = (self.number(8)?, self.number(4)?);
         let encoding = self.number(1)?;
-        let new = || Thread { time: self.start, stack: Vec::new() };
-        let mut thread = self.threads.remove(&(id, interpreter)).unwrap_or_else(new);
+        let place = self.place(key);
+        let Thread { mut time, ref mut stack } = self.threads[place];
+        let mut stack = std::mem::take(stack);
         if encoding == 0 {
-            let stack = self.builder.stack(&thread.stack);
+            let id = self.group.stack(&stack, self.builder);
             for _ in 0..self.varint()? {
-                let (time, status) = (self.varint()?, self.number(1)?);
-                self.add((id, status), stack, &mut thread.time, time);
+                let (passed, status) = (self.varint()?, self.number(1)?);
+                self.add((key.0, status), id, &mut time, passed);
             }
         } else {
-            let (time, status) = (self.varint()?, self.number(1)?);
-            let depth = thread.stack.len() as u64;
+            let (passed, status) = (self.varint()?, self.number(1)?);
+            let depth = stack.len() as u64;
             let kept = match encoding {
                 1 => 0,
                 2 => self.varint()?,
@@ -293,27 +322,49 @@ impl Samples<'_, '_> {
             if kept > depth || pushed > self.rest.len() as u64 {
                 return None;
             }
-            thread.stack.truncate(kept as usize);
+            stack.truncate(kept as usize);
+            let mut wire = Wire::new(self.rest);
             for _ in 0..pushed {
-                let number = usize::try_from(self.varint()?).ok()?;
-                thread.stack.push(*self.frames.get(number)?);
+                let number = usize::try_from(wire.varint().ok()?).ok()?;
+                stack.push(*self.frames.get(number)?);
             }
-            thread.stack[kept as usize..].reverse();
-            let stack = self.builder.stack(&thread.stack);
-            self.add((id, status), stack, &mut thread.time, time);
+            self.rest = &self.rest[wire.position()..];
+            stack[kept as usize..].reverse();
+            let id = self.group.stack(&stack, self.builder);
+            self.add((key.0, status), id, &mut time, passed);
         }
-        self.threads.insert((id, interpreter), thread);
+        self.threads[place] = Thread { time, stack };
         Some(())
     }
 
+    /// The place of a thread.
+    fn place(&mut self, key: ThreadKey) -> usize {
+        if let Some((_, place)) = self.last_thread.filter(|(last, _)| *last == key) {
+            return place;
+        }
+        let place = *self.places.entry(key).or_insert(self.threads.len());
+        if place == self.threads.len() {
+            self.threads.push(Thread { time: self.start, stack: Vec::new() });
+        }
+        self.last_thread = Some((key, place));
+        place
+    }
+
     /// Adds a sample of a thread with the given id and status, `passed` after the last one, which was at `now`.
-    fn add(&mut self, of: (u64, u64), stack: StackId, now: &mut u64, passed: u64) {
+    fn add(&mut self, of: (u64, u64), stack: GroupedStack, now: &mut u64, passed: u64) {
         *now = now.saturating_add(passed);
         self.last = self.last.max(*now);
+        let labels = self.labels(of);
+        let time = i64::try_from(*now).ok().and_then(|micros| micros.checked_mul(1000));
+        self.group.sample(stack, labels, time, &[1, self.interval], self.builder);
+    }
+
+    fn labels(&mut self, of: (u64, u64)) -> LabelSetId {
         if !self.builder.options().labels {
             self.builder.skipped_labels();
+            return LabelSetId::default();
         }
-        let labels = *self.label_sets.entry(of).or_insert_with_key(|(id, status)| {
+        *self.label_sets.entry(of).or_insert_with_key(|(id, status)| {
             label_set(self.builder, |labels| {
                 labels.number("tid", id.cast_signed());
                 for (bit, key) in STATUS {
@@ -322,9 +373,7 @@ impl Samples<'_, '_> {
                     }
                 }
             })
-        });
-        let time = i64::try_from(*now).ok().and_then(|micros| micros.checked_mul(1000));
-        self.builder.sample(stack, labels, time, &[1, self.interval]);
+        })
     }
 }
 

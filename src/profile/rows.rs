@@ -202,10 +202,11 @@ impl RowTable {
 
     /// Adds values to those of a row, unless their signs differ.
     fn merge(&mut self, row: usize, first: usize, values: &[i64]) -> bool {
-        // Nearly all profiles have only one block.
+        // Nearly all profiles have only one block, and dividing takes longer than the rest.
         let in_block = self.in_block;
-        if first % in_block + values.len() <= in_block {
-            let kept = self.kept(row, &Piece { block: first / in_block, at: first % in_block, values });
+        let (block, at) = if first < in_block { (0, first) } else { (first / in_block, first % in_block) };
+        if at + values.len() <= in_block {
+            let kept = self.kept(row, &Piece { block, at, values });
             let may_add = signs_agree(kept, values);
             if may_add {
                 add_all(kept, values);

@@ -16,7 +16,7 @@
 
 use hashbrown::HashMap;
 
-use crate::format::austin::recording::{Measured, Mode, Recording};
+use crate::format::austin::recording::{Measured, Mode, Recording, SampleStack};
 use crate::format::recent::Recent;
 use crate::format::text::lossy;
 use crate::format::varint::first_number;
@@ -32,6 +32,9 @@ const MAGIC: &[u8] = b"MOJ";
 /// The newest version that is known.
 const NEWEST: u8 = 4;
 
+/// The event for a frame of a stack.
+const FRAME: u8 = 5;
+
 fn sniff(head: &[u8]) -> Confidence {
     // The version is followed by an event.
     let is_mojo = head.starts_with(MAGIC) && head.get(3).is_some_and(|version| (1..32).contains(version));
@@ -40,17 +43,24 @@ fn sniff(head: &[u8]) -> Confidence {
 
 fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError> {
     let bytes = source.read_all()?;
+    let recording = recording(&bytes, options)?;
+    // Making columns of the samples takes memory for a while.
+    drop(bytes);
+    Ok(recording.finish()?)
+}
+
+fn recording(bytes: &[u8], options: LoadOptions) -> Result<Recording, ParseError> {
     let version = bytes.get(MAGIC.len()).copied().unwrap_or_default();
     if !bytes.starts_with(MAGIC) || version == 0 {
-        return Err(ParseError::at_byte(NAME, 0, "expected `MOJ` and a version").into());
+        return Err(ParseError::at_byte(NAME, 0, "expected `MOJ` and a version"));
     }
     if version > NEWEST {
         let message =
             format!("version {version} of the format is newer than this reader, which knows 1 to {NEWEST}");
-        return Err(ParseError::at_byte(NAME, 3, message).into());
+        return Err(ParseError::at_byte(NAME, 3, message));
     }
     let mut reader = MojoReader {
-        events: Events { bytes: &bytes, at: MAGIC.len() + 1 },
+        events: Events { bytes, at: MAGIC.len() + 1 },
         version,
         recording: Recording::new(NAME, options),
         processes: vec![Defined::default()],
@@ -63,17 +73,19 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
         extended: HashMap::new(),
         tasks: HashMap::new(),
         maps: Vec::new(),
+        start: 0,
         sample: None,
         frames_of_task: 0,
         ids: Vec::new(),
     };
     let mut is_cut = false;
     while reader.events.at < bytes.len() && !is_cut {
-        let start = reader.events.at;
+        reader.start = reader.events.at;
         if let Err(problem) = reader.event() {
+            let start = reader.start;
             is_cut = problem == Problem::Truncated && reader.recording.has_samples();
             if !is_cut {
-                return Err(ParseError::at_byte(NAME, start as u64, problem.message()).into());
+                return Err(ParseError::at_byte(NAME, start as u64, problem.message()));
             }
             let warning = format!("file is truncated at byte {start}, within an event");
             reader.recording.builder.warn(warning);
@@ -84,12 +96,12 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
     if reader.recording.builder.meta.duration_ns.is_none() && !is_cut {
         if !reader.recording.has_samples() {
             let message = "file is truncated within its header: it has neither samples nor a duration";
-            return Err(ParseError::whole(NAME, message).into());
+            return Err(ParseError::whole(NAME, message));
         }
         let warning = "the end of the recording is missing: the file is truncated, or austin was killed";
         reader.recording.builder.warn(warning.to_string());
     }
-    Ok(reader.recording.finish()?)
+    Ok(reader.recording)
 }
 
 /// Why an event cannot be read.
@@ -191,10 +203,9 @@ struct Sample<'a> {
 }
 
 /// The stack of a thread's previous sample, without the native code that Python had called.
-#[derive(Clone, Copy)]
 enum LastStack {
-    /// The first frames of a stack. A stack of its own is made only if it is repeated.
-    Front(StackId, usize),
+    /// Its frames. A stack is made of them only if it is repeated.
+    Frames(Vec<FrameId>),
     Whole(StackId),
 }
 
@@ -237,6 +248,8 @@ struct MojoReader<'a> {
     /// The names of asyncio tasks.
     tasks: HashMap<Key, &'a [u8]>,
     maps: Vec<Map>,
+    /// Where the event that is read starts.
+    start: usize,
     sample: Option<Sample<'a>>,
     /// How many of the next frames belong to the stack of a task rather than to the sample.
     frames_of_task: i64,
@@ -271,26 +284,7 @@ impl<'a> MojoReader<'a> {
             }
             3 => self.define_frame()?,
             4 => self.state("INVALID")?,
-            5 => {
-                let number = self.events.number()?;
-                let key = (number, self.place);
-                let frame = match self.recent.get(number.cast_unsigned(), key) {
-                    Some(frame) => frame,
-                    None => {
-                        let frame = self.defined(|defined| defined.frames.get(&number).copied());
-                        let frame = frame.ok_or(Problem::UnknownFrame)?;
-                        if !self.redefines {
-                            self.recent.set(number.cast_unsigned(), key, frame);
-                        }
-                        frame
-                    }
-                };
-                if self.frames_of_task > 0 {
-                    self.frames_of_task -= 1;
-                } else {
-                    self.sample()?.frames.push(frame);
-                }
-            }
+            FRAME => self.frames()?,
             6 => {
                 let name = lossy(self.events.text()?);
                 let frame = self.recording.builder.named_frame(&name);
@@ -324,6 +318,38 @@ impl<'a> MojoReader<'a> {
             event => return Err(Problem::UnknownEvent(event)),
         }
         Ok(())
+    }
+
+    /// Reads the frames of a stack, whose events follow each other.
+    fn frames(&mut self) -> Result<(), Problem> {
+        loop {
+            let number = self.events.number()?;
+            let key = (number, self.place);
+            let frame = match self.recent.get(number.cast_unsigned(), key) {
+                Some(frame) => frame,
+                None => self.other_frame(number)?,
+            };
+            if self.frames_of_task > 0 {
+                self.frames_of_task -= 1;
+            } else {
+                self.sample()?.frames.push(frame);
+            }
+            if self.events.bytes.get(self.events.at) != Some(&FRAME) {
+                return Ok(());
+            }
+            self.start = self.events.at;
+            self.events.at += 1;
+        }
+    }
+
+    /// A frame that is not among the recent ones.
+    fn other_frame(&mut self, number: i64) -> Result<MojoFrame, Problem> {
+        let frame = self.defined(|defined| defined.frames.get(&number).copied());
+        let frame = frame.ok_or(Problem::UnknownFrame)?;
+        if !self.redefines {
+            self.recent.set(number.cast_unsigned(), (number, self.place), frame);
+        }
+        Ok(frame)
     }
 
     fn sample(&mut self) -> Result<&mut Sample<'a>, Problem> {
@@ -419,27 +445,29 @@ impl<'a> MojoReader<'a> {
         Ok(())
     }
 
-    /// The stack of a sample. Its work is in proportion to the frames of the sample itself, not to those it repeats: a file
-    /// of a few bytes per sample may repeat a stack of thousands of frames.
-    fn stack(&mut self, sample: &Sample<'a>) -> StackId {
-        self.ids.clear();
-        self.ids.extend(sample.frames.iter().map(|frame| frame.frame));
-        let key = (sample.process, sample.thread);
-        // Native code that Python has called will have returned when this stack is repeated.
-        let kept = sample.frames.iter().rposition(|frame| !frame.is_native).map_or(0, |last| last + 1);
-        if !sample.repeats {
-            let stack = self.recording.builder.stack(&self.ids);
-            self.stacks.insert(key, LastStack::Front(stack, kept));
-            return stack;
-        }
-        let base = match self.stacks.get(&key).copied() {
-            Some(LastStack::Whole(stack)) => stack,
-            Some(LastStack::Front(stack, kept)) => {
-                let front = self.recording.builder.stack_frames(stack)[..kept].to_vec();
-                self.recording.builder.stack(&front)
+    /// Keeps the stack of a sample for those that repeat it. `ids` are its frames.
+    fn keep(&mut self, sample: &Sample<'a>) {
+        let kept = &self.ids[..kept(sample)];
+        match self.stacks.entry((sample.process, sample.thread)).or_insert(LastStack::Frames(Vec::new())) {
+            LastStack::Frames(frames) => {
+                frames.clear();
+                frames.extend_from_slice(kept);
             }
-            None => self.recording.builder.stack(&[]),
+            last @ LastStack::Whole(_) => *last = LastStack::Frames(kept.to_vec()),
+        }
+    }
+
+    /// The stack of a sample that repeats one. Its work is in proportion to the frames of the sample itself, not to those it repeats: a
+    /// file of a few bytes per sample may repeat a stack of thousands of frames. `ids` are the frames of the sample itself.
+    fn repeated(&mut self, sample: &Sample<'a>) -> StackId {
+        let key = (sample.process, sample.thread);
+        let builder = &mut self.recording.builder;
+        let base = match self.stacks.get(&key) {
+            Some(LastStack::Whole(stack)) => *stack,
+            Some(LastStack::Frames(frames)) => builder.stack(frames),
+            None => builder.stack(&[]),
         };
+        let kept = kept(sample);
         let ids = std::mem::take(&mut self.ids);
         let stack = self.extend(base, &ids);
         let last = if kept == 0 { base } else { self.extend(base, &ids[..kept]) };
@@ -464,7 +492,15 @@ impl<'a> MojoReader<'a> {
     fn end_sample(&mut self) -> Vec<MojoFrame> {
         let Some(sample) = self.sample.take() else { return Vec::new() };
         self.frames_of_task = 0;
-        let stack = self.stack(&sample);
+        self.ids.clear();
+        self.ids.extend(sample.frames.iter().map(|frame| frame.frame));
+        let stack = if sample.repeats {
+            self.recording.write();
+            SampleStack::Known(self.repeated(&sample))
+        } else {
+            self.keep(&sample);
+            SampleStack::Frames(&self.ids)
+        };
         let is_working = !(sample.measured.is_idle && self.recording.mode() == Mode::Cpu);
         if is_working {
             let tasks = &self.tasks;
@@ -480,9 +516,16 @@ impl<'a> MojoReader<'a> {
                     labels.text_if_known("task", &lossy(task));
                 }
             });
+        } else if let SampleStack::Frames(frames) = stack {
+            self.recording.stack(frames);
         }
         sample.frames
     }
+}
+
+/// How many frames of a sample are kept for samples that repeat it: native code that Python has called will have returned by then.
+fn kept(sample: &Sample<'_>) -> usize {
+    sample.frames.iter().rposition(|frame| !frame.is_native).map_or(0, |last| last + 1)
 }
 
 #[cfg(test)]

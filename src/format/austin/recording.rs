@@ -1,8 +1,9 @@
 //! What both forms of austin's output have in common.
 
+use crate::format::group::SampleGroup;
 use crate::format::labels::{LabelList, sample_labels};
 use crate::format::{ParseError, finished};
-use crate::profile::{LoadOptions, Period, Profile, ProfileBuilder, StackId};
+use crate::profile::{FrameId, LoadOptions, Period, Profile, ProfileBuilder, StackId};
 
 /// What is measured by the numbers in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,16 +24,31 @@ pub(super) struct Measured {
     pub(super) is_idle: bool,
 }
 
+/// The stack of a sample.
+#[derive(Clone, Copy)]
+pub(super) enum SampleStack<'f> {
+    Known(StackId),
+    /// One that is to be looked up, root first.
+    Frames(&'f [FrameId]),
+}
+
 /// A recording that is being read.
 pub(super) struct Recording {
     pub(super) builder: ProfileBuilder,
+    /// Samples that have not been added to the profile yet.
+    group: SampleGroup,
     mode: Mode,
     has_metrics: bool,
 }
 
 impl Recording {
     pub(super) fn new(format: &'static str, options: LoadOptions) -> Recording {
-        Recording { builder: ProfileBuilder::new(format, options), mode: Mode::Wall, has_metrics: false }
+        Recording {
+            builder: ProfileBuilder::new(format, options),
+            group: SampleGroup::default(),
+            mode: Mode::Wall,
+            has_metrics: false,
+        }
     }
 
     pub(super) fn mode(&self) -> Mode {
@@ -85,7 +101,7 @@ impl Recording {
     /// Adds a sample. `label` is asked for its process, its thread, and perhaps its asyncio task, if labels are loaded.
     pub(super) fn sample(
         &mut self,
-        stack: StackId,
+        stack: SampleStack<'_>,
         measured: Measured,
         label: impl FnOnce(&mut LabelList<'_>),
     ) {
@@ -94,7 +110,17 @@ impl Recording {
         }
         let Measured { time, memory, is_idle } = measured;
         let labels = sample_labels(&mut self.builder, label);
-        let mut add = |values: &[i64]| self.builder.sample(stack, labels, None, values);
+        let builder = &mut self.builder;
+        let mut add = |values: &[i64]| match stack {
+            SampleStack::Known(stack) => {
+                self.group.write(builder);
+                builder.sample(stack, labels, None, values);
+            }
+            SampleStack::Frames(frames) => {
+                let stack = self.group.stack(frames, builder);
+                self.group.sample(stack, labels, None, values, builder);
+            }
+        };
         match self.mode {
             Mode::Wall | Mode::Cpu => add(&[time]),
             // Freed memory is not attributed to the stack that allocated it.
@@ -106,7 +132,18 @@ impl Recording {
         }
     }
 
+    /// Adds a stack without a sample.
+    pub(super) fn stack(&mut self, frames: &[FrameId]) {
+        self.group.stack(frames, &mut self.builder);
+    }
+
+    /// Adds the samples that wait, before other stacks are added to the builder.
+    pub(super) fn write(&mut self) {
+        self.group.write(&mut self.builder);
+    }
+
     pub(super) fn finish(mut self) -> Result<Profile, ParseError> {
+        self.write();
         if !self.has_metrics {
             self.metrics();
         }

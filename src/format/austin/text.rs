@@ -7,7 +7,7 @@
 //!
 //! The number is in microseconds, or in bytes in memory mode; full mode has all three, as `cpu,idle,bytes`.
 
-use crate::format::austin::recording::{Measured, Mode, Recording};
+use crate::format::austin::recording::{Measured, Mode, Recording, SampleStack};
 use crate::format::text::{BadLines, decimal, lossy};
 use crate::format::{Confidence, Format, LoadError, ParseError, Source};
 use crate::profile::{Frame, FrameId, LoadOptions, Profile};
@@ -123,8 +123,7 @@ impl AustinReader {
         }
         // `T0:8374` is thread 8374 of interpreter 0.
         let thread = sample.thread.rsplit(|&byte| byte == b':').next().unwrap_or_default();
-        let stack = self.recording.builder.stack(&self.frames);
-        self.recording.sample(stack, measured, |labels| {
+        self.recording.sample(SampleStack::Frames(&self.frames), measured, |labels| {
             for (key, text) in [("process", sample.process), ("tid", thread)] {
                 match decimal(text) {
                     Some(number) => labels.number(key, number),

@@ -190,13 +190,15 @@ impl ProfileBuilder {
         Ok(ids)
     }
 
-    fn add_stacks(&mut self, some: &Stacks, ids: &mut Column<StackId, StackId>) {
+    /// Appends the ids of several stacks to `ids`, which takes less time than looking them up one by one.
+    pub(crate) fn add_stacks(&mut self, some: &Stacks, ids: &mut Column<StackId, StackId>) {
         let is_full = self.is_full(size_of_val(some.all_frames()) + some.len() * ROW);
         if is_full || self.tables.stacks.intern_all(some, ids).is_none() {
             self.too_large.get_or_insert(TooLarge::Ids);
-            // The profile is not finished any more, so that any id will do.
+            // The profile is not finished any more, so that any id of a stack will do.
+            let any = self.tables.stacks.intern(&[]).unwrap_or_default();
             for _ in some.ids() {
-                ids.push(StackId::default());
+                ids.push(any);
             }
         }
     }
@@ -295,8 +297,11 @@ impl ProfileBuilder {
 
     /// Adds the values of a sample to the totals of the metrics from number `first` on.
     fn count(&mut self, first: usize, values: &[i64]) {
-        let totals = self.totals[first..].iter_mut().zip(&mut self.meta.metrics[first..]);
-        for (&value, (total, metric)) in values.iter().zip(totals) {
+        let (totals, metrics) = (&mut self.totals[first..], &mut self.meta.metrics[first..]);
+        for (number, &value) in values.iter().enumerate() {
+            let (Some(total), Some(metric)) = (totals.get_mut(number), metrics.get_mut(number)) else {
+                return;
+            };
             let size = value.unsigned_abs();
             // Readers replace values that do not fit by the largest value.
             *total = if size >= SATURATED { u128::MAX } else { total.saturating_add(size.into()) };

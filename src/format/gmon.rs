@@ -11,8 +11,9 @@
 //! of two. Addresses have four or eight bytes of either order; the file does not say which, but only one makes it end where a
 //! record ends.
 
+use crate::format::group::SampleGroup;
 use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
-use crate::profile::{Frame, FrameId, LabelSetId, LoadOptions, Period, Profile, ProfileBuilder};
+use crate::profile::{AT_ONCE, Frame, LabelSetId, LoadOptions, Mapping, Period, Profile, ProfileBuilder};
 
 /// The entry in the list of readable formats.
 pub(super) static GMON: Format = Format { name: NAME, title: "gmon.out", sniff, read };
@@ -48,15 +49,20 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
     let layouts = [8, 4].map(|width| Layout { width, is_little });
     let whole = layouts.into_iter().find(|layout| Records::new(&bytes, *layout).all(|record| record.is_ok()));
     let layout = whole.unwrap_or(layouts[0]);
+    let mut waiting = Waiting::default();
     for record in Records::new(&bytes, layout) {
         match record {
-            Ok(record) => add(&record, layout, &mut builder)?,
+            Ok(record) => add(&record, layout, &mut waiting, &mut builder)?,
             Err(at) => {
                 let message = "file is truncated within a record, or malformed";
                 return Err(ParseError::at_byte(NAME, at as u64, message).into());
             }
         }
     }
+    waiting.write(&mut builder);
+    waiting.group.write(&mut builder);
+    // Making columns of the samples takes memory for a while.
+    drop(bytes);
     Ok(finished(builder)?)
 }
 
@@ -69,9 +75,18 @@ struct Layout {
 }
 
 impl Layout {
+    /// A number of eight, four or two bytes.
+    #[inline]
     fn number(self, bytes: &[u8]) -> u64 {
-        let add = |number: u64, byte: &u8| number << 8 | u64::from(*byte);
-        if self.is_little { bytes.iter().rev().fold(0, add) } else { bytes.iter().fold(0, add) }
+        let swapped = |number: u64, size: u32| {
+            if self.is_little { number } else { number.swap_bytes() >> (64 - 8 * size) }
+        };
+        match *bytes {
+            [a, b, c, d, e, f, g, h] => swapped(u64::from_le_bytes([a, b, c, d, e, f, g, h]), 8),
+            [a, b, c, d] => swapped(u32::from_le_bytes([a, b, c, d]).into(), 4),
+            [a, b] => swapped(u16::from_le_bytes([a, b]).into(), 2),
+            _ => 0,
+        }
     }
 }
 
@@ -146,7 +161,12 @@ impl<'a> Iterator for Records<'a> {
     }
 }
 
-fn add(record: &Record<'_>, layout: Layout, builder: &mut ProfileBuilder) -> Result<(), ParseError> {
+fn add(
+    record: &Record<'_>,
+    layout: Layout,
+    waiting: &mut Waiting,
+    builder: &mut ProfileBuilder,
+) -> Result<(), ParseError> {
     match *record {
         Record::Histogram { low, high, rate, is_seconds, bins, at } => {
             if !is_seconds || rate == 0 {
@@ -162,34 +182,66 @@ fn add(record: &Record<'_>, layout: Layout, builder: &mut ProfileBuilder) -> Res
                     // The middle of the addresses that a bin stands for: its ends may belong to other functions.
                     let middle =
                         u128::from(high - low) * (2 * u128::from(number) + 1) / (2 * u128::from(count));
-                    let frame = frame(low + middle as u64, builder);
-                    let stack = builder.stack(&[frame]);
                     let time = ticks.saturating_mul(tick);
-                    builder.sample(stack, LabelSetId::default(), None, &[ticks, time, 0]);
+                    waiting.add(low + middle as u64, None, [ticks, time, 0], builder);
                 }
             }
         }
+        // Code that was not compiled with -pg is not known, and its address is 0. Else it is the one to which the call returns.
         Record::Call { from, callee, count } => {
-            let callee = frame(callee, builder);
-            // Code that was not compiled with -pg is not known.
-            let frames = match from.checked_sub(1) {
-                // The address is the one to which the call returns.
-                Some(call) => vec![frame(call, builder), callee],
-                None => vec![callee],
-            };
-            let stack = builder.stack(&frames);
-            builder.sample(stack, LabelSetId::default(), None, &[0, 0, count.cast_signed()]);
+            waiting.add(callee, from.checked_sub(1), [0, 0, count.cast_signed()], builder);
         }
         Record::Blocks => {}
     }
     Ok(())
 }
 
-fn frame(address: u64, builder: &mut ProfileBuilder) -> FrameId {
+/// Ticks and calls whose frames have not been looked up yet: looking many up together takes less time.
+#[derive(Default)]
+struct Waiting {
+    /// All code is that of one function without a name.
+    frame: Option<Frame>,
+    /// The frames of each, the callee before its caller.
+    frames: Vec<Frame>,
+    measured: Vec<Measured>,
+    group: SampleGroup,
+}
+
+/// Ticks of the clock in a function, or calls of it.
+struct Measured {
+    has_caller: bool,
+    values: [i64; 3],
+}
+
+impl Waiting {
+    fn add(&mut self, address: u64, caller: Option<u64>, values: [i64; 3], builder: &mut ProfileBuilder) {
+        let frame = *self.frame.get_or_insert_with(|| unnamed(builder));
+        self.frames.push(Frame { address, ..frame });
+        self.frames.extend(caller.map(|address| Frame { address, ..frame }));
+        self.measured.push(Measured { has_caller: caller.is_some(), values });
+        if self.measured.len() == AT_ONCE {
+            self.write(builder);
+        }
+    }
+
+    fn write(&mut self, builder: &mut ProfileBuilder) {
+        let mut ids = builder.frames(&self.frames).into_iter();
+        for Measured { has_caller, values } in self.measured.drain(..) {
+            let Some(callee) = ids.next() else { break };
+            let caller = if has_caller { ids.next() } else { None };
+            let stack = [caller.unwrap_or(callee), callee];
+            let stack = self.group.stack(&stack[usize::from(caller.is_none())..], builder);
+            self.group.sample(stack, LabelSetId::default(), None, &values, builder);
+        }
+        self.frames.clear();
+    }
+}
+
+/// A frame of the program, at no address.
+fn unnamed(builder: &mut ProfileBuilder) -> Frame {
     let file = builder.string(UNNAMED_PROGRAM);
-    let mapping = builder.mapping(crate::profile::Mapping { file, ..crate::profile::Mapping::default() });
-    let function = builder.unnamed_function(mapping);
-    builder.frame(Frame { function, address, mapping, ..Frame::default() })
+    let mapping = builder.mapping(Mapping { file, ..Mapping::default() });
+    Frame { function: builder.unnamed_function(mapping), mapping, ..Frame::default() }
 }
 
 /// The name of the program in the profile, which the file does not have: that of an unnamed output of a compiler. Any file that

@@ -6,6 +6,7 @@ use std::iter::Peekable;
 
 use hashbrown::HashMap;
 
+use crate::format::group::SampleGroup;
 use crate::format::threads::Thread;
 use crate::profile::{FrameId, LabelSetId, ProfileBuilder, StringId};
 use crate::unit::plural;
@@ -88,7 +89,7 @@ impl Spans {
             };
             let thread = thread_of(number);
             let mut sweep = Sweep {
-                metric,
+                group: SampleGroup::from_metric(metric),
                 frame_of: std::mem::take(&mut frame_of),
                 labels: thread.labels(builder),
                 skipped_labels: thread.is_known() && !builder.options().labels,
@@ -96,6 +97,7 @@ impl Spans {
                 ..Sweep::default()
             };
             sweep.run(events, builder);
+            sweep.group.write(builder);
             first = first.min(start);
             last = last.max(sweep.now);
             unmatched += sweep.unmatched;
@@ -136,7 +138,8 @@ impl Spans {
 /// A sweep over the events of one thread in time order.
 #[derive(Default)]
 struct Sweep {
-    metric: usize,
+    /// The samples that have not been added to the profile yet.
+    group: SampleGroup,
     /// The frame of each name.
     frame_of: HashMap<StringId, FrameId>,
     open: Vec<Open>,
@@ -267,12 +270,12 @@ impl Sweep {
     /// Advances to `time`, and attributes the elapsed time to the spans that were open.
     fn advance(&mut self, time: i64, builder: &mut ProfileBuilder) {
         if time > self.now && !self.stack.is_empty() {
-            let stack = builder.stack(&self.stack);
+            let stack = self.group.stack(&self.stack, builder);
             if self.skipped_labels {
                 builder.skipped_labels();
             }
             let values = [time.saturating_sub(self.now)];
-            builder.sample_from(self.metric, stack, self.labels, Some(self.now), &values);
+            self.group.sample(stack, self.labels, Some(self.now), &values, builder);
         }
         self.now = self.now.max(time);
     }

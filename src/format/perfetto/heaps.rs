@@ -11,13 +11,14 @@
 
 use std::collections::BTreeMap;
 
+use crate::format::group::{GroupedStack, StackGroups};
 use crate::format::labels::sample_labels;
 use crate::format::perfetto::interned::{HEAP, Interned};
 use crate::format::perfetto::names::{Names, messages};
 use crate::format::perfetto::packet::each_field;
 use crate::format::text::lossy;
 use crate::format::wire::{Value, WireError};
-use crate::profile::{ProfileBuilder, StackId};
+use crate::profile::ProfileBuilder;
 use crate::unit::{plural, saturated};
 
 /// The last dump of a heap.
@@ -29,7 +30,7 @@ struct Dump {
     /// How many there were.
     count: u64,
     /// Allocated objects and bytes, and those in use.
-    samples: Vec<(StackId, [i64; 4])>,
+    samples: Vec<(GroupedStack, [i64; 4])>,
 }
 
 /// The heaps of a trace by process and name, such as `malloc`.
@@ -50,12 +51,13 @@ impl Heaps {
         (data, written): (&[u8], Option<i64>),
         interned: &mut Interned,
         names: &Names,
+        groups: &mut StackGroups,
         builder: &mut ProfileBuilder,
     ) -> Result<(), WireError> {
         interned.add(data, &HEAP, builder)?;
         for (number, message) in messages(data)? {
             if number == 5 {
-                self.dump((message, written), interned, names, builder)?;
+                self.dump((message, written), interned, names, groups, builder)?;
             }
         }
         Ok(())
@@ -66,6 +68,7 @@ impl Heaps {
         (message, written): (&[u8], Option<i64>),
         interned: &mut Interned,
         names: &Names,
+        groups: &mut StackGroups,
         builder: &mut ProfileBuilder,
     ) -> Result<(), WireError> {
         let (mut pid, mut time, mut name, mut samples) = (0, 0, &b""[..], Vec::new());
@@ -83,7 +86,7 @@ impl Heaps {
         let mut read = Vec::new();
         for sample in samples {
             let (stack, values) = self.sample(sample)?;
-            match interned.stack(stack, names, builder) {
+            match interned.stack(stack, names, groups, builder) {
                 Some(stack) => read.push((stack, values)),
                 None => self.lost += 1,
             }
@@ -121,7 +124,13 @@ impl Heaps {
     }
 
     /// Adds the samples, with metrics of their own; times count from `origin`.
-    pub(super) fn write(self, origin: i64, names: &Names, builder: &mut ProfileBuilder) {
+    pub(super) fn write(
+        self,
+        origin: i64,
+        names: &Names,
+        groups: &StackGroups,
+        builder: &mut ProfileBuilder,
+    ) {
         if self.dumps.is_empty() {
             return;
         }
@@ -147,7 +156,7 @@ impl Heaps {
                     labels.text_if_known("process", &process);
                     labels.text_if_known("heap", &heap);
                 });
-                builder.sample_from(first, stack, labels, time, &values[skipped..]);
+                builder.sample_from(first, groups.id(stack), labels, time, &values[skipped..]);
             }
         }
         let warnings = [

@@ -11,12 +11,13 @@
 use hashbrown::HashMap;
 
 use crate::format::by_number::ByNumber;
+use crate::format::group::{GroupedStack, StackGroups};
 use crate::format::perfetto::names::{Names, SourceLine, messages};
 use crate::format::perfetto::packet::each_field;
 use crate::format::text::{hexadecimal, lossy};
 use crate::format::wire::{Value, WireError, numbers};
 use crate::name::demangle;
-use crate::profile::{Frame, FrameId, Mapping, MappingId, ProfileBuilder, StackId, StringId};
+use crate::profile::{Frame, FrameId, Mapping, MappingId, ProfileBuilder, StringId};
 
 /// The numbers of the fields of one message that define the same things.
 pub(super) struct Fields {
@@ -67,7 +68,7 @@ pub(super) struct Interned {
     known_frames: ByNumber<KnownFrame>,
     /// The frames of stacks that have not been needed yet.
     callstacks: ByNumber<Box<[u64]>>,
-    stacks: ByNumber<StackId>,
+    stacks: ByNumber<GroupedStack>,
     /// Buffers for the frames of a stack.
     numbers: Vec<u64>,
     ids: Vec<FrameId>,
@@ -170,12 +171,18 @@ impl Interned {
     }
 
     /// A stack, or `None` if the packet that defined it, or one of its frames, was lost.
-    pub(super) fn stack(&mut self, id: u64, names: &Names, builder: &mut ProfileBuilder) -> Option<StackId> {
+    pub(super) fn stack(
+        &mut self,
+        id: u64,
+        names: &Names,
+        groups: &mut StackGroups,
+        builder: &mut ProfileBuilder,
+    ) -> Option<GroupedStack> {
         if let Some(known) = self.stacks.get(id) {
             return Some(*known);
         }
         let frames = self.callstacks.remove(id)?;
-        let stack = self.stack_of(&frames, names, builder);
+        let stack = self.stack_of(&frames, names, groups, builder);
         match stack {
             Some(stack) => self.stacks.insert(id, stack).map(drop),
             // The missing frame may come later.
@@ -189,8 +196,9 @@ impl Interned {
         &mut self,
         frames: &[u64],
         names: &Names,
+        groups: &mut StackGroups,
         builder: &mut ProfileBuilder,
-    ) -> Option<StackId> {
+    ) -> Option<GroupedStack> {
         self.ids.clear();
         for &id in frames {
             if let Some(known) = self.known_frames.get(id) {
@@ -201,7 +209,7 @@ impl Interned {
             self.ids.extend_from_slice(made.ids());
             self.known_frames.insert(id, made);
         }
-        Some(builder.stack(&self.ids))
+        Some(groups.add(&self.ids, builder))
     }
 
     /// A frame, with those that were inlined into it.

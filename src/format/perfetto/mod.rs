@@ -52,7 +52,7 @@ fn sniff(head: &[u8]) -> Confidence {
 
 fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError> {
     let bytes = source.read_all()?;
-    Ok(reader::read(&bytes, options)?)
+    Ok(reader::read(bytes, options)?)
 }
 
 #[cfg(test)]

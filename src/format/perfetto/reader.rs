@@ -3,6 +3,7 @@
 use hashbrown::HashMap;
 
 use crate::format::by_number::ByNumber;
+use crate::format::group::{GroupedStack, StackGroups};
 use crate::format::perfetto::NAME;
 use crate::format::perfetto::clocks::{Clocks, SequenceClocks};
 use crate::format::perfetto::heaps::Heaps;
@@ -13,13 +14,13 @@ use crate::format::perfetto::slices::Slices;
 use crate::format::perfetto::stack_samples::{Contexts, StackSamples};
 use crate::format::wire::{Value, WireError, numbers};
 use crate::format::{ParseError, finished};
-use crate::profile::{LabelSetId, LoadOptions, Profile, ProfileBuilder, StackId};
+use crate::profile::{LabelSetId, LoadOptions, Profile, ProfileBuilder};
 use crate::unit::plural;
 
 /// Reads a trace: first the names, which may come last, then all else.
-pub(super) fn read(trace: &[u8], options: LoadOptions) -> Result<Profile, ParseError> {
+pub(super) fn read(trace: Vec<u8>, options: LoadOptions) -> Result<Profile, ParseError> {
     let (mut names, mut clocks) = (Names::default(), Clocks::default());
-    each_packet(trace, |packet| {
+    each_packet(&trace, |packet| {
         if packet.kind == kind::CLOCKS {
             clocks.add(packet.data)?;
         }
@@ -30,6 +31,7 @@ pub(super) fn read(trace: &[u8], options: LoadOptions) -> Result<Profile, ParseE
         clocks,
         sequences: ByNumber::default(),
         builder: ProfileBuilder::new(NAME, options),
+        groups: StackGroups::default(),
         samples: Vec::new(),
         stack_samples: StackSamples::default(),
         heaps: Heaps::default(),
@@ -37,7 +39,8 @@ pub(super) fn read(trace: &[u8], options: LoadOptions) -> Result<Profile, ParseE
         label_sets: HashMap::new(),
         lost: Lost::default(),
     };
-    let is_whole = each_packet(trace, |packet| reader.packet(packet))?;
+    let is_whole = each_packet(&trace, |packet| reader.packet(packet))?;
+    drop(trace);
     reader.finish(is_whole)
 }
 
@@ -55,7 +58,7 @@ struct Sequence {
 
 /// A sample of the processor.
 struct Sample {
-    stack: StackId,
+    stack: GroupedStack,
     labels: LabelSetId,
     time: Option<i64>,
 }
@@ -74,6 +77,8 @@ struct TraceReader {
     clocks: Clocks,
     sequences: ByNumber<Sequence>,
     builder: ProfileBuilder,
+    /// The stacks of all samples but slices.
+    groups: StackGroups,
     samples: Vec<Sample>,
     stack_samples: StackSamples,
     heaps: Heaps,
@@ -117,12 +122,14 @@ impl TraceReader {
                     (packet.data, time),
                     &mut sequence.interned,
                     &self.names,
+                    &mut self.groups,
                     &mut self.builder,
                 )?;
             }
             kind::PERF_SAMPLE => {
                 if let Some((stack, thread)) = self.lost.perf_sample(packet.data)? {
-                    let stack = sequence.interned.stack(stack, &self.names, &mut self.builder);
+                    let (groups, builder) = (&mut self.groups, &mut self.builder);
+                    let stack = sequence.interned.stack(stack, &self.names, groups, builder);
                     self.sample(stack, thread, time);
                 }
             }
@@ -130,7 +137,8 @@ impl TraceReader {
             kind::STACK_SAMPLE => {
                 let Sequence { interned, contexts, .. } = sequence;
                 let sample = (packet.data, time);
-                self.stack_samples.add(sample, contexts, interned, &self.names, &mut self.builder)?;
+                let (groups, builder) = (&mut self.groups, &mut self.builder);
+                self.stack_samples.add(sample, contexts, interned, &self.names, groups, builder)?;
             }
             _ => {}
         }
@@ -149,8 +157,9 @@ impl TraceReader {
         let sequence = self.sequences.or_default(packet.sequence.unwrap_or(0));
         let thread = (None, sequence.thread);
         let interned = &mut sequence.interned;
-        let stacks: Vec<Option<StackId>> =
-            stacks.into_iter().map(|stack| interned.stack(stack, &self.names, &mut self.builder)).collect();
+        let (groups, builder) = (&mut self.groups, &mut self.builder);
+        let stacks: Vec<Option<GroupedStack>> =
+            stacks.into_iter().map(|stack| interned.stack(stack, &self.names, groups, builder)).collect();
         let mut now = time;
         for (at, stack) in stacks.into_iter().enumerate() {
             let delta = deltas.get(at).map_or(0, |delta| delta.saturating_mul(1000));
@@ -161,7 +170,7 @@ impl TraceReader {
     }
 
     /// Adds a sample of a thread of a process, unless its stack was lost.
-    fn sample(&mut self, stack: Option<StackId>, thread: Place, time: Option<i64>) {
+    fn sample(&mut self, stack: Option<GroupedStack>, thread: Place, time: Option<i64>) {
         let Some(stack) = stack else {
             self.lost.stacks += 1;
             return;
@@ -184,6 +193,7 @@ impl TraceReader {
         let (first, last) = (times.clone().min(), times.max());
         let start = first.into_iter().chain(self.slices.start()).chain(self.heaps.start()).min();
         let builder = &mut self.builder;
+        self.groups.look_up(builder);
         builder.meta.time_ns = start.and_then(|start| self.clocks.wall(start));
         // Times count from 1970 if the trace says when that was, else from the first event.
         let origin = start.unwrap_or(0).saturating_sub(builder.meta.time_ns.unwrap_or(0));
@@ -195,18 +205,18 @@ impl TraceReader {
         }
         for sample in &self.samples {
             let time = sample.time.map(|time| time.saturating_sub(origin));
-            builder.sample(sample.stack, sample.labels, time, &[1]);
+            builder.sample(self.groups.id(sample.stack), sample.labels, time, &[1]);
         }
         self.lost.cut += self.stack_samples.cut;
         self.lost.stacks += self.stack_samples.lost;
         let has_samples = !self.samples.is_empty();
         let mut shown = has_samples.then_some(0);
         if !self.stack_samples.is_empty() {
-            let counted = self.stack_samples.write(origin, builder);
+            let counted = self.stack_samples.write(origin, &self.groups, builder);
             shown = shown.or(Some(counted));
         }
         let recorded = builder.meta.duration_ns;
-        self.heaps.write(origin, &self.names, builder);
+        self.heaps.write(origin, &self.names, &self.groups, builder);
         let last_heap = builder.meta.metric_named("inuse_space");
         builder.meta.default_metric = shown.or(last_heap).unwrap_or(0);
         self.slices.write(origin, &self.names, builder);

@@ -20,6 +20,7 @@ use std::rc::Rc;
 
 use hashbrown::HashMap;
 
+use crate::format::group::{GroupedStack, StackGroups};
 use crate::format::labels::label_set;
 use crate::format::numbering::Numbering;
 use crate::format::perfetto::interned::{Interned, text};
@@ -28,7 +29,7 @@ use crate::format::perfetto::packet::each_field;
 use crate::format::text::lossy;
 use crate::format::wire::{Value, WireError, numbers};
 use crate::name::demangle;
-use crate::profile::{Frame, LabelSetId, MappingId, ProfileBuilder, StackId};
+use crate::profile::{Frame, LabelSetId, MappingId, ProfileBuilder};
 use crate::unit::saturated;
 
 /// The fields of `InternedData` that samples refer to; the second number of each is that of the first version.
@@ -232,7 +233,7 @@ impl<'a> RawSample<'a> {
 
 /// A sample that was read.
 struct StackSample {
-    stack: StackId,
+    stack: GroupedStack,
     labels: LabelSetId,
     time: Option<i64>,
     /// The counter that triggered it, among those of [`StackSamples`].
@@ -260,13 +261,14 @@ impl StackSamples {
         contexts: &Contexts,
         interned: &mut Interned,
         names: &Names,
+        groups: &mut StackGroups,
         builder: &mut ProfileBuilder,
     ) -> Result<(), WireError> {
         let raw = RawSample::read(data)?;
         let stack = match (raw.callstack_id, raw.callstack) {
-            (Some(id), _) => interned.stack(id, names, builder),
-            (None, Some(callstack)) => own_stack(callstack, interned, names, builder)?,
-            (None, None) => Some(builder.stack(&[])),
+            (Some(id), _) => interned.stack(id, names, groups, builder),
+            (None, Some(callstack)) => own_stack(callstack, interned, names, groups, builder)?,
+            (None, None) => Some(groups.add(&[], builder)),
         };
         let Some(stack) = stack else {
             self.lost += 1;
@@ -313,7 +315,7 @@ impl StackSamples {
 
     /// Adds the samples, with metrics of their own: how many each counter triggered, and the sums of the counters. Times count
     /// from `origin`. Returns the metric to show first.
-    pub(super) fn write(self, origin: i64, builder: &mut ProfileBuilder) -> usize {
+    pub(super) fn write(self, origin: i64, groups: &StackGroups, builder: &mut ProfileBuilder) -> usize {
         let mut triggers: Vec<Option<u32>> = self.samples.iter().map(|sample| sample.primary).collect();
         triggers.sort_unstable();
         triggers.dedup();
@@ -340,7 +342,7 @@ impl StackSamples {
                 *sum = sum.saturating_add(*value);
             }
             let time = sample.time.map(|time| time.saturating_sub(origin));
-            builder.sample_from(first, sample.stack, sample.labels, time, &row);
+            builder.sample_from(first, groups.id(sample.stack), sample.labels, time, &row);
         }
         let shown = triggers.iter().flatten().next();
         shown.map_or(first, |number| counters + *number as usize)
@@ -352,8 +354,9 @@ fn own_stack(
     message: &[u8],
     interned: &mut Interned,
     names: &Names,
+    groups: &mut StackGroups,
     builder: &mut ProfileBuilder,
-) -> Result<Option<StackId>, WireError> {
+) -> Result<Option<GroupedStack>, WireError> {
     let (mut ids, mut frames, mut result) = (Vec::new(), Vec::new(), Ok(()));
     each_field(message, |number, value| match (number, value) {
         (1, Value::Bytes(frame)) => frames.push(frame),
@@ -362,7 +365,7 @@ fn own_stack(
     })?;
     result?;
     if !ids.is_empty() {
-        return Ok(interned.stack_of(&ids, names, builder));
+        return Ok(interned.stack_of(&ids, names, groups, builder));
     }
     let mut stack = Vec::with_capacity(frames.len());
     for frame in frames {
@@ -379,5 +382,5 @@ fn own_stack(
         };
         stack.push(builder.frame(Frame { function, line, ..Frame::default() }));
     }
-    Ok(Some(builder.stack(&stack)))
+    Ok(Some(groups.add(&stack, builder)))
 }

@@ -1,11 +1,12 @@
 //! Mappings, functions, locations and stacks of a message, as frames.
 
 use crate::format::ParseError;
+use crate::format::group::{GroupedStack, SampleGroup};
 use crate::format::otlp::attributes::Attribute;
 use crate::format::otlp::dictionary::{Dictionary, at, malformed, missing};
 use crate::format::otlp::sniff::NAME;
 use crate::format::wire::{Value, Wire, WireError, numbers};
-use crate::profile::{Frame, FrameId, Function, FunctionId, Mapping, MappingId, ProfileBuilder, StackId};
+use crate::profile::{Frame, FrameId, Function, FunctionId, Mapping, MappingId, ProfileBuilder};
 
 /// The frames of a message.
 pub(super) struct Frames<'d, 'a> {
@@ -15,7 +16,7 @@ pub(super) struct Frames<'d, 'a> {
     /// Where the frames of each location end.
     end: Vec<u32>,
     /// The stacks that were needed before.
-    stacks: Vec<Option<StackId>>,
+    stacks: Vec<Option<GroupedStack>>,
     buffer: Vec<FrameId>,
     /// Space for the locations of a stack.
     locations: Vec<u64>,
@@ -88,7 +89,12 @@ impl<'d, 'a> Frames<'d, 'a> {
     }
 
     /// The stack in a row of the stack table.
-    pub(super) fn stack(&mut self, row: u64, builder: &mut ProfileBuilder) -> Result<StackId, ParseError> {
+    pub(super) fn stack(
+        &mut self,
+        row: u64,
+        group: &mut SampleGroup,
+        builder: &mut ProfileBuilder,
+    ) -> Result<GroupedStack, ParseError> {
         let known = at(&self.stacks, row);
         if let Some(Some(stack)) = known {
             return Ok(stack);
@@ -108,7 +114,7 @@ impl<'d, 'a> Frames<'d, 'a> {
                     .map_err(|_| malformed("stack", row))?;
             }
         }
-        let stack = self.stack_of(&locations, builder)?;
+        let stack = self.stack_of(&locations, group, builder)?;
         self.locations = locations;
         if known.is_some() {
             self.stacks[row as usize] = Some(stack);
@@ -120,8 +126,9 @@ impl<'d, 'a> Frames<'d, 'a> {
     pub(super) fn stack_of(
         &mut self,
         locations: &[u64],
+        group: &mut SampleGroup,
         builder: &mut ProfileBuilder,
-    ) -> Result<StackId, ParseError> {
+    ) -> Result<GroupedStack, ParseError> {
         self.buffer.clear();
         for &location in locations.iter().rev() {
             let end = at(&self.end, location).ok_or_else(|| missing("location", location))? as usize;
@@ -135,7 +142,7 @@ impl<'d, 'a> Frames<'d, 'a> {
                 return Err(ParseError::whole(NAME, message));
             }
         }
-        Ok(builder.stack(&self.buffer))
+        Ok(group.stack(&self.buffer, builder))
     }
 }
 

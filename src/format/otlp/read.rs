@@ -2,6 +2,7 @@
 
 use hashbrown::HashMap;
 
+use crate::format::group::SampleGroup;
 use crate::format::json::Json;
 use crate::format::labels::label_set;
 use crate::format::otlp::attributes::{Attribute, add_labels};
@@ -61,6 +62,7 @@ struct OtlpReader {
     sample: RawSample,
     /// The values of a row.
     row: Vec<i64>,
+    group: SampleGroup,
 }
 
 impl OtlpReader {
@@ -73,6 +75,7 @@ impl OtlpReader {
             span: None,
             sample: RawSample::default(),
             row: Vec::new(),
+            group: SampleGroup::default(),
         }
     }
 
@@ -184,16 +187,16 @@ impl OtlpReader {
         labels: &mut Labels<'_, '_>,
     ) -> Result<(), ParseError> {
         let sample = &self.sample;
-        let builder = &mut self.builder;
+        let (group, builder) = (&mut self.group, &mut self.builder);
         let stack = if header.locations.is_empty() && sample.length == 0 {
-            frames.stack(sample.stack, builder)?
+            frames.stack(sample.stack, group, builder)?
         } else {
             let range = usize::try_from(sample.stack).ok().zip(usize::try_from(sample.length).ok());
             let locations = range.and_then(|(start, length)| header.locations.get(start..)?.get(..length));
             let locations = locations.ok_or_else(|| {
                 ParseError::whole(NAME, "a sample refers to locations that are not in its profile's list")
             })?;
-            frames.stack_of(locations, builder)?
+            frames.stack_of(locations, group, builder)?
         };
         let label_set = labels.of(sample, builder)?;
         let row = &mut self.row;
@@ -205,7 +208,7 @@ impl OtlpReader {
                     row[metric] = value.saturating_mul(factor);
                 }
             }
-            builder.sample(stack, label_set, time, row);
+            group.sample(stack, label_set, time, row, builder);
         };
         let times = &sample.times;
         if sample.values.is_empty() {
@@ -227,6 +230,7 @@ impl OtlpReader {
     }
 
     fn finish(mut self) -> Result<Profile, ParseError> {
+        self.group.write(&mut self.builder);
         let meta = &mut self.builder.meta;
         if meta.metrics.is_empty() {
             return Err(ParseError::whole(NAME, "the file has no profiles"));

@@ -109,11 +109,6 @@ impl<S: Copy + Eq + Hash> Heap<S> {
         number
     }
 
-    /// The place with a number.
-    pub(super) fn site(&self, number: u32) -> Option<&S> {
-        self.sites.get(number as usize)
-    }
-
     fn add(&mut self, number: u32, size: i64) {
         self.sums[number as usize].allocated.add(1, size);
         self.use_more(number, 1, size);

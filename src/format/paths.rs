@@ -5,7 +5,8 @@
 
 use hashbrown::HashMap;
 
-use crate::profile::{FrameId, HashIndex, ProfileBuilder, StackId};
+use crate::format::group::{GroupedStack, SampleGroup};
+use crate::profile::{FrameId, HashIndex, ProfileBuilder};
 
 /// Frames that stacks may have together, whatever the size of the input, and per byte of it.
 const FRAMES: usize = 8 << 20;
@@ -18,30 +19,38 @@ pub(super) type PathId = u32;
 pub(super) const EMPTY: PathId = 0;
 
 struct Path {
-    parent: PathId,
     method: u64,
+    parent: PathId,
     depth: u32,
-    stack: Option<StackId>,
-    /// The path that was entered from here last, and its method: loops call the same one again and again.
+    stack: Option<GroupedStack>,
+    /// The path that was entered from here last, which begins a list.
     last: PathId,
-    last_method: u64,
+    /// The one that was entered from the same parent before.
+    next: PathId,
 }
 
 pub(super) struct Paths {
     all: Vec<Path>,
+    /// The paths whose parents had many when they were entered first.
     by_call: HashIndex<PathId>,
     /// How many more frames stacks may have.
     left: usize,
     /// The depth of the first stack that was cut.
     pub(super) cut: Option<usize>,
+    /// A buffer for the frames of a stack.
+    frames: Vec<FrameId>,
 }
+
+/// The length of lists. Most methods call few others from one place, and programs call the same ones again and again: following a list
+/// takes the time of fetching a path, a hash table that of fetching its entry as well.
+const LISTED: usize = 4;
 
 impl Paths {
     /// No paths yet, of an input of `bytes`.
     pub(super) fn new(bytes: usize) -> Paths {
-        let empty = Path { parent: EMPTY, method: 0, depth: 0, stack: None, last: EMPTY, last_method: 0 };
+        let empty = Path { method: 0, parent: EMPTY, depth: 0, stack: None, last: EMPTY, next: EMPTY };
         let left = FRAMES.saturating_add(bytes.saturating_mul(FRAMES_PER_BYTE));
-        Paths { all: vec![empty], by_call: HashIndex::default(), left, cut: None }
+        Paths { all: vec![empty], by_call: HashIndex::default(), left, cut: None, frames: Vec::new() }
     }
 
     /// Number of paths, the empty one included.
@@ -51,25 +60,41 @@ impl Paths {
 
     /// The path on which `method` was called from the end of `parent`.
     pub(super) fn enter(&mut self, parent: PathId, method: u64) -> PathId {
-        let Path { depth, last, last_method, .. } = self.all[parent as usize];
-        if last != EMPTY && last_method == method {
-            return last;
+        let last = self.all[parent as usize].last;
+        let (mut before, mut at, mut count) = (EMPTY, last, 0);
+        while at != EMPTY {
+            let path = &mut self.all[at as usize];
+            if path.method == method {
+                if before != EMPTY {
+                    let next = std::mem::replace(&mut path.next, last);
+                    self.all[before as usize].next = next;
+                    self.all[parent as usize].last = at;
+                }
+                return at;
+            }
+            (before, at, count) = (at, path.next, count + 1);
+        }
+        if count < LISTED {
+            let path = self.push(parent, method, last);
+            self.all[parent as usize].last = path;
+            return path;
         }
         let hash = self.by_call.hash(&(parent, method));
         let is_it = |path: PathId| {
             let path = &self.all[path as usize];
             path.parent == parent && path.method == method
         };
-        let path = self.by_call.find(hash, is_it).unwrap_or_else(|| {
-            let path = self.all.len() as PathId;
-            let depth = depth + 1;
-            self.all.push(Path { parent, method, depth, stack: None, last: EMPTY, last_method: 0 });
+        self.by_call.find(hash, is_it).unwrap_or_else(|| {
+            let path = self.push(parent, method, EMPTY);
             self.by_call.insert(hash, path);
             path
-        });
-        let from = &mut self.all[parent as usize];
-        (from.last, from.last_method) = (path, method);
-        path
+        })
+    }
+
+    fn push(&mut self, parent: PathId, method: u64, next: PathId) -> PathId {
+        let depth = self.all[parent as usize].depth + 1;
+        self.all.push(Path { method, parent, depth, stack: None, last: EMPTY, next });
+        (self.all.len() - 1) as PathId
     }
 
     pub(super) fn method(&self, path: PathId) -> u64 {
@@ -95,15 +120,16 @@ impl Paths {
     pub(super) fn stack(
         &mut self,
         path: PathId,
+        group: &mut SampleGroup,
         builder: &mut ProfileBuilder,
         mut add: impl FnMut(&mut ProfileBuilder, u64, &mut Vec<FrameId>),
-    ) -> StackId {
+    ) -> GroupedStack {
         if let Some(known) = self.all[path as usize].stack {
             return known;
         }
         let depth = self.all[path as usize].depth as usize;
         let is_cut = depth > self.left;
-        let mut frames = Vec::new();
+        self.frames.clear();
         let mut at = path;
         while at != EMPTY {
             let Path { parent, method, stack, .. } = self.all[at as usize];
@@ -113,13 +139,13 @@ impl Paths {
                 return stack;
             }
             if !is_cut {
-                add(builder, method, &mut frames);
+                add(builder, method, &mut self.frames);
             }
             at = parent;
         }
-        frames.reverse();
-        self.left = self.left.saturating_sub(frames.len());
-        let stack = builder.stack(&frames);
+        self.frames.reverse();
+        self.left = self.left.saturating_sub(self.frames.len());
+        let stack = group.stack(&self.frames, builder);
         self.all[path as usize].stack = Some(stack);
         stack
     }
@@ -127,26 +153,47 @@ impl Paths {
 
 #[cfg(test)]
 mod tests {
+    use hashbrown::HashSet;
+
     use super::*;
-    use crate::profile::LoadOptions;
+    use crate::profile::{LabelSetId, LoadOptions};
 
     #[test]
     fn stacks_are_cut_where_they_would_have_too_many_frames() {
-        let mut builder = ProfileBuilder::new("test", LoadOptions::default());
-        let mut paths = Paths::new(0);
+        let mut builder = ProfileBuilder::new("test", LoadOptions::ALL);
+        let (mut paths, mut group) = (Paths::new(0), SampleGroup::default());
+        builder.metric("time", "count");
         paths.left = 10;
         let mut path = EMPTY;
-        let mut depths = Vec::new();
         for method in 1..=5 {
             path = paths.enter(path, method);
-            let stack = paths.stack(path, &mut builder, |builder, method, frames| {
+            let stack = paths.stack(path, &mut group, &mut builder, |builder, method, frames| {
                 frames.push(builder.named_frame(&method.to_string()));
             });
-            depths.push(builder.stack_frames(stack).len());
+            group.sample(stack, LabelSetId::default(), Some(0), &[1], &mut builder);
         }
+        group.write(&mut builder);
+        let profile = builder.finish().unwrap();
+        let depths: Vec<usize> =
+            profile.samples.stack.iter().map(|&stack| profile.stacks.frames(stack).len()).collect();
         // 1 + 2 + 3 + 4 frames are allowed.
         assert_eq!((depths, paths.cut), (vec![1, 2, 3, 4, 4], Some(5)));
         assert_eq!(paths.enter(EMPTY, 1), 1);
         assert_eq!((paths.parent(5), paths.method(5)), (4, 5));
+    }
+
+    #[test]
+    fn paths_are_found_again_whatever_their_number() {
+        let mut paths = Paths::new(0);
+        let calls = (0..40_u32).map(|number| (number * number % 7, u64::from(number * 5 % 9)));
+        let mut known = HashMap::new();
+        for (caller, method) in calls.clone().chain(calls) {
+            let parent = paths.enter(EMPTY, caller.into());
+            let path = paths.enter(parent, method);
+            assert_eq!((paths.parent(path), paths.method(path)), (parent, method));
+            assert_eq!(*known.entry((parent, method)).or_insert(path), path);
+        }
+        let parents: HashSet<PathId> = known.keys().map(|(parent, _)| *parent).collect();
+        assert_eq!(paths.len(), 1 + parents.len() + known.len());
     }
 }

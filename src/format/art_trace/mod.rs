@@ -21,11 +21,12 @@ use hashbrown::HashMap;
 use packets::{Packet, Packets, Records, are_packets};
 
 use crate::format::fields::Fields;
+use crate::format::group::{GroupedStack, SampleGroup};
 use crate::format::paths::{EMPTY, PathId, Paths};
 use crate::format::text::{hex, lossy};
 use crate::format::threads::Thread;
 use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
-use crate::profile::{Frame, FrameId, Function, LabelSetId, LoadOptions, Profile, ProfileBuilder, StackId};
+use crate::profile::{Frame, FrameId, Function, LabelSetId, LoadOptions, Profile, ProfileBuilder};
 use crate::unit::{plural, saturated};
 
 /// The entry in the list of readable formats.
@@ -53,6 +54,8 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
     } else {
         reader.read_streamed(&bytes)?;
     }
+    // Making columns of the samples takes memory for a while.
+    drop(bytes);
     Ok(finished(reader.finish())?)
 }
 
@@ -145,7 +148,7 @@ impl Record {
         let thread = if version == 1 { fields.u8()?.into() } else { fields.u16()?.into() };
         let method = fields.u32()?;
         let first = fields.u32()?;
-        let times = [first, fields.u32().unwrap_or(first)].map(u64::from);
+        let times = [first.into(), fields.u32().unwrap_or(first).into()];
         Some(Record { thread, method: u64::from(method & !3), action: method & 3, times })
     }
 }
@@ -249,6 +252,8 @@ impl OpenStack {
 
 struct ArtTraceReader {
     builder: ProfileBuilder,
+    /// The samples that have not been added to the profile yet.
+    group: SampleGroup,
     summary: Summary,
     /// The start in nanoseconds since 1970 or since the machine started.
     start: i64,
@@ -274,6 +279,7 @@ impl ArtTraceReader {
     fn new(bytes: usize, options: LoadOptions) -> Self {
         ArtTraceReader {
             builder: ProfileBuilder::new(NAME, options),
+            group: SampleGroup::default(),
             summary: Summary::default(),
             start: 0,
             clocks: Vec::new(),
@@ -501,9 +507,9 @@ impl ArtTraceReader {
     }
 
     /// The stack of a path.
-    fn stack(&mut self, path: PathId) -> StackId {
+    fn stack(&mut self, path: PathId) -> GroupedStack {
         let methods = &self.methods;
-        self.paths.stack(path, &mut self.builder, |builder, method, frames| {
+        self.paths.stack(path, &mut self.group, &mut self.builder, |builder, method, frames| {
             frames.push(match methods.get(&method) {
                 Some(&frame) => frame,
                 None => builder.named_frame(&format!("<unknown method ID 0x{method:x}>")),
@@ -521,7 +527,9 @@ impl ArtTraceReader {
             ticks => nanoseconds(Some(ticks & 0xFFFF_FFFF).filter(|ticks| *ticks < 0x8000_0000).unwrap_or(0)),
         };
         self.values.clear();
-        self.values.extend(self.clocks.iter().map(|&clock| passed(clock)));
+        for &clock in &self.clocks {
+            self.values.push(passed(clock));
+        }
         // Without time, a stack is not needed.
         if self.values.iter().all(|value| *value == 0) {
             return;
@@ -529,7 +537,7 @@ impl ArtTraceReader {
         let time = self.start.saturating_add(nanoseconds(from[self.clocks[0]]));
         let stack = self.stack(path);
         let labels = self.labels(thread);
-        self.builder.sample(stack, labels, Some(time), &self.values);
+        self.group.sample(stack, labels, Some(time), &self.values, &mut self.builder);
     }
 
     fn labels(&mut self, thread: u32) -> LabelSetId {
@@ -548,6 +556,7 @@ impl ArtTraceReader {
     }
 
     fn finish(mut self) -> ProfileBuilder {
+        self.group.write(&mut self.builder);
         if self.summary.has_overflow {
             let message = "the buffer was full before the end of the recording; record with a larger one";
             self.builder.warn(message.into());

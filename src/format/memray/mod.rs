@@ -18,11 +18,12 @@ mod sums;
 use hashbrown::HashMap;
 
 use crate::format::fields::Fields;
+use crate::format::group::{GroupedStack, SampleGroup};
 use crate::format::labels::sample_labels;
 use crate::format::memray::allocator::Site;
 use crate::format::text::lossy;
 use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
-use crate::profile::{LoadOptions, Profile, ProfileBuilder, StackId};
+use crate::profile::{LoadOptions, Profile, ProfileBuilder};
 
 /// The entry in the list of readable formats.
 pub(super) static MEMRAY: Format = Format { name: NAME, title: "memray recording", sniff, read };
@@ -75,10 +76,12 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
         .checked_sub(header.start_ms)
         .and_then(|milliseconds| milliseconds.checked_mul(1_000_000))
         .filter(|&duration| duration > 0);
-    let mut recording = Recording { builder, threads: HashMap::new(), native: 0 };
+    let mut recording =
+        Recording { builder, group: SampleGroup::default(), threads: HashMap::new(), native: 0 };
     let read = if header.is_summed { sums::read } else { records::read };
     let end = read(&header, &mut fields, &mut recording)
         .map_err(|what| ParseError::at_byte(NAME, (bytes.len() - fields.len()) as u64, what))?;
+    recording.group.write(&mut recording.builder);
     if end == End::Missing {
         recording.builder.warn(
             "the recording does not end: the program was still running or crashed, or the file is truncated"
@@ -91,6 +94,8 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
             recording.native
         ));
     }
+    // Making columns of the samples takes memory for a while.
+    drop(bytes);
     Ok(finished(recording.builder)?)
 }
 
@@ -169,6 +174,7 @@ impl Header {
 /// The profile that is being made.
 struct Recording {
     builder: ProfileBuilder,
+    group: SampleGroup,
     /// The names of threads.
     threads: HashMap<u64, String>,
     /// Number of stacks whose native frames are left out.
@@ -188,14 +194,14 @@ impl Recording {
     }
 
     /// Adds the sums of a place in the program.
-    fn add(&mut self, site: &Site, stack: StackId, values: &[i64]) {
+    fn add(&mut self, site: &Site, stack: GroupedStack, values: &[i64]) {
         let name = self.threads.get(&site.thread).map_or("", String::as_str);
         let labels = sample_labels(&mut self.builder, |labels| {
             labels.text_if_known("allocator", site.allocator.name());
             labels.text_if_known("thread", name);
             labels.text("tid", &site.thread.to_string());
         });
-        self.builder.sample(stack, labels, None, values);
+        self.group.sample(stack, labels, None, values, &mut self.builder);
     }
 }
 

@@ -21,6 +21,7 @@ use crate::format::memray::allocator::{Allocator, Deed, Site};
 use crate::format::memray::frames::{Frames, signed};
 use crate::format::memray::{COMPACT, End, Header, Recording};
 use crate::format::paths::{PathId, Paths};
+use crate::profile::{FrameId, ProfileBuilder};
 
 /// The number of addresses that are remembered.
 const REMEMBERED: usize = 15;
@@ -31,9 +32,19 @@ const SPACE: usize = 16;
 /// The number of no site.
 const NO_SITE: u32 = u32::MAX;
 
+/// The last site of a path: its number, and what tells it from others of that path.
+#[derive(Clone, Copy, Debug)]
+struct LastSite {
+    number: u32,
+    thread: u32,
+    allocator: Allocator,
+}
+
 /// The stack of a thread.
 #[derive(Clone, Copy, Debug, Default)]
 struct Thread {
+    /// Threads are counted as they run first.
+    number: u32,
     path: PathId,
     /// The number of frames, those of memray included.
     depth: u64,
@@ -44,8 +55,8 @@ struct Reader<'h, 'a> {
     frames: Frames<'a>,
     paths: Paths,
     heap: Heap<Site>,
-    /// The number of the last site of each path: nearly always, the next allocation there is of the same.
-    last_sites: Vec<u32>,
+    /// The last site of each path: nearly always, the next allocation there is of the same.
+    last_sites: Vec<LastSite>,
     /// The threads that do not run.
     threads: HashMap<u64, Thread>,
     /// The one that runs, and its number.
@@ -237,23 +248,25 @@ impl<'a> Reader<'_, 'a> {
 
     /// The number of the site where the thread is.
     fn site(&mut self, allocator: Allocator) -> u32 {
-        let path = self.running.path;
-        let site = Site { path, thread: self.thread, allocator };
+        let Thread { number: thread, path, .. } = self.running;
         if self.last_sites.len() < self.paths.len() {
-            self.last_sites.resize(self.paths.len(), NO_SITE);
+            let none = LastSite { number: NO_SITE, thread, allocator };
+            self.last_sites.resize(self.paths.len(), none);
         }
         let last = &mut self.last_sites[path as usize];
-        if self.heap.site(*last) != Some(&site) {
-            *last = self.heap.number(site);
+        if last.number == NO_SITE || (last.thread, last.allocator) != (thread, allocator) {
+            let number = self.heap.number(Site { path, thread: self.thread, allocator });
+            *last = LastSite { number, thread, allocator };
         }
-        *last
+        last.number
     }
 
     /// Another thread runs from now on.
     fn switch(&mut self, thread: u64) {
         if thread != self.thread {
             self.threads.insert(self.thread, self.running);
-            self.running = self.threads.get(&thread).copied().unwrap_or_default();
+            let new = Thread { number: self.threads.len() as u32, ..Thread::default() };
+            self.running = self.threads.get(&thread).copied().unwrap_or(new);
             self.thread = thread;
         }
     }
@@ -281,9 +294,10 @@ impl<'a> Reader<'_, 'a> {
 
     fn finish(mut self, recording: &mut Recording) {
         for (site, sums) in self.heap.finish() {
-            let Recording { builder, .. } = recording;
-            let stack =
-                self.paths.stack(site.path, builder, |_, frame, frames| frames.push(self.frames.id(frame)));
+            let Recording { builder, group, .. } = recording;
+            let add =
+                |_: &mut ProfileBuilder, frame, frames: &mut Vec<FrameId>| frames.push(self.frames.id(frame));
+            let stack = self.paths.stack(site.path, group, builder, add);
             let amounts = [sums.allocated, sums.in_use, sums.at_peak];
             let values = amounts.map(|amount| [amount.count, amount.bytes]);
             recording.add(&site, stack, values.as_flattened());

@@ -8,6 +8,7 @@ use crate::format::memray::frames::{Frames, signed};
 use crate::format::memray::records::skip_native;
 use crate::format::memray::{COMPACT, End, Header, Recording};
 use crate::format::paths::{EMPTY, PathId, Paths};
+use crate::profile::{FrameId, ProfileBuilder};
 use crate::unit::saturated;
 
 /// Reads all records until the last one. Fails with what is wrong with a record.
@@ -138,9 +139,10 @@ impl<'a> Sums<'_, 'a> {
         let Some(place) = place else { return Some(Err("a sum has a stack that is not listed")) };
         recording.native += u64::from(native != 0);
         let path = if thread == self.header.main_thread { place.shown } else { place.path };
-        let stack = self
-            .paths
-            .stack(path, &mut recording.builder, |_, frame, frames| frames.push(self.frames.id(frame)));
+        let Recording { builder, group, .. } = recording;
+        let add =
+            |_: &mut ProfileBuilder, frame, frames: &mut Vec<FrameId>| frames.push(self.frames.id(frame));
+        let stack = self.paths.stack(path, group, builder, add);
         let values = [leaked, leaked_bytes, peak, peak_bytes].map(saturated);
         recording.add(&Site { path, thread, allocator }, stack, &values);
         Some(Ok(End::Missing))

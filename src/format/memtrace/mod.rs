@@ -17,6 +17,7 @@ mod places;
 use hashbrown::HashMap;
 
 use crate::format::fields::Fields;
+use crate::format::group::SampleGroup;
 use crate::format::heap::Heap;
 use crate::format::memtrace::backtraces::{Backtraces, LimitedPaths};
 use crate::format::memtrace::places::Places;
@@ -236,15 +237,17 @@ impl Reader {
         let duration = self.end_us.saturating_sub(self.begin_us).saturating_mul(1000);
         self.builder.meta.duration_ns = i64::try_from(duration).ok().filter(|&duration| duration > 0);
         let unknown = [self.builder.named_frame("<unknown>")];
+        let mut group = SampleGroup::default();
         for (path, sums) in self.heap.finish() {
-            let stack = self.paths.paths.stack(path, &mut self.builder, |_, address, stack| {
+            let stack = self.paths.paths.stack(path, &mut group, &mut self.builder, |_, address, stack| {
                 let known = self.frames.get(&address).filter(|frames| !frames.is_empty());
                 stack.extend(known.map_or(&unknown[..], Vec::as_slice).iter().rev());
             });
             let bytes = |samples: i64| (samples as f64 * info.word_bytes / info.rate).round() as i64;
             let values = [sums.allocated, sums.in_use, sums.at_peak].map(|sum| bytes(sum.bytes));
-            self.builder.sample(stack, LabelSetId::default(), None, &values);
+            group.sample(stack, LabelSetId::default(), None, &values, &mut self.builder);
         }
+        group.write(&mut self.builder);
         if self.paths.is_cut() || self.paths.paths.cut.is_some() {
             self.builder.warn("stacks are cut, because they have too many different callers".to_string());
         }

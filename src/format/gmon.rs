@@ -78,15 +78,14 @@ impl Layout {
     /// A number of eight, four or two bytes.
     #[inline]
     fn number(self, bytes: &[u8]) -> u64 {
-        let swapped = |number: u64, size: u32| {
-            if self.is_little { number } else { number.swap_bytes() >> (64 - 8 * size) }
+        let (number, size) = if let Some(bytes) = bytes.first_chunk::<8>() {
+            (u64::from_le_bytes(*bytes), 8)
+        } else if let Some(bytes) = bytes.first_chunk::<4>() {
+            (u32::from_le_bytes(*bytes).into(), 4)
+        } else {
+            (bytes.first_chunk::<2>().map_or(0, |bytes| u16::from_le_bytes(*bytes).into()), 2)
         };
-        match *bytes {
-            [a, b, c, d, e, f, g, h] => swapped(u64::from_le_bytes([a, b, c, d, e, f, g, h]), 8),
-            [a, b, c, d] => swapped(u32::from_le_bytes([a, b, c, d]).into(), 4),
-            [a, b] => swapped(u16::from_le_bytes([a, b]).into(), 2),
-            _ => 0,
-        }
+        if self.is_little { number } else { number.swap_bytes() >> (64 - 8 * size) }
     }
 }
 

@@ -28,8 +28,10 @@ impl StackGroups {
             if self.is_full(frames.len()) {
                 self.look_up(builder);
             }
-            let write = |all: &mut Vec<FrameId>| Ok::<(), Infallible>(all.extend_from_slice(frames));
-            let Ok(_) = self.waiting.push_with(write);
+            let Ok(_) = self.waiting.push_with(|all| {
+                all.extend_from_slice(frames);
+                Ok::<(), Infallible>(())
+            });
         }
         GroupedStack((self.known.len() + self.waiting.len() - 1) as u32)
     }
@@ -109,10 +111,48 @@ impl SampleGroup {
     /// Adds the samples that wait to the profile.
     pub(super) fn write(&mut self, builder: &mut ProfileBuilder) {
         self.stacks.look_up(builder);
-        for (sample, values) in self.samples.drain(..).zip(self.values.chunks_exact(self.width.max(1))) {
-            let stack = self.stacks.id(sample.stack);
+        // Without metrics, samples are counted nevertheless.
+        let mut values = self.values.chunks_exact(self.width.max(1));
+        for sample in self.samples.drain(..) {
+            let (stack, values) = (self.stacks.id(sample.stack), values.next().unwrap_or_default());
             builder.sample_from(self.first, stack, sample.labels, sample.time, values);
         }
         self.values.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile::LoadOptions;
+
+    /// Whatever waits, the profile is the one that adding each sample at once makes.
+    #[test]
+    fn samples_keep_their_order_and_their_stacks() {
+        let [mut grouped, mut single] = [(); 2].map(|()| ProfileBuilder::new("test", LoadOptions::default()));
+        let mut group = SampleGroup::default();
+        for number in 0..5000_usize {
+            if number == 10 || number == 3000 {
+                for builder in [&mut grouped, &mut single] {
+                    builder.metric(&number.to_string(), "count");
+                }
+            }
+            let names = [number % 7, number * number % 1013, number % 3];
+            let names = &names[..=number % 3];
+            let values = vec![number as i64 % 5 - 1; single.meta.metrics.len()];
+            let [frames, same] = [&mut grouped, &mut single].map(|builder| {
+                names.iter().map(|name| builder.named_frame(&name.to_string())).collect::<Vec<FrameId>>()
+            });
+            let stack = group.stack(&frames, &mut grouped);
+            group.sample(stack, LabelSetId::default(), None, &values, &mut grouped);
+            let stack = single.stack(&same);
+            single.sample(stack, LabelSetId::default(), None, &values);
+        }
+        group.write(&mut grouped);
+        let [grouped, single] = [grouped, single].map(|builder| builder.finish().unwrap());
+        assert_eq!(grouped.stacks.all_frames(), single.stacks.all_frames());
+        assert_eq!(grouped.samples.stack, single.samples.stack);
+        assert_eq!(grouped.samples.values, single.samples.values);
+        assert_eq!((grouped.meta.rows, grouped.meta.metrics), (single.meta.rows, single.meta.metrics));
     }
 }

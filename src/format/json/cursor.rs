@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use crate::format::ParseError;
 use crate::format::json::escapes::unescape;
+use crate::format::json::known::KnownText;
 use crate::format::json::nested;
 
 /// What kind of value comes next.
@@ -23,8 +24,8 @@ pub(in crate::format) enum Kind {
     Null,
 }
 
-/// Strings up to this length are scanned byte by byte.
-const SHORT: usize = 12;
+/// So many times eight bytes of a string are looked at before it counts as long.
+const SHORT: usize = 4;
 
 /// Integers of so many digits always fit in an `i64`.
 const MOST_DIGITS: usize = 18;
@@ -35,6 +36,9 @@ const LARGEST_EXACT: i64 = 1 << f64::MANTISSA_DIGITS;
 /// Powers of ten, which are exact as `f64` up to 10^22.
 const POWERS_OF_TEN: [f64; MOST_DIGITS + 1] =
     [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18];
+
+/// Powers of ten up to that of eight digits.
+const INTEGER_POWERS: [i64; 9] = [1, 10, 100, 1000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000];
 
 /// A cursor over JSON text. Every method that reads a value advances past it.
 ///
@@ -91,6 +95,29 @@ impl<'a> Json<'a> {
     pub(in crate::format) fn advance(&mut self, length: usize) {
         self.at += length;
         self.fresh = false;
+    }
+
+    /// Whether an object or array was just opened.
+    #[inline]
+    pub(super) fn is_fresh(&self) -> bool {
+        self.fresh
+    }
+
+    /// What comes between the place of `before`, an earlier copy of the cursor, and here, where a member's value comes next.
+    pub(in crate::format) fn known_text(&self, before: &Json<'a>) -> KnownText<'a> {
+        KnownText::new(&self.bytes[before.at..self.at], before.fresh)
+    }
+
+    /// Advances past `known` if it comes next: what was between two places in the text before.
+    #[inline]
+    pub(in crate::format) fn repeats(&mut self, known: &KnownText) -> bool {
+        let rest = &self.bytes[self.at..];
+        let is_next = self.fresh == known.fresh && known.starts(rest);
+        if is_next {
+            self.at += known.text.len();
+            self.fresh = false;
+        }
+        is_next
     }
 
     /// The text from `start`, a place that [`Json::position`] gave, up to the end of what was read.
@@ -352,15 +379,17 @@ impl<'a> Json<'a> {
     /// Advances past the string that starts here; returns whether it has escapes.
     fn string_end(&mut self) -> Result<bool, ParseError> {
         self.at += 1;
-        // Most strings are short keys, for which setting up a search costs more than scanning.
+        // Most strings are short, for which setting up a search costs more than looking at eight bytes at a time.
         for _ in 0..SHORT {
-            match self.bytes.get(self.at) {
-                Some(b'"') => {
-                    self.at += 1;
-                    return Ok(false);
+            let Some(eight) = self.bytes[self.at..].first_chunk() else { break };
+            let special = first_of(u64::from_le_bytes(*eight), b'"', b'\\');
+            self.at += special;
+            if special < 8 {
+                if self.bytes[self.at] == b'\\' {
+                    break;
                 }
-                Some(b'\\') | None => break,
-                Some(_) => self.at += 1,
+                self.at += 1;
+                return Ok(false);
             }
         }
         let mut escaped = false;
@@ -459,11 +488,54 @@ impl<'a> Json<'a> {
 #[inline]
 fn digits_of(text: &[u8], mut value: i64) -> (i64, usize) {
     let mut count = 0;
+    while let Some(eight) = text[count..].first_chunk() {
+        let (number, digits) = digits_of_eight(u64::from_le_bytes(*eight));
+        value = value.wrapping_mul(INTEGER_POWERS[digits]).wrapping_add(number as i64);
+        count += digits;
+        if digits < 8 {
+            return (value, count);
+        }
+    }
     while let Some(digit @ b'0'..=b'9') = text.get(count) {
         value = value.wrapping_mul(10).wrapping_add(i64::from(digit - b'0'));
         count += 1;
     }
     (value, count)
+}
+
+/// A byte of each of eight.
+const EACH: u64 = 0x0101_0101_0101_0101;
+
+/// The highest bit of each of eight bytes.
+const HIGH: u64 = 0x80 * EACH;
+
+/// The number that the digits at the start of eight bytes of text make, and how many they are. Looking at all of them at once
+/// takes as long for one digit as for eight, so that it does not matter that the processor cannot foresee how many there are.
+#[inline]
+fn digits_of_eight(text: u64) -> (u64, usize) {
+    let digits = text ^ (u64::from(b'0') * EACH);
+    // The highest bit of a byte that is no digit. A carry only reaches bytes after it, which are cut off.
+    let others = (digits.wrapping_add(0x76 * EACH) | digits) & HIGH;
+    let count = others.trailing_zeros() / 8;
+    if count == 0 {
+        return (0, 0);
+    }
+    // With zeros before them, the digits are the last of eight; the first is in the lowest byte. Neighbours are added up to
+    // numbers of two digits, these to numbers of four, and these to one.
+    let padded = digits << (64 - 8 * count);
+    let twos = (padded.wrapping_mul(10).wrapping_add(padded >> 8)) & 0x00FF_00FF_00FF_00FF;
+    let fours = (twos.wrapping_mul(100).wrapping_add(twos >> 16)) & 0x0000_FFFF_0000_FFFF;
+    let number = (fours.wrapping_mul(10_000).wrapping_add(fours >> 32)) & 0xFFFF_FFFF;
+    (number, count as usize)
+}
+
+/// The place of the first byte among eight that is `one` or `other`; 8 if none is.
+#[inline]
+fn first_of(text: u64, one: u8, other: u8) -> usize {
+    // Bytes of 0, and possibly bytes after them, get their highest bit set.
+    let zeros = |text: u64| text.wrapping_sub(EACH) & !text & HIGH;
+    let found = zeros(text ^ (u64::from(one) * EACH)) | zeros(text ^ (u64::from(other) * EACH));
+    found.trailing_zeros() as usize / 8
 }
 
 #[cfg(test)]

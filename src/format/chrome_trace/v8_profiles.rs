@@ -104,7 +104,7 @@ impl<'a> V8Profiles<'a> {
         for profile in self.profiles.into_iter().filter(V8Profile::has_samples) {
             let thread = profile.thread.map_or_else(Thread::default, |thread| threads.thread(thread));
             match &profile.whole {
-                Some(whole) => whole.read_into(json, builder, &thread)?,
+                Some(whole) => whole.read_into(json, None, builder, &thread)?,
                 None => profile.write(json, builder, &thread)?,
             }
         }

@@ -50,27 +50,50 @@ pub(in crate::format) struct CallFrame<'a> {
     pub(in crate::format) is_native: bool,
 }
 
+/// A member that describes a function.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum FunctionKey {
+    Name,
+    Url,
+    Line,
+    Column,
+    Script,
+}
+
+impl FunctionKey {
+    pub(super) fn of(key: &str) -> Option<FunctionKey> {
+        match key {
+            "functionName" => Some(FunctionKey::Name),
+            "url" => Some(FunctionKey::Url),
+            "lineNumber" => Some(FunctionKey::Line),
+            "columnNumber" => Some(FunctionKey::Column),
+            "scriptId" => Some(FunctionKey::Script),
+            _ => None,
+        }
+    }
+}
+
 impl<'a> CallFrame<'a> {
     /// Reads a `callFrame` object, in which lines and columns are counted from 0.
     pub(in crate::format) fn read(json: &mut Json<'a>) -> Result<Self, ParseError> {
         let mut frame = CallFrame::default();
         json.object()?;
         while let Some(key) = json.key()? {
-            if !frame.member(&key, json, 1)? {
-                json.skip()?;
+            match FunctionKey::of(&key) {
+                Some(key) => frame.member(key, json, 1)?,
+                None => json.skip()?,
             }
         }
         Ok(frame)
     }
 
-    /// Reads a member of the object if it describes the function, and returns whether it does. The first line of a file
-    /// is number `1 - base`.
-    pub(in crate::format) fn member(
+    /// Reads a member of the object. The first line of a file is number `1 - base`.
+    pub(super) fn member(
         &mut self,
-        key: &str,
+        key: FunctionKey,
         json: &mut Json<'a>,
         base: i64,
-    ) -> Result<bool, ParseError> {
+    ) -> Result<(), ParseError> {
         // In Chrome's traces, some functions have a number as their name.
         let text = |json: &mut Json<'a>| json.text_if_any().map(Option::unwrap_or_default);
         let number = |json: &mut Json<'a>| -> Result<u32, ParseError> {
@@ -78,14 +101,13 @@ impl<'a> CallFrame<'a> {
             Ok(u32::try_from(number).unwrap_or(0))
         };
         match key {
-            "functionName" => self.name = text(json)?,
-            "url" => self.url = text(json)?,
-            "lineNumber" => self.line = number(json)?,
-            "columnNumber" => self.column = number(json)?,
-            "scriptId" => self.is_native = text(json)? == "0",
-            _ => return Ok(false),
+            FunctionKey::Name => self.name = text(json)?,
+            FunctionKey::Url => self.url = text(json)?,
+            FunctionKey::Line => self.line = number(json)?,
+            FunctionKey::Column => self.column = number(json)?,
+            FunctionKey::Script => self.is_native = text(json)? == "0",
         }
-        Ok(true)
+        Ok(())
     }
 
     /// The frame of the function; `None` for `(root)`, which is on every stack and carries no information.

@@ -1,12 +1,66 @@
 //! Reads call trees of V8 profiles, which are either flat or nested.
 
 use crate::format::ParseError;
-use crate::format::json::{Json, Kind};
+use crate::format::json::{Json, Kind, KnownKeys};
+use crate::format::v8::call_frame::FunctionKey;
 use crate::format::v8::{CallFrame, NodeId, V8Tree};
 use crate::profile::{Column, FrameId, ProfileBuilder};
 
 /// The `hitCount` or the `selfSize` (allocated bytes) of each node.
 pub(in crate::format) type OwnValues = Column<NodeId, i64>;
+
+/// The keys of the objects that make up a call tree, as they were written so far.
+#[derive(Default)]
+pub(super) struct NodeKeys<'a> {
+    of_nodes: KnownKeys<'a, NodeKey>,
+    of_ticks: KnownKeys<'a, TickKey>,
+}
+
+/// A member of a node.
+#[derive(Clone, Copy)]
+enum NodeKey {
+    Id,
+    CallFrame,
+    Own,
+    Ticks,
+    Children,
+    Parent,
+    /// It describes the function, as in the format without `callFrame`.
+    Function(FunctionKey),
+    Other,
+}
+
+impl NodeKey {
+    fn of(key: &str) -> NodeKey {
+        match key {
+            "id" => NodeKey::Id,
+            "callFrame" => NodeKey::CallFrame,
+            "hitCount" | "selfSize" => NodeKey::Own,
+            "positionTicks" => NodeKey::Ticks,
+            "children" => NodeKey::Children,
+            "parent" => NodeKey::Parent,
+            _ => FunctionKey::of(key).map_or(NodeKey::Other, NodeKey::Function),
+        }
+    }
+}
+
+/// A member of an entry of `positionTicks`.
+#[derive(Clone, Copy)]
+enum TickKey {
+    Line,
+    Ticks,
+    Other,
+}
+
+impl TickKey {
+    fn of(key: &str) -> TickKey {
+        match key {
+            "line" => TickKey::Line,
+            "ticks" => TickKey::Ticks,
+            _ => TickKey::Other,
+        }
+    }
+}
 
 /// A node that is being read.
 struct Draft<'a> {
@@ -43,16 +97,16 @@ pub(in crate::format) fn read_flat<'a>(
     while json.element()? {
         let mut draft = start(json, tree, own, None)?;
         let node = draft.node;
-        while let Some(key) = json.key()? {
-            match &*key {
-                "children" if json.kind()? == Kind::Array => {
+        while let Some(key) = tree.keys.of_nodes.key(json, NodeKey::of)? {
+            match key {
+                NodeKey::Children if json.kind()? == Kind::Array => {
                     json.array()?;
                     while json.element()? {
                         tree.child(node, json.integer()?);
                     }
                 }
-                "parent" if json.kind()? == Kind::Number => tree.parent(node, json.integer()?),
-                _ => member(&key, json, &mut draft, builder, tree, own)?,
+                NodeKey::Parent if json.kind()? == Kind::Number => tree.parent(node, json.integer()?),
+                _ => member(key, json, &mut draft, builder, tree, own)?,
             }
         }
         draft.finish(builder, tree);
@@ -69,10 +123,10 @@ pub(in crate::format) fn read_nested<'a>(
 ) -> Result<(), ParseError> {
     let mut open = vec![start(json, tree, own, None)?];
     while let Some(draft) = open.last_mut() {
-        match json.key()? {
-            Some(key) if key == "children" && json.kind()? == Kind::Array => json.array()?,
+        match tree.keys.of_nodes.key(json, NodeKey::of)? {
+            Some(NodeKey::Children) if json.kind()? == Kind::Array => json.array()?,
             Some(key) => {
-                member(&key, json, draft, builder, tree, own)?;
+                member(key, json, draft, builder, tree, own)?;
                 continue;
             }
             None => {
@@ -105,7 +159,7 @@ fn start<'a>(
 
 /// Reads a member that does not refer to other nodes.
 fn member<'a>(
-    key: &str,
+    key: NodeKey,
     json: &mut Json<'a>,
     draft: &mut Draft<'a>,
     builder: &mut ProfileBuilder,
@@ -113,40 +167,35 @@ fn member<'a>(
     own: &mut OwnValues,
 ) -> Result<(), ParseError> {
     match key {
-        "id" => tree.number(draft.node, json.integer()?),
-        "callFrame" => draft.function = NodeFunction::Frame(tree.known_frames.read(json, builder)?),
-        "hitCount" | "selfSize" => own[draft.node] = json.integer()?,
-        "positionTicks" if json.kind()? == Kind::Array => {
+        NodeKey::Id => tree.number(draft.node, json.integer()?),
+        NodeKey::CallFrame => draft.function = NodeFunction::Frame(tree.known_frames.read(json, builder)?),
+        NodeKey::Own => own[draft.node] = json.integer()?,
+        NodeKey::Ticks if json.kind()? == Kind::Array => {
             json.array()?;
             while json.element()? {
                 read_ticks(json, draft.node, tree)?;
             }
         }
-        _ => {
-            let is_read = match &mut draft.function {
-                // Recorders of the format without `callFrame` write 0 for every script, so that says nothing about a function.
-                NodeFunction::Members(_) if key == "scriptId" => false,
-                // This format counts lines from 1.
-                NodeFunction::Members(function) => function.member(key, json, 0)?,
-                NodeFunction::Frame(_) => false,
-            };
-            if !is_read {
-                json.skip()?;
-            }
-        }
+        NodeKey::Function(key) => match &mut draft.function {
+            // Recorders of the format without `callFrame` write 0 for every script, so that says nothing about a function.
+            // This format counts lines from 1.
+            NodeFunction::Members(function) if key != FunctionKey::Script => function.member(key, json, 0)?,
+            _ => json.skip()?,
+        },
+        _ => json.skip()?,
     }
     Ok(())
 }
 
 /// Reads how often one line of a node's function was running: `{"line": 12, "ticks": 3}`.
-fn read_ticks(json: &mut Json, node: NodeId, tree: &mut V8Tree) -> Result<(), ParseError> {
+fn read_ticks<'a>(json: &mut Json<'a>, node: NodeId, tree: &mut V8Tree<'a>) -> Result<(), ParseError> {
     let (mut line, mut ticks) = (0, 0);
     json.object()?;
-    while let Some(key) = json.key()? {
-        match &*key {
-            "line" => line = json.integer()?,
-            "ticks" => ticks = json.integer()?,
-            _ => json.skip()?,
+    while let Some(key) = tree.keys.of_ticks.key(json, TickKey::of)? {
+        match key {
+            TickKey::Line => line = json.integer()?,
+            TickKey::Ticks => ticks = json.integer()?,
+            TickKey::Other => json.skip()?,
         }
     }
     if let (Ok(line @ 1..), Ok(ticks @ 1..)) = (u32::try_from(line), u32::try_from(ticks)) {

@@ -4,7 +4,7 @@ use hashbrown::HashMap;
 
 use crate::format::ParseError;
 use crate::format::v8::KnownFrames;
-use crate::format::v8::nodes::OwnValues;
+use crate::format::v8::nodes::{NodeKeys, OwnValues};
 use crate::profile::{Column, Frame, FrameId, Id, ProfileBuilder, StackId};
 
 /// A node of a [`V8Tree`].
@@ -27,6 +27,7 @@ impl Id for NodeId {
 pub(in crate::format) struct V8Tree<'a> {
     /// The frames of the functions read so far.
     pub(super) known_frames: KnownFrames<'a>,
+    pub(super) keys: NodeKeys<'a>,
     nodes: Column<NodeId, V8Node>,
     numbers: NodeNumbers,
     /// Parents and the ids of their children, to be resolved when all nodes are known.

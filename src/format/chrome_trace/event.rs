@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::format::ParseError;
-use crate::format::json::Json;
+use crate::format::json::{Json, KnownKeys};
 
 /// The fields of an event that the reader needs.
 #[derive(Default)]
@@ -22,29 +22,64 @@ pub(super) struct TraceEvent<'a> {
     pub(super) args: Option<usize>,
 }
 
+/// A member of an event.
+#[derive(Clone, Copy)]
+pub(super) enum EventKey {
+    Phase,
+    Name,
+    Process,
+    Thread,
+    Id,
+    Time,
+    Duration,
+    /// The CPU time, used in traces that have no wall-clock time.
+    Busy,
+    Args,
+    Other,
+}
+
+impl EventKey {
+    fn of(key: &str) -> EventKey {
+        match key {
+            "ph" => EventKey::Phase,
+            "name" => EventKey::Name,
+            "pid" => EventKey::Process,
+            "tid" => EventKey::Thread,
+            "id" => EventKey::Id,
+            "ts" => EventKey::Time,
+            "dur" => EventKey::Duration,
+            "tdur" => EventKey::Busy,
+            "args" => EventKey::Args,
+            _ => EventKey::Other,
+        }
+    }
+}
+
 impl<'a> TraceEvent<'a> {
-    pub(super) fn read(json: &mut Json<'a>) -> Result<Self, ParseError> {
+    /// Reads an event; `keys` are those of earlier events.
+    pub(super) fn read(json: &mut Json<'a>, keys: &mut KnownKeys<'a, EventKey>) -> Result<Self, ParseError> {
         let mut event = TraceEvent::default();
         if !json.object_if_any()? {
             return Ok(event);
         }
-        // CPU time, used in traces that have no wall-clock time.
         let mut busy = None;
-        while let Some(key) = json.key()? {
-            match &*key {
-                "ph" => event.phase = json.text_if_any()?.and_then(|text| text.bytes().next()).unwrap_or(0),
-                "name" => event.name = json.text_if_any()?.unwrap_or_default(),
-                "pid" => event.pid = json.text_if_any()?.unwrap_or_default(),
-                "tid" => event.tid = json.text_if_any()?.unwrap_or_default(),
-                "id" => event.id = json.text_if_any()?.unwrap_or_default(),
-                "ts" => event.time = json.number_if_any()?,
-                "dur" => event.duration = json.number_if_any()?,
-                "tdur" => busy = json.number_if_any()?,
-                "args" => {
+        while let Some(key) = keys.key(json, EventKey::of)? {
+            match key {
+                EventKey::Phase => {
+                    event.phase = json.text_if_any()?.and_then(|text| text.bytes().next()).unwrap_or(0)
+                }
+                EventKey::Name => event.name = json.text_if_any()?.unwrap_or_default(),
+                EventKey::Process => event.pid = json.text_if_any()?.unwrap_or_default(),
+                EventKey::Thread => event.tid = json.text_if_any()?.unwrap_or_default(),
+                EventKey::Id => event.id = json.text_if_any()?.unwrap_or_default(),
+                EventKey::Time => event.time = json.number_if_any()?,
+                EventKey::Duration => event.duration = json.number_if_any()?,
+                EventKey::Busy => busy = json.number_if_any()?,
+                EventKey::Args => {
                     event.args = Some(json.position());
                     json.skip()?;
                 }
-                _ => json.skip()?,
+                EventKey::Other => json.skip()?,
             }
         }
         event.duration = event.duration.or(busy);

@@ -20,13 +20,13 @@ use std::borrow::Cow;
 use hashbrown::HashMap;
 
 use crate::format::decimals::rounded;
-use crate::format::json::{self, Json, Kind};
+use crate::format::json::{self, Json, Kind, KnownKeys};
 use crate::format::spans::Spans;
 use crate::format::threads::Thread;
 use crate::format::{Confidence, Format, LoadError, ParseError, Place, Source, finished};
 use crate::profile::{LoadOptions, Profile, ProfileBuilder};
 
-use event::TraceEvent;
+use event::{EventKey, TraceEvent};
 use v8_profiles::V8Profiles;
 
 /// The entry in the list of readable formats.
@@ -72,6 +72,7 @@ enum ListEnd {
 /// The contents of a trace.
 #[derive(Default)]
 struct TraceReader<'a> {
+    keys: KnownKeys<'a, EventKey>,
     threads: Threads<'a>,
     v8: V8Profiles<'a>,
     spans: Spans,
@@ -134,7 +135,7 @@ impl<'a> TraceReader<'a> {
             if json.is_at_end() {
                 return Ok(ListEnd::Open);
             }
-            match TraceEvent::read(json) {
+            match TraceEvent::read(json, &mut self.keys) {
                 Ok(event) => self.event(event, json, builder)?,
                 Err(error) if error.place == Place::Byte(json.length()) => {
                     builder.warn(

@@ -91,6 +91,7 @@ impl<I: Id, T> Column<I, T> {
     }
 
     /// Appends a row and returns its id.
+    #[inline]
     pub fn push(&mut self, value: T) -> I {
         self.rows.push(value);
         I::new(self.rows.len() - 1)

@@ -26,6 +26,9 @@ pub(crate) struct RowTable {
     blocks: Vec<Vec<i64>>,
     /// The latest row of each stack without labels. Looking it up is faster than in `labelled_row`.
     plain_row: Vec<u32>,
+    /// The latest rows of the stacks that are expected next, and a value of each of these rows.
+    expected: Vec<u32>,
+    expected_values: Vec<i64>,
     /// The latest row of each set of labels with the first stack that has it. Labels such as request IDs are on one stack only.
     first_row: Vec<u32>,
     /// The latest row of each further stack with labels.
@@ -140,6 +143,22 @@ impl RowTable {
         }
         self.push(stack, labels, (first, values));
         true
+    }
+
+    /// Fetches the latest rows of these stacks into the cache. Their places in memory do not depend on one another, so the processor
+    /// waits for many of them at once; when rows are added, it has to know each before it goes on with the next.
+    pub(crate) fn expect(&mut self, stacks: &[StackId]) {
+        // Rows with times are only appended.
+        if self.time.is_some() || self.blocks.is_empty() {
+            return;
+        }
+        let latest = |stack: &StackId| self.plain_row.get(stack.index()).copied().unwrap_or(NO_ROW);
+        self.expected.clear();
+        self.expected.extend(stacks.iter().map(latest));
+        let width = self.width(0);
+        let value = |&row: &u32| self.blocks[0].get(row as usize * width).copied().unwrap_or(0);
+        self.expected_values.clear();
+        self.expected_values.extend(self.expected.iter().map(value));
     }
 
     /// Divides the values of the rows of a stack among its parts, in proportion to the weights of these. False if the
@@ -277,8 +296,8 @@ impl RowTable {
 }
 
 fn add_all(kept: &mut [i64], values: &[i64]) {
-    for (kept, &value) in kept.iter_mut().zip(values) {
-        *kept = kept.wrapping_add(value);
+    for (number, kept) in kept.iter_mut().enumerate() {
+        *kept = kept.wrapping_add(values[number]);
     }
 }
 
@@ -304,7 +323,8 @@ fn portion(value: i64, weight: u64, all: u64) -> i64 {
 }
 
 fn signs_agree(kept: &[i64], values: &[i64]) -> bool {
-    kept.iter().zip(values).all(|(&kept, &value)| kept == 0 || value == 0 || (kept < 0) == (value < 0))
+    let agrees = |kept: i64, value: i64| kept == 0 || value == 0 || (kept < 0) == (value < 0);
+    kept.iter().enumerate().all(|(number, &kept)| agrees(kept, values[number]))
 }
 
 #[cfg(test)]

@@ -271,6 +271,11 @@ impl ProfileBuilder {
         }
     }
 
+    /// Samples of these stacks come next. Finding the rows of many at once takes less time than one by one.
+    pub(crate) fn expect_samples(&mut self, stacks: &[StackId]) {
+        self.rows.expect(stacks);
+    }
+
     /// Declares that `part` has `weight` of the samples of `whole`, which may be a part of itself. When the profile is
     /// finished, the values of `whole` are divided among its parts in proportion to their weights; sums stay exact, and
     /// the number of samples stays the same.
@@ -298,6 +303,7 @@ impl ProfileBuilder {
     /// Adds the values of a sample to the totals of the metrics from number `first` on.
     fn count(&mut self, first: usize, values: &[i64]) {
         let (totals, metrics) = (&mut self.totals[first..], &mut self.meta.metrics[first..]);
+        // Zipped iterators are not inlined here, and took 4 % of the time for speedscope with samples.
         for (number, &value) in values.iter().enumerate() {
             let (Some(total), Some(metric)) = (totals.get_mut(number), metrics.get_mut(number)) else {
                 return;

@@ -5,8 +5,8 @@ use crate::format::decimals::{Decimals, rounded};
 use crate::format::gecko::nanoseconds;
 use crate::format::gecko::parts::{RecordingMeta, ThreadParts};
 use crate::format::gecko::stacks::GeckoStacks;
-use crate::format::gecko::table::{Document, TableColumns, row, table};
-use crate::profile::{LabelSetId, Profile, ProfileBuilder, TooLarge};
+use crate::format::gecko::table::{Cell, Document, TableColumns, in_batches, row};
+use crate::profile::{LabelSetId, Profile, ProfileBuilder, StackId, TooLarge};
 
 /// Adds samples to a profile, declaring each metric when it first occurs.
 pub(super) struct ThreadSampleWriter {
@@ -117,30 +117,44 @@ impl ThreadSampleWriter {
     ) -> Result<(), ParseError> {
         let mut clock = 0.0;
         let wanted = ["stack", "time", "timeDeltas", "weight", "threadCPUDelta"];
-        table(document, Some(samples), wanted, |[stack, time, delta, weight, cpu]| {
-            clock = time.unwrap_or(clock + delta.unwrap_or(0.0));
-            let stack = match row(stack) {
-                Some(stack) => stacks.stack(&mut self.builder, stack)?,
-                None => self.builder.stack(&[]),
-            };
-            self.values.fill(0);
-            let weight = weight.unwrap_or(target.unweighted);
-            self.values[target.metric] = match target.factor {
-                Some(factor) => rounded(weight * factor),
-                None => self.decimals.integer(&mut self.builder, target.metric, weight),
-            };
-            if let (Some(metric), Some(cpu)) = (target.cpu, cpu) {
-                self.values[metric] = rounded(cpu * target.cpu_factor);
-                self.cpu = Some((metric, self.cpu.is_some_and(|(_, any)| any) || cpu > 0.0));
+        let mut ids = Vec::new();
+        in_batches(document, samples, wanted, |rows| {
+            ids.clear();
+            let numbers = rows.iter().map(|&[stack, ..]| row(stack.number()));
+            stacks.look_up(&mut self.builder, numbers, &mut ids)?;
+            self.builder.expect_samples(&ids);
+            for (&stack, row) in ids.iter().zip(rows) {
+                let [_, time, delta, weight, cpu] = row.map(Cell::number);
+                clock = time.unwrap_or(clock + delta.unwrap_or(0.0));
+                let time = time.or(delta).map(|_| target.start.saturating_add(nanoseconds(clock)));
+                self.sample(target, stack, time, weight, cpu);
             }
-            if target.skipped_labels {
-                self.builder.skipped_labels();
-            }
-            let is_timed = time.is_some() || delta.is_some();
-            let time = is_timed.then(|| target.start.saturating_add(nanoseconds(clock)));
-            self.builder.sample(stack, target.labels, time, &self.values);
             Ok(())
         })
+    }
+
+    fn sample(
+        &mut self,
+        target: &SampleTarget,
+        stack: StackId,
+        time: Option<i64>,
+        weight: Option<f64>,
+        cpu: Option<f64>,
+    ) {
+        self.values.fill(0);
+        let weight = weight.unwrap_or(target.unweighted);
+        self.values[target.metric] = match target.factor {
+            Some(factor) => rounded(weight * factor),
+            None => self.decimals.integer(&mut self.builder, target.metric, weight),
+        };
+        if let (Some(metric), Some(cpu)) = (target.cpu, cpu) {
+            self.values[metric] = rounded(cpu * target.cpu_factor);
+            self.cpu = Some((metric, self.cpu.is_some_and(|(_, any)| any) || cpu > 0.0));
+        }
+        if target.skipped_labels {
+            self.builder.skipped_labels();
+        }
+        self.builder.sample(stack, target.labels, time, &self.values);
     }
 
     fn metric(&mut self, name: &str, unit: &str) -> usize {

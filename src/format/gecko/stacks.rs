@@ -37,8 +37,18 @@ pub(super) struct GeckoStacks {
     callers: Vec<Caller>,
     /// The frame of each stack as a leaf.
     leaves: Vec<Option<FrameId>>,
-    made: Vec<Option<StackId>>,
-    path: Vec<FrameId>,
+    /// The id in the profile of each stack that samples refer to; the last entry is that of samples without a stack.
+    made: Vec<Made>,
+    /// The stacks that are to be looked up next.
+    pending: Vec<usize>,
+}
+
+/// Whether a stack was looked up, and its id in the profile.
+#[derive(Clone, Copy)]
+enum Made {
+    No,
+    Pending,
+    Stack(StackId),
 }
 
 /// A stack below which there are others.
@@ -94,41 +104,69 @@ impl GeckoStacks {
             let calling = frame.map_or(NOT_SHOWN, |frame| frame.calling.index() as u32);
             stacks.callers.push(Caller { prefix, frame: calling });
             stacks.leaves.push(frame.map(|frame| frame.here));
-            stacks.made.push(None);
             Ok(())
         })?;
+        stacks.made.resize(stacks.leaves.len() + 1, Made::No);
         Ok(stacks)
     }
 
-    /// The stack with index `number`.
-    pub(super) fn stack(
+    /// Appends the ids of stacks to `ids`, given their indexes; `None` stands for the stack without frames. Looking many up at once
+    /// takes less time.
+    pub(super) fn look_up(
         &mut self,
         builder: &mut ProfileBuilder,
-        number: usize,
-    ) -> Result<StackId, ParseError> {
-        let missing =
-            |number| ParseError::whole(NAME, format!("stack {number} is out of range of the stack table"));
-        if let Some(made) = *self.made.get(number).ok_or_else(|| missing(number))? {
-            return Ok(made);
+        numbers: impl Iterator<Item = Option<usize>> + Clone,
+        ids: &mut Vec<StackId>,
+    ) -> Result<(), ParseError> {
+        let empty = self.leaves.len();
+        let mut pending = std::mem::take(&mut self.pending);
+        let outside = numbers.clone().flatten().find(|&number| number >= empty);
+        for number in numbers.clone().take_while(|number| number.is_none_or(|number| number < empty)) {
+            let number = number.unwrap_or(empty);
+            if matches!(self.made[number], Made::No) {
+                self.made[number] = Made::Pending;
+                pending.push(number);
+            }
         }
-        self.path.clear();
-        self.path.extend(self.leaves[number]);
+        let found = builder
+            .stacks_with(pending.len(), |_, number, frames| self.append_frames(pending[number], frames))?;
+        for (number, &id) in pending.drain(..).zip(found.as_slice()) {
+            self.made[number] = Made::Stack(id);
+        }
+        self.pending = pending;
+        if let Some(outside) = outside {
+            return Err(missing(outside));
+        }
+        ids.extend(numbers.map(|number| match self.made[number.unwrap_or(empty)] {
+            Made::Stack(id) => id,
+            Made::No | Made::Pending => StackId::default(),
+        }));
+        Ok(())
+    }
+
+    /// Appends the frames of a stack, root first.
+    fn append_frames(&self, number: usize, frames: &mut Vec<FrameId>) -> Result<(), ParseError> {
+        let Some(leaf) = self.leaves.get(number) else { return Ok(()) };
+        let start = frames.len();
+        frames.extend(*leaf);
         let mut at = self.callers[number].prefix;
         let mut steps = 0;
         while at != NO_PREFIX {
             let caller = self.callers.get(at as usize).ok_or_else(|| missing(at as usize))?;
-            self.path.extend((caller.frame != NOT_SHOWN).then(|| FrameId::new(caller.frame as usize)));
+            frames.extend((caller.frame != NOT_SHOWN).then(|| FrameId::new(caller.frame as usize)));
             at = caller.prefix;
             steps += 1;
             if steps > self.callers.len() {
                 return Err(ParseError::whole(NAME, "the stack table contains a cycle"));
             }
         }
-        self.path.reverse();
-        let made = builder.stack(&self.path);
-        self.made[number] = Some(made);
-        Ok(made)
+        frames[start..].reverse();
+        Ok(())
     }
+}
+
+fn missing(number: usize) -> ParseError {
+    ParseError::whole(NAME, format!("stack {number} is out of range of the stack table"))
 }
 
 /// Names of functions and files, and places in original sources.

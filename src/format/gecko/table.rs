@@ -93,8 +93,37 @@ pub(super) fn table<const N: usize>(
     mut each: impl FnMut([Option<f64>; N]) -> Result<(), ParseError> + Send,
 ) -> Result<(), ParseError> {
     let Some(table) = table else { return Ok(()) };
+    in_batches(document, table, wanted, |rows| rows.iter().try_for_each(|row| each(row.map(Cell::number))))
+}
+
+/// The same, for many rows at a time.
+pub(super) fn in_batches<const N: usize>(
+    document: &Document,
+    table: &TableColumns,
+    wanted: [&str; N],
+    mut each: impl FnMut(&[[Cell; N]]) -> Result<(), ParseError> + Send,
+) -> Result<(), ParseError> {
     let mut rows = TableRows::of(document, table, wanted)?;
-    parallel::batches(|batch| rows.fill(batch), |batch| batch.into_iter().try_for_each(&mut each))
+    parallel::batches(|batch| rows.fill(batch), |batch: Vec<[Cell; N]>| each(&batch))
+}
+
+/// A number, or none; half as large as an `Option`.
+#[derive(Clone, Copy)]
+pub(super) struct Cell(f64);
+
+impl Cell {
+    const NONE: Cell = Cell(f64::NAN);
+
+    #[inline]
+    pub(super) fn number(self) -> Option<f64> {
+        Some(self.0).filter(|number| !number.is_nan())
+    }
+}
+
+impl From<Option<f64>> for Cell {
+    fn from(number: Option<f64>) -> Self {
+        number.map_or(Cell::NONE, Cell)
+    }
 }
 
 /// So many rows are handed to another thread together.
@@ -125,25 +154,24 @@ impl<'a, const N: usize> TableRows<'a, N> {
     }
 
     /// Reads the rows of a batch; returns whether there may be more.
-    fn fill(&mut self, batch: &mut Vec<[Option<f64>; N]>) -> Result<bool, ParseError> {
-        while batch.len() < BATCH {
-            match self.next()? {
-                Some(row) => batch.push(row),
-                None => return Ok(false),
-            }
-        }
-        Ok(true)
-    }
-
-    fn next(&mut self) -> Result<Option<[Option<f64>; N]>, ParseError> {
+    fn fill(&mut self, batch: &mut Vec<[Cell; N]>) -> Result<bool, ParseError> {
         match self {
-            TableRows::Columns(columns) => by_column(columns),
-            TableRows::Rows(data, place) => by_row(data, place),
+            TableRows::Columns(columns) => fill_by_column(columns, batch),
+            TableRows::Rows(data, place) => {
+                while batch.len() < BATCH {
+                    match by_row(data, place)? {
+                        Some(row) => batch.push(row),
+                        None => return Ok(false),
+                    }
+                }
+                Ok(true)
+            }
         }
     }
 }
 
 /// The cells of a column.
+#[derive(Clone)]
 enum Cells<'a> {
     Text(Json<'a>),
     /// A slab, and the index of its next number.
@@ -163,37 +191,72 @@ impl<'a> Cells<'a> {
     }
 
     /// Reads the next cell; returns false after the last one.
-    fn next(&mut self, cell: &mut Option<f64>) -> Result<bool, ParseError> {
+    #[inline]
+    fn next(&mut self) -> Result<Option<Cell>, ParseError> {
         match self {
             Cells::Text(json) => {
                 let has_next = json.element()?;
-                if has_next {
-                    *cell = number(json)?;
-                }
-                Ok(has_next)
+                has_next.then(|| number(json).map(Cell::from)).transpose()
             }
             Cells::Slab(slab, next) => {
                 let number = slab.number(*next);
                 *next += 1;
                 // Arrays of numbers have no null: failed measurements are NaN.
-                *cell = number.filter(|number| !number.is_nan());
-                Ok(number.is_some())
+                Ok(number.map(Cell))
             }
         }
     }
+
+    /// Reads the cells numbered `column` of some rows; adds rows until there are `BATCH`, or the column ends. Returns whether it
+    /// ends.
+    fn fill<const N: usize>(&mut self, column: usize, rows: &mut Vec<[Cell; N]>) -> Result<bool, ParseError> {
+        for number in 0..BATCH {
+            let Some(cell) = self.next()? else { return Ok(true) };
+            if rows.len() == number {
+                rows.push([Cell::NONE; N]);
+            }
+            rows[number][column] = cell;
+        }
+        Ok(false)
+    }
 }
 
-fn by_column<const N: usize>(
+/// Reads the rows of a batch; returns whether there may be more. One column is read after the other: what comes next is what came
+/// before, which processors foresee. Only if that fails are they read row by row, so that the first row with an error tells it.
+fn fill_by_column<const N: usize>(
     columns: &mut [Option<Cells<'_>>; N],
-) -> Result<Option<[Option<f64>; N]>, ParseError> {
-    let mut row = [None; N];
+    batch: &mut Vec<[Cell; N]>,
+) -> Result<bool, ParseError> {
+    let before = columns.clone();
+    let mut read_all = || {
+        for (number, column) in columns.iter_mut().enumerate() {
+            if let Some(cells) = column
+                && cells.fill(number, batch)?
+            {
+                *column = None;
+            }
+        }
+        Ok::<(), ParseError>(())
+    };
+    if read_all().is_ok() {
+        return Ok(batch.len() == BATCH);
+    }
+    *columns = before;
+    batch.clear();
+    while let Some(row) = by_column(columns)? {
+        batch.push(row);
+    }
+    Ok(true)
+}
+
+fn by_column<const N: usize>(columns: &mut [Option<Cells<'_>>; N]) -> Result<Option<[Cell; N]>, ParseError> {
+    let mut row = [Cell::NONE; N];
     let mut any = false;
     for (cell, column) in row.iter_mut().zip(columns) {
         let Some(cells) = column else { continue };
-        if cells.next(cell)? {
-            any = true;
-        } else {
-            *column = None;
+        match cells.next()? {
+            Some(next) => (*cell, any) = (next, true),
+            None => *column = None,
         }
     }
     Ok(any.then_some(row))
@@ -215,16 +278,16 @@ fn places<const N: usize>(mut schema: Json, wanted: [&str; N]) -> Result<[Option
 fn by_row<const N: usize>(
     data: &mut Json,
     places: &[Option<usize>; N],
-) -> Result<Option<[Option<f64>; N]>, ParseError> {
+) -> Result<Option<[Cell; N]>, ParseError> {
     if !data.element()? {
         return Ok(None);
     }
-    let mut row = [None; N];
+    let mut row = [Cell::NONE; N];
     let mut index = 0;
     data.array()?;
     while data.element()? {
         match places.iter().position(|place| *place == Some(index)) {
-            Some(column) => row[column] = number(data)?,
+            Some(column) => row[column] = number(data)?.into(),
             None => data.skip()?,
         }
         index += 1;
@@ -232,6 +295,7 @@ fn by_row<const N: usize>(
     Ok(Some(row))
 }
 
+#[inline]
 fn number(json: &mut Json) -> Result<Option<f64>, ParseError> {
     match json.kind()? {
         Kind::Number => json.number().map(Some),
@@ -241,6 +305,7 @@ fn number(json: &mut Json) -> Result<Option<f64>, ParseError> {
 }
 
 /// A cell as a row index into another table; −1 means none.
+#[inline]
 pub(super) fn row(cell: Option<f64>) -> Option<usize> {
     cell.filter(|&number| number >= 0.0).map(|number| number as usize)
 }

@@ -129,3 +129,43 @@ fn integers_that_fit_are_exact() {
     assert_eq!(integer("2.5"), Ok(3));
     assert!(integer("1e30").is_err());
 }
+
+#[test]
+fn numbers_of_any_length_are_read() {
+    let digits = "1234567890123456789012345";
+    for length in 1..=digits.len() {
+        for after in ["", " ", ",", "]", "-", "/", ":", "\u{b1}", "e", "123456789x"] {
+            // Eight bytes at a time need eight bytes; so what follows is short or long.
+            for end in ["", ", 1, 2, 3, 4"] {
+                let text = format!("{}{after}{end}", &digits[..length]);
+                let (value, count) = digits_of(text.as_bytes(), 0);
+                let expected: String = text.chars().take_while(char::is_ascii_digit).collect();
+                assert_eq!(count, expected.len(), "{text}");
+                let wrapped = expected
+                    .bytes()
+                    .fold(0_i64, |value, digit| value.wrapping_mul(10).wrapping_add((digit - b'0').into()));
+                assert_eq!(value, wrapped, "{text}");
+            }
+        }
+    }
+    assert_eq!(digits_of(b"", 7), (7, 0));
+    assert_eq!(digits_of(b"x2345678", 7), (7, 0));
+}
+
+#[test]
+fn strings_of_any_length_end_at_their_quote() {
+    for length in 0..80 {
+        let plain = "\u{7f}!#[]~".chars().cycle().take(length).collect::<String>();
+        for (inner, read) in [("", ""), ("\\\"", "\""), ("\\\\", "\\"), ("\u{a2}\u{dc}", "\u{a2}\u{dc}")] {
+            for after in ["", ": \"x\", 1, 2"] {
+                let text = format!("\"{plain}{inner}\"{after}");
+                let mut json = Json::new("test", text.as_bytes());
+                assert_eq!(json.string().unwrap(), format!("{plain}{read}"), "{text}");
+                assert_eq!(json.at, text.len() - after.len(), "{text}");
+            }
+            let cut = format!("\"{plain}{inner}");
+            let error = Json::new("test", cut.as_bytes()).string().unwrap_err();
+            assert!(error.to_string().contains("truncated"), "{cut}");
+        }
+    }
+}

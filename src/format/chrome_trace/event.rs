@@ -66,7 +66,7 @@ impl<'a> TraceEvent<'a> {
         while let Some(key) = keys.key(json, EventKey::of)? {
             match key {
                 EventKey::Phase => {
-                    event.phase = json.text_if_any()?.and_then(|text| text.bytes().next()).unwrap_or(0)
+                    event.phase = json.text_if_any()?.and_then(|text| text.bytes().next()).unwrap_or(0);
                 }
                 EventKey::Name => event.name = json.text_if_any()?.unwrap_or_default(),
                 EventKey::Process => event.pid = json.text_if_any()?.unwrap_or_default(),

@@ -26,11 +26,7 @@ impl EventText<'_> {
 
 impl SpeedscopeReader {
     /// The frames that are open between two events make a sample; time without open frames is ignored.
-    pub(super) fn read_evented<'a>(
-        &mut self,
-        events: &mut Json<'a>,
-        scale: &ThreadScale,
-    ) -> Result<(), ParseError> {
+    pub(super) fn read_evented(&mut self, events: &mut Json, scale: &ThreadScale) -> Result<(), ParseError> {
         self.builder.meta.holds_spans = true;
         self.stack.clear();
         // The stacks of the open frames at each depth, as far as they were needed: closing a frame returns to a stack that

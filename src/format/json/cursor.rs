@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::format::ParseError;
 use crate::format::json::escapes::unescape;
-use crate::format::json::known::KnownText;
+use crate::format::json::known_text::KnownText;
 use crate::format::json::nested;
 
 /// What kind of value comes next.

@@ -9,11 +9,13 @@ mod cursor;
 mod escapes;
 mod hints;
 mod known;
+mod known_text;
 mod nested;
 
 pub(super) use cursor::{Json, Kind};
 pub(super) use hints::hint;
-pub(super) use known::{KnownKeys, KnownText};
+pub(super) use known::KnownKeys;
+pub(super) use known_text::KnownText;
 
 /// The keys of the top-level object within the head of an input, each with the kind of its value. Empty if
 /// the input is not an object.

@@ -16,7 +16,7 @@ use crate::load::skipped::{Failed, SkippedInputs};
 use crate::load::{Error, Observer, Request};
 use crate::parallel;
 use crate::profile::{LoadOptions, Meta, Profile, SharedTables};
-use crate::source::Origin;
+use crate::source::{Opened, Origin};
 use crate::transform::{MergeError, Sum, by_latency, compact, drop_frames, with_wall};
 
 /// The inputs that were read, with names for their addresses and without the frames that they drop.
@@ -402,9 +402,9 @@ impl Reader<'_> {
             }
             return Ok((self.in_wall_time(profile)?, false));
         }
-        let (reader, file) = path.origin.open_with_file()?;
+        let Opened { input, file } = path.origin.open()?;
         let start = Instant::now();
-        let watched = Watched { input: reader, observer: observer.clone() };
+        let watched = Watched { input, observer: observer.clone() };
         // Starting a thread takes longer than decompressing a small file.
         let inflate = if (2..=SMALL_FILE).contains(&path.origin.size()) { Inflate::Here } else { inflate };
         let mut source = Source::open_with(Box::new(watched), inflate, needs.budget.clone())?;

@@ -43,23 +43,26 @@ pub enum Origin {
     Fetched(Arc<[u8]>),
 }
 
+/// An input that was opened.
+pub struct Opened {
+    /// Its bytes, one after the other.
+    pub input: Box<dyn Read + Send>,
+    /// The same input, to be read at any position, if it is a file that is read from its start.
+    pub file: Option<Arc<File>>,
+}
+
 impl Origin {
     /// Opens it for reading. Fails if a file cannot be opened.
-    pub fn open(&self) -> io::Result<Box<dyn Read + Send>> {
-        Ok(self.open_with_file()?.0)
-    }
-
-    /// Opens it for reading, and returns the file as well, if it is one that is read from its start. Fails if it cannot be opened.
-    pub fn open_with_file(&self) -> io::Result<(Box<dyn Read + Send>, Option<Arc<File>>)> {
+    pub fn open(&self) -> io::Result<Opened> {
         Ok(match self {
-            Origin::StandardInput => (Box::new(io::stdin()), None),
+            Origin::StandardInput => Opened { input: Box::new(io::stdin()), file: None },
             Origin::File(path) => {
                 let mut file = Arc::new(File::open(path)?);
                 // `/dev/fd/3` may be a file of which another program has read a part.
                 let is_at_start = file.stream_position().is_ok_and(|position| position == 0);
-                (Box::new(file.clone()), is_at_start.then_some(file))
+                Opened { input: Box::new(file.clone()), file: is_at_start.then_some(file) }
             }
-            Origin::Fetched(bytes) => (Box::new(Cursor::new(bytes.clone())), None),
+            Origin::Fetched(bytes) => Opened { input: Box::new(Cursor::new(bytes.clone())), file: None },
         })
     }
 

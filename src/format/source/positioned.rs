@@ -129,7 +129,7 @@ mod tests {
 
         fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
             // Every other read is interrupted, and the others give less than was asked for.
-            if self.reads.fetch_add(1, Ordering::Relaxed) % 2 == 0 {
+            if self.reads.fetch_add(1, Ordering::Relaxed).is_multiple_of(2) {
                 return Err(io::ErrorKind::Interrupted.into());
             }
             if self.fails_at.is_some_and(|at| offset >= at) {
@@ -143,7 +143,7 @@ mod tests {
     }
 
     fn numbered(count: usize) -> Vec<u8> {
-        (0..count).map(|at| (at * 31 >> 3) as u8).collect()
+        (0..count).map(|at| ((at * 31) >> 3) as u8).collect()
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use crate::findings::evidence::{Candidate, Measured, Samples};
 use crate::findings::{Cost, Rule};
 use crate::report::{Evidence, Sentence};
-use crate::tree::{Fraction, KeyId, Sequence, SequenceSearch, sequences};
+use crate::tree::{Fraction, KeyId, PreparedSearch, Sequence, SequenceSearch};
 
 /// The rule.
 pub(super) static RULE: Rule = Rule {
@@ -34,7 +34,7 @@ fn find(samples: &Samples<'_, '_>) -> Vec<Candidate> {
     if samples.cost != Cost::Time || samples.percent(left) < RULE.least {
         return Vec::new();
     }
-    let all = sequences(samples.subject, search(samples));
+    let all = PreparedSearch::new(samples.subject, search(samples)).find();
     // With a base, `prof hot` puts what changed most first: the heaviest may be anywhere.
     let is_compared = samples.groups.iter().any(|group| group.old != 0);
     let candidate = |(rank, sequence): (usize, &Sequence)| {

@@ -104,12 +104,13 @@ fn count_several(
 ) {
     let mut own = Column::filled([0; AT_ONCE], subject.keys.len());
     let mut total = Column::filled([0; AT_ONCE], subject.keys.len());
+    // Zipped iterators are not inlined here.
     let add = |sums: &mut [i64; AT_ONCE], values: &[i64; AT_ONCE]| {
-        sums.iter_mut().zip(values).for_each(|(sum, value)| *sum += value);
+        sums.iter_mut().enumerate().for_each(|(number, sum)| *sum += values[number]);
     };
     for stack in stacks.map(StackId::new) {
         let mut values = [0; AT_ONCE];
-        values.iter_mut().zip(some).for_each(|(value, series)| *value = series[stack.index()]);
+        some.iter().enumerate().for_each(|(number, series)| values[number] = series[stack.index()]);
         let frames = subject.profile.stacks.frames(stack);
         let (Some(&leaf), true) = (frames.last(), values != [0; AT_ONCE]) else { continue };
         add(&mut own[subject.keys.of_frame(leaf)], &values);

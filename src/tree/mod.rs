@@ -42,7 +42,7 @@ pub use neighbours::{Neighbours, neighbours};
 pub use partition::Shape;
 pub use path::{HeaviestPath, PathRow, along_path, heaviest_path};
 pub use paths::{NodeId, TreeNode};
-pub use sequences::{Fraction, Sequence, SequenceSearch, Sequences, sequences};
+pub use sequences::{Fraction, PreparedSearch, Sequence, SequenceSearch, Sequences};
 pub use series::Series;
 
 use crate::parallel;

@@ -50,25 +50,44 @@ impl Sequences {
     }
 }
 
-/// Finds the sequences of the first series.
-pub fn sequences(subject: &Subject<'_>, search: SequenceSearch) -> Sequences {
-    sequences_with(subject, search, Strides::USUAL)
+/// A search for sequences in the first series, before it starts.
+pub struct PreparedSearch<'s, 'p> {
+    subject: &'s Subject<'p>,
+    search: SequenceSearch,
+    strides: Strides,
+    /// Σ |value| of the stacks that contain each key.
+    weight: Column<KeyId, i64>,
+    prefixes: Prefixes,
 }
 
-fn sequences_with(subject: &Subject<'_>, search: SequenceSearch, strides: Strides) -> Sequences {
-    let weight = weight_of_keys(subject);
-    // A chain with less can neither be shown nor cause a shorter one to be omitted.
-    let least = search.tolerance.rest().least_part(search.min_total).max(1);
-    let wanted = weight.map(|&weight| weight.unsigned_abs() >= least);
-    let prefixes = Prefixes::new(subject, &wanted);
-    let mut found = Miner::new(subject, &prefixes, search, strides).run(&weight);
-    let sequences = Sequences { prefixes, found: Vec::new() };
-    let names = |sequence: &Sequence| sequences.keys(sequence).into_iter().map(|key| subject.keys.name(key));
-    found.sort_by(|a, b| {
-        let weight = |sequence: &Sequence| Reverse((sequence.total.unsigned_abs(), sequence.length));
-        weight(a).cmp(&weight(b)).then_with(|| names(a).cmp(names(b)))
-    });
-    Sequences { found, ..sequences }
+impl<'s, 'p> PreparedSearch<'s, 'p> {
+    /// Builds what the search needs, which takes most of the time and one thread.
+    pub fn new(subject: &'s Subject<'p>, search: SequenceSearch) -> Self {
+        PreparedSearch::with_strides(subject, search, Strides::USUAL)
+    }
+
+    fn with_strides(subject: &'s Subject<'p>, search: SequenceSearch, strides: Strides) -> Self {
+        let weight = weight_of_keys(subject);
+        // A chain with less can neither be shown nor cause a shorter one to be omitted.
+        let least = search.tolerance.rest().least_part(search.min_total).max(1);
+        let wanted = weight.map(|&weight| weight.unsigned_abs() >= least);
+        let prefixes = Prefixes::new(subject, &wanted);
+        PreparedSearch { subject, search, strides, weight, prefixes }
+    }
+
+    /// Finds the sequences, on all processors.
+    pub fn find(self) -> Sequences {
+        let PreparedSearch { subject, search, strides, weight, prefixes } = self;
+        let mut found = Miner::new(subject, &prefixes, search, strides).run(&weight);
+        let sequences = Sequences { prefixes, found: Vec::new() };
+        let names =
+            |sequence: &Sequence| sequences.keys(sequence).into_iter().map(|key| subject.keys.name(key));
+        found.sort_by(|a, b| {
+            let weight = |sequence: &Sequence| Reverse((sequence.total.unsigned_abs(), sequence.length));
+            weight(a).cmp(&weight(b)).then_with(|| names(a).cmp(names(b)))
+        });
+        Sequences { found, ..sequences }
+    }
 }
 
 /// Σ |value| of the stacks that contain each key.

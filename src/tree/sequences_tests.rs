@@ -18,7 +18,7 @@ const ALL: SequenceSearch = SequenceSearch {
 /// `a → b self/total in contexts < caller value, …`
 fn drawn(profile: &Profile, search: SequenceSearch) -> Vec<String> {
     let subject = Subject::new(profile, &By::Function, &[0]);
-    let sequences = sequences(&subject, search);
+    let sequences = PreparedSearch::new(&subject, search).find();
     let name = |key: KeyId| match &**subject.keys.name(key) {
         "(all)" => "(root)".to_string(),
         name => name.to_string(),
@@ -96,7 +96,7 @@ fn deep_recursion_is_no_problem() {
     let search = SequenceSearch { min_total: 2, tolerance: Fraction::percent(10.0), ..ALL };
     let profile = from_notation(&picture);
     let subject = Subject::new(&profile, &By::Function, &[0]);
-    let found = sequences(&subject, search).found;
+    let found = PreparedSearch::new(&subject, search).find().found;
     assert_eq!(found.len(), 1);
     assert_eq!((found[0].length, found[0].total, found[0].contexts), (depth, 10, depth as u64 + 2));
 }
@@ -194,7 +194,7 @@ proptest! {
         let subject = Subject::new(&profile, &By::Function, &[0]);
         // With steps of several keys from the second key on, and without.
         let strides = if stride { Strides { least: 1, depth: 0 } } else { Strides::USUAL };
-        let sequences = sequences_with(&subject, search, strides);
+        let sequences = PreparedSearch::with_strides(&subject, search, strides).find();
         let found: BTreeMap<String, (i64, i64, usize)> = sequences
             .found
             .iter()

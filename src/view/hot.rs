@@ -4,11 +4,12 @@ use std::cmp::Reverse;
 
 use hashbrown::HashSet;
 
+use crate::parallel;
 use crate::profile::Profile;
 use crate::report::{Hot, HotSequence, Name, Neighbour, NeighbourKind, Pair, PairBySide, PathStep};
 use crate::tree::{
-    Fraction, KeyId, PathRow, Sequence, SequenceSearch, Subject, along_path, count_chains, heaviest_path,
-    sequences, whole,
+    Fraction, KeyId, PathRow, PreparedSearch, Sequence, SequenceSearch, Subject, along_path, count_chains,
+    heaviest_path, whole,
 };
 use crate::view::values::RowValues;
 use crate::view::{Scope, threshold};
@@ -57,17 +58,17 @@ pub fn hot(profile: &Profile, options: &HotOptions) -> Hot {
     let scope = &options.scope;
     let (subject, mut header) = scope.open(profile, "prof.hot.v1");
     let rows = HotRows { subject: &subject, row_values: RowValues::new(&header) };
-    let mut found = rows.found(options, header.shown);
+    let (path, search) = parallel::both(|| heaviest_path(&subject), || rows.search(options, header.shown));
+    let mut found = rows.found(search);
     if let Some(base) = &scope.base {
         let old = Scope { metrics: vec![base.metric], base: None, ..scope.clone() };
         let old = old.subject(profile);
         let old = HotRows { subject: &old, row_values: RowValues::new(&header) };
-        let gone = old.found(options, profile.shown_total(base.metric));
+        let gone = old.found(old.search(options, profile.shown_total(base.metric)));
         found = rows.compared(found, gone);
     }
     let limit = options.limit.unwrap_or(usize::MAX);
     header.elided_rows = found.len().saturating_sub(limit) as u64;
-    let path = heaviest_path(&subject);
     let steps: Vec<PathRow> = path.rows.iter().chain(&path.next).copied().collect();
     let mut steps = rows.steps(&steps);
     let next = path.next.and_then(|_| steps.pop());
@@ -92,9 +93,9 @@ struct HotRows<'s, 'p> {
     row_values: RowValues,
 }
 
-impl HotRows<'_, '_> {
-    /// The sequences of the first series, the heaviest first.
-    fn found(&self, options: &HotOptions, shown: i64) -> Vec<HotChain> {
+impl<'s, 'p> HotRows<'s, 'p> {
+    /// The search for sequences of the first series.
+    fn search(&self, options: &HotOptions, shown: i64) -> PreparedSearch<'s, 'p> {
         let search = SequenceSearch {
             min_total: threshold(shown, options.min_share).max(1),
             min_length: options.min_length.max(2),
@@ -103,7 +104,12 @@ impl HotRows<'_, '_> {
             context_share: Fraction::percent(options.context_share),
             tolerance: Fraction::percent(options.tolerance),
         };
-        let sequences = sequences(self.subject, search);
+        PreparedSearch::new(self.subject, search)
+    }
+
+    /// The sequences, the heaviest first.
+    fn found(&self, search: PreparedSearch<'_, '_>) -> Vec<HotChain> {
+        let sequences = search.find();
         let caller = |&(key, value): &(KeyId, i64)| self.caller(key, value, None);
         let chain = |sequence: &Sequence| {
             let keys = sequences.keys(sequence);

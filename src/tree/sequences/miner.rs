@@ -3,10 +3,11 @@
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use hashbrown::HashMap;
 
-use crate::parallel::checkpoint;
+use crate::parallel::{self, checkpoint};
 use crate::profile::Column;
 use crate::tree::key_runs::KeyRuns;
 use crate::tree::prefixes::{PrefixId, Prefixes};
@@ -22,6 +23,9 @@ struct ChainOccurrence {
     /// The prefix before it.
     above: PrefixId,
 }
+
+/// Fewer occurrences are not worth a second thread. Tests compare small searches with the definition, of which some should be divided.
+const FEWEST_DIVIDED: usize = if cfg!(test) { 20 } else { 20_000 };
 
 /// A chain: the range of its occurrences among the occurrences, in preorder.
 struct OpenChain {
@@ -80,6 +84,34 @@ impl<'s> Miner<'s> {
 
     pub(super) fn run(mut self, weight: &Column<KeyId, i64>) -> Vec<Sequence> {
         self.start(weight);
+        parallel::each(self.divided(), Miner::mine).into_iter().flatten().collect()
+    }
+
+    /// A miner per processor, each with some of the chains: what they are extended to does not depend on others.
+    fn divided(self) -> Vec<Self> {
+        let sizes: Vec<u64> = self.work.iter().map(|chain| (chain.end - chain.start) as u64).collect();
+        let slices = parallel::balanced(&sizes);
+        if slices.len() < 2 || self.occurrences.len() < FEWEST_DIVIDED {
+            return vec![self];
+        }
+        let slice = |slice: Range<usize>| {
+            let (chains, mut miner) =
+                (&self.work[slice], Miner::new(self.subject, self.prefixes, self.search, self.strides));
+            let start = chains[0].start;
+            miner.occurrences = self.occurrences[start..chains[chains.len() - 1].end].to_vec();
+            let moved = |chain: &OpenChain| OpenChain {
+                start: chain.start - start,
+                end: chain.end - start,
+                ..*chain
+            };
+            miner.work = chains.iter().map(moved).collect();
+            miner
+        };
+        slices.into_iter().map(slice).collect()
+    }
+
+    /// Examines all open chains.
+    fn mine(mut self) -> Vec<Sequence> {
         while let Some(chain) = self.work.pop() {
             checkpoint();
             if !self.stride(&chain) {

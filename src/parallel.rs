@@ -21,8 +21,43 @@ use crate::parallel::stop::{stop_of_thread, stoppable};
 /// assert_eq!(sums.into_iter().sum::<usize>(), 4950);
 /// ```
 pub fn ranges<T: Send>(count: usize, least: usize, work: impl Fn(Range<usize>) -> T + Sync) -> Vec<T> {
+    each(parts(count, least), work)
+}
+
+/// The ranges that [`ranges`] makes.
+pub fn parts(count: usize, least: usize) -> Vec<Range<usize>> {
     let parts = processors().min(count / least.max(1)).max(1);
-    each((0..parts).map(|part| count * part / parts..count * (part + 1) / parts).collect(), work)
+    (0..parts).map(|part| count * part / parts..count * (part + 1) / parts).collect()
+}
+
+/// Splits a list into slices as [`ranges`] does, but not between neighbours that belong `together`, and runs `work` on each in its
+/// own thread, with the place where it starts.
+pub fn slices<T: Send>(
+    mut list: &mut [T],
+    least: usize,
+    together: impl Fn(&T, &T) -> bool,
+    work: impl Fn(usize, &mut [T]) + Sync,
+) {
+    let (mut slices, mut start) = (Vec::new(), 0);
+    for range in parts(list.len(), least) {
+        let mut length = range.end.saturating_sub(start);
+        while (1..list.len()).contains(&length) && together(&list[length - 1], &list[length]) {
+            length += 1;
+        }
+        slices.push((start, list.split_off_mut(..length).unwrap_or_default()));
+        start += length;
+    }
+    each(slices, |(start, slice)| work(start, slice));
+}
+
+/// Sorts a list on all processors; parts of fewer than `least` items are sorted by one. Equal items may change places.
+pub fn sort<T: Ord + Send>(list: &mut [T], least: usize) {
+    if processors() == 1 || list.len() < 2 * least.max(1) {
+        list.sort_unstable();
+        return;
+    }
+    let (low, _, high) = list.select_nth_unstable(list.len() / 2);
+    both(|| sort(low, least), || sort(high, least));
 }
 
 /// Runs the work of each item in its own thread (the last one on the current thread), and returns the
@@ -201,6 +236,36 @@ mod tests {
             assert_eq!(rows, (0..count).collect::<Vec<usize>>());
         }
         assert_eq!(each(vec![2..4, 0..1], |range| range.len()), [2, 1]);
+    }
+
+    #[test]
+    fn slices_keep_together_what_belongs_together() {
+        let tens = |one: &usize, other: &usize| one / 10 == other / 10;
+        for (count, processors) in [(0, 2), (1, 2), (95, 1), (95, 2), (95, 7), (9, 7)] {
+            let mut list: Vec<usize> = (0..count).collect();
+            let seen = std::sync::Mutex::new(Vec::new());
+            within(processors, || {
+                slices(&mut list, 1, tens, |start, slice| {
+                    assert!(slice.first().is_none_or(|first| *first == start && first % 10 == 0));
+                    seen.lock().unwrap().extend_from_slice(slice);
+                });
+            });
+            let mut seen = seen.into_inner().unwrap();
+            seen.sort_unstable();
+            assert_eq!(seen, list);
+        }
+    }
+
+    #[test]
+    fn lists_are_sorted_on_any_number_of_processors() {
+        let list: Vec<usize> = (0..1000).map(|number| number * 7_919 % 257).collect();
+        let mut expected = list.clone();
+        expected.sort_unstable();
+        for processors in [1, 2, 5] {
+            let mut sorted = list.clone();
+            within(processors, || sort(&mut sorted, 10));
+            assert_eq!(sorted, expected);
+        }
     }
 
     #[test]

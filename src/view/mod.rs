@@ -18,6 +18,7 @@ mod labels;
 mod lint;
 mod page;
 mod page_calls;
+mod page_table;
 mod per_event;
 mod sort;
 mod source;

@@ -3,18 +3,18 @@
 
 use hashbrown::HashMap;
 
+use crate::parallel;
 use crate::pattern::{FrameNames, PAGE_SETS, Pattern, Patterns};
-use crate::profile::{Column, FrameId, FunctionId, LabelSetId, MappingId, Profile, Samples, StackId};
+use crate::profile::{Column, FrameId, FunctionId, LabelSetId, MappingId, Profile, Samples};
 use crate::report::{ColorGroup, Name, Page, PageMetric, PageName, PagePlace, PageTimes};
 use crate::tree::{By, Subject};
 use crate::view::facets::{Facets, facets};
 use crate::view::flame::packages;
 use crate::view::groups::{Owned, groups};
 use crate::view::page_calls::{self, CallPaths, PageStacks, SMALL};
+use crate::view::page_table::{PageRows, PageTable};
 use crate::view::timeline::page_times;
-use crate::view::{
-    BaseSide, Scope, TopOptions, approximate, metric_name, recording, stack_order, top_with_calls,
-};
+use crate::view::{BaseSide, Scope, TopOptions, approximate, metric_name, recording, top_with_calls};
 
 /// Options for the page.
 #[derive(Clone, Debug, Default)]
@@ -56,8 +56,9 @@ pub fn page(profile: &Profile, options: &PageOptions) -> Page {
     };
     let metrics: Vec<PageMetric> = shown.iter().map(metric).collect();
     let paths = subject.calls.is_some().then(|| CallPaths::of(&subject));
-    let mut names = names(&subject, paths.as_ref().is_some_and(CallPaths::has_small));
-    let (places, place_of) = places(&subject, &names, options);
+    let used = page_calls::used(profile);
+    let mut names = names(&subject, &used, paths.as_ref().is_some_and(CallPaths::has_small));
+    let (places, place_of) = places(&subject, &used, &names, options);
     let sides = [Some(shown.clone()), old.map(|old| vec![old])];
     let sides: Vec<Vec<usize>> = sides.into_iter().flatten().collect();
     let Facets { choices, left_out, set_of, sets: label_sets } = facets(profile);
@@ -67,13 +68,12 @@ pub fn page(profile: &Profile, options: &PageOptions) -> Page {
             (stacks, values, None)
         }
         None => {
-            let table = PageTable::of(profile, &sides, &place_of, &set_of);
+            let table = PageTable::of(profile, &sides, (&place_of, places.len()), &set_of);
             let is_cut = || header.filters.iter().any(|filter| is_range(filter));
             let has_times = options.times && profile.samples.time.is_some() && old.is_none() && !is_cut();
-            let mut rows = has_times.then(PageRows::new);
-            let (stacks, values) = table.sorted(metrics.len(), rows.as_mut());
-            let times = rows.and_then(|rows| times_of(profile, &shown, &rows, &set_of));
-            (stacks, values, times)
+            let numbers = has_times.then(|| table.numbers());
+            let times = numbers.and_then(|numbers| times_of(profile, &shown, &numbers, &set_of));
+            (table.stacks(), table.values(), times)
         }
     };
     let PageStacks { frames, ends, labels } = stacks;
@@ -124,7 +124,8 @@ fn stacks_of_calls(
 ) -> (PageStacks, Vec<Vec<i64>>) {
     // Only frames of functions have a place: the first frame of a function may be one that only its lines have.
     let mut of_key = Column::filled(0, subject.keys.len());
-    for frame in page_calls::frames(subject.profile).into_iter().rev() {
+    let frames = subject.profile.calls.iter().flat_map(|calls| calls.functions().map(|(_, frame)| frame));
+    for frame in frames.collect::<Vec<_>>().into_iter().rev() {
         of_key[subject.keys.of_frame(frame)] = place_of[frame];
     }
     let place = |key| of_key[key];
@@ -136,7 +137,7 @@ fn stacks_of_calls(
 fn times_of(
     profile: &Profile,
     metrics: &[usize],
-    rows: &PageRows,
+    numbers: &PageRows,
     set_of: &Column<LabelSetId, u32>,
 ) -> Option<PageTimes> {
     let Samples { stack, labels, values, .. } = &*profile.samples;
@@ -146,7 +147,7 @@ fn times_of(
             value != 0 && (value < 0) == negative
         };
         let row = (stack[sample], set_of[labels[sample]], negative);
-        metrics.iter().any(has_value).then(|| rows.get(&row).copied()).flatten()
+        metrics.iter().any(has_value).then(|| numbers.get(&row).copied()).flatten()
     };
     page_times(profile, metrics, &stack_of)
 }
@@ -170,13 +171,12 @@ fn ratios(base: &BaseSide, (new, old): (i64, i64)) -> Vec<(&'static str, f64)> {
 }
 
 /// The names on the stacks, sorted. Where nodes of one name differ, the first counts.
-fn names(subject: &Subject<'_>, has_small: bool) -> Vec<PageName> {
+fn names(subject: &Subject<'_>, used: &Column<FrameId, bool>, has_small: bool) -> Vec<PageName> {
     let mut rows: HashMap<Name, PageName> = HashMap::new();
-    let frames = page_calls::frames(subject.profile).into_iter();
-    let shown = frames.map(|frame| subject.keys.of_frame(frame));
-    let used = Column::marking(shown, subject.keys.len());
+    let frames = used.ids().filter(|&frame| used[frame]);
+    let shown = Column::marking(frames.map(|frame| subject.keys.of_frame(frame)), subject.keys.len());
     let packages = packages(subject);
-    for key in subject.keys.ids().filter(|&key| used[key]) {
+    for key in subject.keys.ids().filter(|&key| shown[key]) {
         let row = subject.keys.get(key);
         rows.entry(row.name.clone()).or_insert_with(|| PageName {
             name: row.name.clone(),
@@ -202,16 +202,22 @@ fn names(subject: &Subject<'_>, has_small: bool) -> Vec<PageName> {
 
 /// The area that every name takes in the graph of these values.
 fn areas(names: usize, places: &[PagePlace], frames: &[u32], ends: &[u32], values: &[i64]) -> Vec<u64> {
-    let mut area = vec![0_u64; names];
-    let mut start = 0;
-    for (&end, value) in ends.iter().zip(values) {
-        for &place in &frames[start..end as usize] {
-            let sum = &mut area[places[place as usize].name as usize];
-            *sum = sum.saturating_add(value.unsigned_abs());
+    let parts = parallel::ranges(ends.len(), 20_000, |stacks| {
+        let mut area = vec![0_u64; names];
+        let mut start = stacks.start.checked_sub(1).map_or(0, |before| ends[before] as usize);
+        for (&end, value) in ends[stacks.clone()].iter().zip(&values[stacks]) {
+            for &place in &frames[start..end as usize] {
+                let sum = &mut area[places[place as usize].name as usize];
+                *sum = sum.saturating_add(value.unsigned_abs());
+            }
+            start = end as usize;
         }
-        start = end as usize;
-    }
-    area
+        area
+    });
+    let sum = |one: Vec<u64>, other: Vec<u64>| {
+        one.into_iter().zip(other).map(|(one, other)| one.saturating_add(other)).collect()
+    };
+    parts.into_iter().reduce(sum).unwrap_or_default()
 }
 
 /// Gives every name the group of its first place, and returns the groups, ranked by area.
@@ -241,6 +247,7 @@ fn color_names(
 /// The places on the stacks, sorted, and the place of every frame.
 fn places(
     subject: &Subject<'_>,
+    used: &Column<FrameId, bool>,
     names: &[PageName],
     options: &PageOptions,
 ) -> (Vec<PagePlace>, Column<FrameId, u32>) {
@@ -250,7 +257,6 @@ fn places(
     let is_narrow = matches!(options.scope.by, By::Function | By::Name | By::Line | By::Address);
     let mut known: HashMap<PagePlace, u32> = HashMap::new();
     let symbols = &subject.profile.symbols;
-    let used = Column::marking(page_calls::frames(subject.profile), symbols.frames.len());
     let mut texts = hashbrown::HashSet::<Name>::new();
     // A function has about five frames.
     let mut owners: HashMap<(FunctionId, MappingId), Name> = HashMap::new();
@@ -310,118 +316,6 @@ fn sets(places: &[PagePlace]) -> Vec<(&'static str, Vec<u32>)> {
         Some((name, places.iter().zip(0..).filter(|(place, _)| is_in(place)).map(|(_, id)| id).collect()))
     };
     PAGE_SETS.iter().filter_map(set).collect()
-}
-
-/// The stacks of all sides as places, with their values.
-#[derive(Default)]
-struct PageTable {
-    sides: usize,
-    frames: Vec<u32>,
-    rows: Vec<PageRow>,
-    /// The values of all rows, one after the other. A row has one value per metric.
-    values: Vec<i64>,
-}
-
-#[derive(Clone, Copy)]
-struct PageRow {
-    start: usize,
-    end: usize,
-    /// Rows with negative values are separate, because totals are sums of absolute values.
-    negative: bool,
-    /// The set of labels.
-    labels: u32,
-    side: usize,
-    /// The stack in the profile.
-    stack: StackId,
-    /// The start of its values.
-    values: usize,
-}
-
-/// The numbers of the page's stacks by those of the profile, their labels, and whether their values are negative.
-type PageRows = HashMap<(StackId, u32, bool), u32>;
-
-impl PageTable {
-    /// `sides` holds the metrics of each side.
-    fn of(
-        profile: &Profile,
-        sides: &[Vec<usize>],
-        place_of: &Column<FrameId, u32>,
-        set_of: &Column<LabelSetId, u32>,
-    ) -> Self {
-        let mut table = PageTable { sides: sides.len(), ..PageTable::default() };
-        let samples = &profile.samples;
-        let labelled = samples.stack.iter().zip(&samples.labels).zip(0..);
-        let mut order: Vec<(StackId, u32, u32)> =
-            labelled.map(|((&stack, &labels), row)| (stack, set_of[labels], row)).collect();
-        order.sort_unstable();
-        for (side, metrics) in sides.iter().enumerate() {
-            for rows in order.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
-                table.add(side, profile, metrics, rows, place_of);
-            }
-        }
-        table
-    }
-
-    /// Adds the samples of one stack that have the same labels.
-    fn add(
-        &mut self,
-        side: usize,
-        profile: &Profile,
-        metrics: &[usize],
-        rows: &[(StackId, u32, u32)],
-        place_of: &Column<FrameId, u32>,
-    ) {
-        let [(stack, labels, _), ..] = rows else { return };
-        let start = self.frames.len();
-        for negative in [false, true] {
-            let values = self.values.len();
-            self.values.extend(metrics.iter().map(|&metric| {
-                let all = rows.iter().map(|&(.., row)| profile.samples.values[metric][row as usize]);
-                all.filter(|value| (*value < 0) == negative).sum::<i64>()
-            }));
-            if self.values[values..].iter().all(|&value| value == 0) {
-                self.values.truncate(values);
-                continue;
-            }
-            if self.frames.len() == start {
-                self.frames.extend(profile.stacks.frames(*stack).iter().map(|&frame| place_of[frame]));
-            }
-            let end = self.frames.len();
-            self.rows.push(PageRow { start, end, negative, labels: *labels, side, stack: *stack, values });
-        }
-    }
-
-    /// The distinct stacks in order, and their values: one column per metric for the first side, then for the second
-    /// side. Fills `numbers`, if they are wanted.
-    fn sorted(mut self, metrics: usize, mut numbers: Option<&mut PageRows>) -> (PageStacks, Vec<Vec<i64>>) {
-        let all = &self.frames;
-        let key = |row: &PageRow| (&all[row.start..row.end], row.negative, row.labels);
-        let rest = |row: &PageRow| (row.negative, row.labels);
-        stack_order::sort(&mut self.rows, |row| &all[row.start..row.end], rest);
-        let PageStacks { mut frames, mut ends, mut labels } = PageStacks::default();
-        let mut values = vec![Vec::new(); self.sides * metrics];
-        let mut last = None;
-        for row in &self.rows {
-            if last != Some(key(row)) {
-                last = Some(key(row));
-                frames.extend_from_slice(&all[row.start..row.end]);
-                ends.push(frames.len() as u32);
-                labels.push(row.labels);
-                for column in &mut values {
-                    column.push(0);
-                }
-            }
-            if let Some(numbers) = &mut numbers {
-                numbers.insert((row.stack, row.labels, row.negative), ends.len() as u32 - 1);
-            }
-            for metric in 0..metrics {
-                if let Some(sum) = values[row.side * metrics + metric].last_mut() {
-                    *sum += self.values[row.values + metric];
-                }
-            }
-        }
-        (PageStacks { frames, ends, labels }, values)
-    }
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 
 use hashbrown::HashMap;
 
+use crate::parallel;
 use crate::profile::{Column, FrameId, Id, Profile};
 use crate::report::{PageCallSide, PageCalls, PageName};
 use crate::tree::{CallTree, KeyCalls, KeyId, NodeId, Shape, Subject, TreeNode, call_tree};
@@ -14,10 +15,18 @@ pub(super) const SMALL: &str = "(small calls)";
 const MAX_DEPTH: usize = 2_000;
 
 /// The frames that a profile shows: those on its stacks, or those of its functions.
-pub(super) fn frames(profile: &Profile) -> Vec<FrameId> {
+pub(super) fn used(profile: &Profile) -> Column<FrameId, bool> {
+    let marking = |frames: &[FrameId]| Column::marking(frames.iter().copied(), profile.symbols.frames.len());
     match &profile.calls {
-        Some(calls) => calls.functions().map(|(_, frame)| frame).collect(),
-        None => profile.stacks.all_frames().to_vec(),
+        Some(calls) => marking(&calls.functions().map(|(_, frame)| frame).collect::<Vec<_>>()),
+        None => {
+            let all = profile.stacks.all_frames();
+            let parts = parallel::ranges(all.len(), 1 << 20, |range| marking(&all[range]));
+            let either = |one: Column<FrameId, bool>, other: Column<FrameId, bool>| {
+                one.iter().zip(&other).map(|(one, other)| one | other).collect()
+            };
+            parts.into_iter().reduce(either).unwrap_or_default()
+        }
     }
 }
 

@@ -29,8 +29,8 @@ const FUNCTIONS: usize = 20;
 const BLOCKED: &str =
     "<p>If this stays a still picture, scripts are blocked here: save the page and open it from disk.</p>";
 
-/// The picture and the table as HTML.
-pub(super) fn fallback(page: &Page, scale: &Scale) -> String {
+/// The picture and the table as HTML. `below` has what each name costs besides its self.
+pub(super) fn fallback(page: &Page, below: &[i64], scale: &Scale) -> String {
     let Some(values) = page.values.get(page.default_metric) else { return String::new() };
     let metric = &page.metrics[page.default_metric];
     let counted = Counted::of(page, values);
@@ -39,7 +39,7 @@ pub(super) fn fallback(page: &Page, scale: &Scale) -> String {
     let about = headline::recording(value.trim(), &metric.recording, true).join(" · ");
     let mut out = String::new();
     let _ = write!(out, "<h1>{}</h1><p>{}</p>", escape(&*title), escape(&*clean(&about)));
-    let functions = table(page, &counted, scale, metric.total);
+    let functions = table(page, &counted.self_value, below, scale, metric.total);
     out += &picture(page, counted.blocks, counted.whole, scale);
     out + &functions + BLOCKED
 }
@@ -52,58 +52,57 @@ struct Block {
     end: u64,
 }
 
-/// The blocks of the graph, and self and total of every name.
+impl Block {
+    /// The width in a picture of the whole, in pixels.
+    fn width(&self, whole: u64) -> f64 {
+        pixels(self.end - self.start, whole)
+    }
+}
+
+fn pixels(value: u64, whole: u64) -> f64 {
+    value as f64 / whole.max(1) as f64 * WIDTH
+}
+
+/// The blocks of the graph that are wide enough to be seen, and the self of every name.
 struct Counted {
     blocks: Vec<Block>,
     whole: u64,
     self_value: Vec<i64>,
-    total: Vec<i64>,
 }
 
 impl Counted {
     /// Neighbouring stacks share blocks as far as their names are the same.
     fn of(page: &Page, values: &[i64]) -> Self {
-        let names = page.names.len();
-        let mut counted =
-            Counted { blocks: Vec::new(), whole: 0, self_value: vec![0; names], total: vec![0; names] };
-        let mut seen = vec![usize::MAX; names];
+        let whole = values.iter().fold(0_u64, |sum, value| sum.saturating_add(value.unsigned_abs()));
+        let mut counted = Counted { blocks: Vec::new(), whole, self_value: vec![0; page.names.len()] };
+        let name_of = |place: &u32| page.places[*place as usize].name;
         let mut open: Vec<(u32, u64)> = Vec::new();
-        let mut start = 0;
-        for (index, (&end, &value)) in page.ends.iter().zip(values).enumerate() {
+        let (mut start, mut at) = (0, 0_u64);
+        for (&end, &value) in page.ends.iter().zip(values) {
             let stack = &page.frames[start..end as usize];
             start = end as usize;
             if value == 0 {
                 continue;
             }
-            let name_of = |place: &u32| page.places[*place as usize].name;
             let common =
                 open.iter().zip(stack).take_while(|((name, _), place)| *name == name_of(place)).count();
-            counted.close(&mut open, common);
-            for place in stack {
-                let name = name_of(place) as usize;
-                if std::mem::replace(&mut seen[name], index) != index {
-                    counted.total[name] = counted.total[name].saturating_add(value);
-                }
-            }
+            counted.close(&mut open, common, at);
             if let Some(leaf) = stack.last() {
                 let own = &mut counted.self_value[name_of(leaf) as usize];
                 *own = own.saturating_add(value);
             }
-            open.extend(stack[common..].iter().map(|place| (name_of(place), counted.whole)));
-            counted.whole = counted.whole.saturating_add(value.unsigned_abs());
+            open.extend(stack[common..].iter().map(|place| (name_of(place), at)));
+            at = at.saturating_add(value.unsigned_abs());
         }
-        counted.close(&mut open, 0);
+        counted.close(&mut open, 0, at);
         counted
     }
 
     /// Ends the open blocks from a depth on.
-    fn close(&mut self, open: &mut Vec<(u32, u64)>, depth: usize) {
-        let end = self.whole;
-        for (depth, (name, start)) in open.drain(depth..).enumerate().map(|(at, block)| (depth + at, block)) {
-            if depth < DEEPEST {
-                self.blocks.push(Block { depth, name, start, end });
-            }
-        }
+    fn close(&mut self, open: &mut Vec<(u32, u64)>, depth: usize, end: u64) {
+        let closed = open.drain(depth..).zip(depth..DEEPEST);
+        let blocks = closed.map(|((name, start), depth)| Block { depth, name, start, end });
+        self.blocks.extend(blocks.filter(|block| block.width(self.whole) >= NARROWEST));
     }
 }
 
@@ -131,8 +130,6 @@ fn widest_first(blocks: &mut [Block]) {
 }
 
 fn picture(page: &Page, mut blocks: Vec<Block>, whole: u64, scale: &Scale) -> String {
-    let pixels = |value: u64| value as f64 / whole.max(1) as f64 * WIDTH;
-    blocks.retain(|block| pixels(block.end - block.start) >= NARROWEST);
     widest_first(&mut blocks);
     blocks.sort_by_key(|block| Reverse(block.end - block.start));
     // Blocks of one colour share an element, which keeps the page small.
@@ -144,8 +141,8 @@ fn picture(page: &Page, mut blocks: Vec<Block>, whole: u64, scale: &Scale) -> St
         }
         let row = &page.names[block.name as usize];
         // Rounded edges keep the gaps between blocks.
-        let left = pixels(block.start).round();
-        let width = pixels(block.end).round() - left;
+        let left = pixels(block.start, whole).round();
+        let width = pixels(block.end, whole).round() - left;
         rows = rows.max(block.depth + 1);
         let top = block.depth * ROW;
         let group = row.group as usize;
@@ -180,12 +177,13 @@ fn picture(page: &Page, mut blocks: Vec<Block>, whole: u64, scale: &Scale) -> St
     out + "<g pointer-events=\"none\">" + &labels + "</g></svg>"
 }
 
-fn table(page: &Page, counted: &Counted, scale: &Scale, whole: i64) -> String {
-    let mut ids: Vec<usize> = (0..page.names.len()).filter(|&id| counted.self_value[id] != 0).collect();
-    ids.sort_by_key(|&id| (std::cmp::Reverse(counted.self_value[id].unsigned_abs()), id));
+fn table(page: &Page, self_value: &[i64], below: &[i64], scale: &Scale, whole: i64) -> String {
+    let mut ids: Vec<usize> = (0..page.names.len()).filter(|&id| self_value[id] != 0).collect();
+    ids.sort_by_key(|&id| (Reverse(self_value[id].unsigned_abs()), id));
     let mut out = String::from("<table><tr><th>Self<th>%<th>Total<th>%<th>Function");
     for id in ids.into_iter().take(FUNCTIONS) {
-        let (own, total) = (counted.self_value[id], counted.total[id]);
+        let own = self_value[id];
+        let total = below[id].saturating_add(own);
         let _ = write!(
             out,
             "<tr><td>{}<td>{}<td>{}<td>{}<td>{}",

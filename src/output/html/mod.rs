@@ -4,6 +4,7 @@
 //! The page never builds HTML from names: they are part of the packed data, which is base64, and end up
 //! on the canvas or in text nodes. Only the title is written into the HTML, escaped.
 
+mod below;
 mod bundle;
 mod causes;
 mod fallback;
@@ -26,6 +27,7 @@ use sha2::{Digest, Sha256};
 use crate::name::clean;
 use crate::output::color::ColorBy;
 use crate::output::error::Error;
+use crate::parallel;
 use crate::report::{Direction, Page};
 use crate::unit::Unit;
 
@@ -71,10 +73,13 @@ const STYLE: &str = include_str!("page.css");
 
 /// Writes the page. Fails where the unit asked for is none of the first metric's kind.
 pub fn html(page: &Page, options: &HtmlOptions, out: &mut dyn Write) -> Result<(), Error> {
-    let data = pack::pack(page, options)?;
-    let times = times::times(page)?;
-    let left_out = if options.embeds_times || times::fits(&times, &data) { 0 } else { times.len() };
     let scale = pack::scale(page, options, page.default_metric)?;
+    let below = below::below_names(page);
+    let data = || pack::pack(page, &below, options);
+    let below_shown = below.get(page.default_metric).map_or(&[][..], |below| below);
+    let (data, fallback) = parallel::both(data, || fallback::fallback(page, below_shown, &scale));
+    let (data, times) = (data?, times::times(page)?);
+    let left_out = if options.embeds_times || times::fits(&times, &data) { 0 } else { times.len() };
     let title = clean(&page.title);
     let has_times = left_out == 0 && !times.is_empty();
     let (start, script) = (bundle::start(), bundle::script(has_times, !page.sources.is_empty()));
@@ -83,7 +88,7 @@ pub fn html(page: &Page, options: &HtmlOptions, out: &mut dyn Write) -> Result<(
     for piece in PAGE.split_inclusive(['{', '}']) {
         match piece {
             "title}" => write!(out, "{}", escape(&*title))?,
-            "static}" => out.write_all(fallback::fallback(page, &scale).as_bytes())?,
+            "static}" => out.write_all(fallback.as_bytes())?,
             "static-style}" => out.write_all(STATIC_STYLE.as_bytes())?,
             "static-style-hash}" => out.write_all(hash(STATIC_STYLE).as_bytes())?,
             "style}" => out.write_all(pack::deflated(STYLE.as_bytes())?.as_bytes())?,

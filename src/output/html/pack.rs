@@ -268,7 +268,8 @@ impl Palette {
 /// As many bytes are compressed in a few hundredths of a second, however well.
 const FEW_BYTES: usize = 1 << 20;
 
-pub(super) fn pack(page: &Page, options: &HtmlOptions) -> Result<String, Error> {
+/// The data of a page, with the costs below its names, one column for each of its values.
+pub(super) fn pack(page: &Page, below_names: &[Vec<i64>], options: &HtmlOptions) -> Result<String, Error> {
     let (head, columns) = head(page, options)?;
     let head = serde_json::to_vec(&head).map_err(io::Error::from)?;
     let mut packed = deflater(head.len() + page.frames.len());
@@ -287,8 +288,8 @@ pub(super) fn pack(page: &Page, options: &HtmlOptions) -> Result<String, Error> 
     for column in page.values.iter().chain(&page.old) {
         packed.write_all(&values(column))?;
     }
-    for column in page.values.iter().chain(&page.old) {
-        packed.write_all(&sparse(&below_names(page, column)))?;
+    for column in below_names {
+        packed.write_all(&sparse(column))?;
     }
     Ok(STANDARD.encode(packed.finish()?))
 }
@@ -608,41 +609,6 @@ fn column(numbers: &[u32]) -> Vec<u8> {
         varint(&mut out, number.into());
     }
     out
-}
-
-/// For each name, its total without its self. The page would take longer to add up all nodes than for all else it shows first.
-fn below_names(page: &Page, values: &[i64]) -> Vec<i64> {
-    let mut found = vec![0_i64; page.names.len()];
-    // How many frames of the current stack have each name, and the sum of all stacks before each frame.
-    let (mut open, mut path) = (vec![0_u32; page.names.len()], Vec::<(u32, i64)>::new());
-    let close = |path: &mut Vec<(u32, i64)>, kept: usize, open: &mut [u32], found: &mut [i64], sum: i64| {
-        for (place, before) in path.drain(kept..).rev() {
-            let name = page.places[place as usize].name as usize;
-            open[name] -= 1;
-            // Recursion counts once.
-            if open[name] == 0 {
-                found[name] = found[name].wrapping_add(sum.wrapping_sub(before));
-            }
-        }
-    };
-    let (mut start, mut sum) = (0, 0_i64);
-    for (&end, &value) in page.ends.iter().zip(values) {
-        let stack = &page.frames[start..end as usize];
-        start = end as usize;
-        let common = path.iter().zip(stack).take_while(|((a, _), b)| a == *b).count();
-        close(&mut path, common, &mut open, &mut found, sum);
-        for &place in &stack[common..] {
-            open[page.places[place as usize].name as usize] += 1;
-            path.push((place, sum));
-        }
-        if let Some(&leaf) = stack.last() {
-            let own = &mut found[page.places[leaf as usize].name as usize];
-            *own = own.wrapping_sub(value);
-        }
-        sum = sum.wrapping_add(value);
-    }
-    close(&mut path, 0, &mut open, &mut found, sum);
-    found
 }
 
 /// The numbers that are not 0: how many, then the distance to the one before and the number of each.

@@ -3,6 +3,9 @@
 use super::fit::{display_width, head, part_starts};
 use super::place::BlockLabel;
 
+/// So many parts at the end of a name may say nothing, such as `{{closure}}::{{closure}}`.
+const MOST_PARTS: usize = 64;
+
 /// A shorter beginning of a name says nothing.
 const SHORTEST: usize = 3;
 
@@ -26,13 +29,17 @@ impl BlockLabel {
         if display_width(name) <= room {
             return name.clone();
         }
-        let parts = part_starts(name).into_iter().map(|at| &name[at..]);
-        let forms: Vec<String> = parts.filter(|part| says_something(part)).map(without_receiver).collect();
-        if let Some(longest) = forms.iter().rfind(|form| display_width(form) <= room) {
-            return longest.clone();
+        let starts = part_starts(name);
+        let parts = starts.iter().map(|&at| &name[at..]);
+        let forms = parts.clone().map(|part| (part, without_receiver(part)));
+        // Each part contains the one before it, so none fits after the first that does not.
+        let fitting = forms.take_while(|(_, form)| display_width(form) <= room);
+        if let Some((_, longest)) = fitting.filter(|(part, _)| says_something(part)).last() {
+            return longest;
         }
-        let identifier = forms.first().unwrap_or(name);
-        let cut = head(identifier, room.saturating_sub(1)).trim_end_matches(['.', ':', '(']);
+        let identifier = parts.take(MOST_PARTS).find(|part| says_something(part));
+        let identifier = identifier.map_or_else(|| name.clone(), without_receiver);
+        let cut = head(&identifier, room.saturating_sub(1)).trim_end_matches(['.', ':', '(']);
         if display_width(cut) < SHORTEST { String::new() } else { format!("{cut}…") }
     }
 }
@@ -60,6 +67,16 @@ mod tests {
     use super::*;
 
     #[test]
+    fn long_names_of_many_parts_are_fitted() {
+        for (part, room, expected) in
+            [("a.", 6, "a.a.a."), ("1.", 6, "1.1.1…"), ("{x}.", 6, "{x}."), ("work.", 3, "")]
+        {
+            let label = BlockLabel { name: part.repeat(200_000), place: String::new() };
+            assert_eq!(label.fit(room), expected, "{part}");
+        }
+    }
+
+    #[test]
     fn labels_keep_the_identifier() {
         for (name, place, room, expected) in [
             ("(anonymous)", "events.js:113", 25, "(anonymous) events.js:113"),
@@ -84,6 +101,7 @@ mod tests {
             ("関数.関数関数", "", 9, "関数関数"),
             ("関数.関数関数", "", 7, "関数関…"),
             ("work", "", 2, ""),
+            ("1.1.1.1", "", 4, "1.1…"),
         ] {
             let label = BlockLabel { name: name.into(), place: place.into() };
             assert_eq!(label.fit(room), expected, "{name} {room}");

@@ -49,7 +49,8 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
     let layouts = [8, 4].map(|width| Layout { width, is_little });
     let whole = layouts.into_iter().find(|layout| Records::new(&bytes, *layout).all(|record| record.is_ok()));
     let layout = whole.unwrap_or(layouts[0]);
-    let mut waiting = Waiting::default();
+    let group = SampleGroup::on_thread(source.may_use_threads());
+    let mut waiting = Waiting { group, ..Waiting::default() };
     for record in Records::new(&bytes, layout) {
         match record {
             Ok(record) => add(&record, layout, &mut waiting, &mut builder)?,

@@ -72,11 +72,11 @@ fn pid_in(fields: &[u8], key: &[u8]) -> Option<i64> {
 
 /// A wait that is over.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Wait<T> {
+pub(super) struct Wait<T, S = StackId> {
     /// What is known of the thread.
     pub(super) thread: T,
     /// The stack with which it left its processor.
-    pub(super) stack: StackId,
+    pub(super) stack: S,
     /// When it did, in nanoseconds.
     pub(super) since: i64,
     /// How long it waited, in nanoseconds; more than 0.
@@ -85,10 +85,10 @@ pub(super) struct Wait<T> {
     pub(super) waker: Option<String>,
 }
 
-/// The threads that are waiting.
+/// The threads that are waiting, with what is known of each and its stack.
 #[derive(Debug)]
-pub(super) struct OffCpu<T> {
-    waiting: HashMap<i64, Waiting<T>>,
+pub(super) struct OffCpu<T, S = StackId> {
+    waiting: HashMap<i64, Waiting<T, S>>,
     /// Whether not every event was recorded.
     lacks_events: bool,
     /// The records of perf that say when threads got and left processors, if they are kept.
@@ -96,22 +96,22 @@ pub(super) struct OffCpu<T> {
 }
 
 #[derive(Debug)]
-struct Waiting<T> {
+struct Waiting<T, S> {
     thread: T,
-    stack: StackId,
+    stack: S,
     since: i64,
     /// When it was woken first, and by whom.
     woken: Option<(i64, String)>,
 }
 
-impl<T> OffCpu<T> {
+impl<T, S> OffCpu<T, S> {
     /// No thread is waiting. With `keeps_switches`, records of context switches are kept.
     pub(super) fn new(keeps_switches: bool) -> Self {
         OffCpu { waiting: HashMap::new(), lacks_events: false, switches: keeps_switches.then(Vec::new) }
     }
 
     /// A record of perf says that a thread gets a processor, or leaves it. Returns the wait that ends.
-    pub(super) fn switched(&mut self, switch: ContextSwitch) -> Option<Wait<T>> {
+    pub(super) fn switched(&mut self, switch: ContextSwitch) -> Option<Wait<T, S>> {
         if let Some(switches) = &mut self.switches {
             switches.push(switch);
         }
@@ -138,7 +138,7 @@ impl<T> OffCpu<T> {
     }
 
     /// A thread leaves its processor.
-    pub(super) fn leave(&mut self, tid: i64, thread: T, stack: StackId, since: i64) {
+    pub(super) fn leave(&mut self, tid: i64, thread: T, stack: S, since: i64) {
         // Thread 0 stands for idle processors.
         if tid != 0 {
             self.waiting.insert(tid, Waiting { thread, stack, since, woken: None });
@@ -167,7 +167,7 @@ impl<T> OffCpu<T> {
         tid: i64,
         now: i64,
         name: impl FnOnce() -> String,
-    ) -> [Option<Wait<T>>; 2] {
+    ) -> [Option<Wait<T, S>>; 2] {
         let own = self.run(tid, now, false);
         let next = match event {
             SchedulerEvent::Switch { next } => self.run(next, now, true),
@@ -188,7 +188,7 @@ impl<T> OffCpu<T> {
     }
 
     /// A thread gets a processor at `now`; or was seen running then, if this is not exact.
-    pub(super) fn run(&mut self, tid: i64, now: i64, is_exact: bool) -> Option<Wait<T>> {
+    pub(super) fn run(&mut self, tid: i64, now: i64, is_exact: bool) -> Option<Wait<T, S>> {
         let Waiting { thread, stack, since, woken } = self.waiting.remove(&tid)?;
         let end = woken.as_ref().map(|(at, _)| *at).filter(|_| !is_exact).unwrap_or(now);
         let length = end.saturating_sub(since);

@@ -92,13 +92,17 @@ struct Layout {
 
 fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError> {
     let bytes = source.read_all()?;
-    let builder = read_samples(&bytes, options)?;
+    let builder = read_samples(&bytes, options, source.may_use_threads())?;
     // Making columns of the samples takes memory for a while.
     drop(bytes);
     Ok(finished(builder)?)
 }
 
-fn read_samples(bytes: &[u8], options: LoadOptions) -> Result<ProfileBuilder, LoadError> {
+fn read_samples(
+    bytes: &[u8],
+    options: LoadOptions,
+    may_use_threads: bool,
+) -> Result<ProfileBuilder, LoadError> {
     let layout = Layout::read(bytes)?;
     let mut builder = ProfileBuilder::new(NAME, options);
     let (metric, unit) = match layout.mode {
@@ -127,7 +131,7 @@ fn read_samples(bytes: &[u8], options: LoadOptions) -> Result<ProfileBuilder, Lo
         start: layout.start,
         interval,
         last: layout.start,
-        group: SampleGroup::default(),
+        group: SampleGroup::on_thread(may_use_threads),
         builder: &mut builder,
     };
     let length = samples.rest.len();

@@ -131,7 +131,8 @@ impl StackTable {
 
     /// The id of the stack with these frames, root first, if the table has it.
     pub(crate) fn find(&self, frames: &[FrameId]) -> Option<StackId> {
-        self.index.find(self.index.hash(&FramePairs(frames)), |stack| self.stacks.frames(stack) == frames)
+        self.index
+            .find(self.index.hash(&FramePairs(frames)), |stack| are_same(self.stacks.frames(stack), frames))
     }
 
     /// The id of the stack with these frames, root first; it is added if it is new. `None` if the table is full.
@@ -140,7 +141,7 @@ impl StackTable {
     }
 
     fn intern_hashed(&mut self, hash: u32, frames: &[FrameId]) -> Option<StackId> {
-        if let Some(stack) = self.index.find(hash, |stack| self.stacks.frames(stack) == frames) {
+        if let Some(stack) = self.index.find(hash, |stack| are_same(self.stacks.frames(stack), frames)) {
             return Some(stack);
         }
         let stack = self.stacks.push(frames)?;
@@ -163,13 +164,25 @@ impl StackTable {
         ranges.extend(known.iter().map(|known| known.as_ref().map_or(0..0, range)));
         for (number, frames) in some.iter().enumerate() {
             let id = match self.known[number] {
-                Some(stack) if self.stacks.frames[self.ranges[number].clone()] == *frames => stack,
+                Some(stack) if are_same(&self.stacks.frames[self.ranges[number].clone()], frames) => stack,
                 _ => self.intern_hashed(self.hashes[number], frames)?,
             };
             ids.push(id);
         }
         Some(())
     }
+}
+
+/// Whether two stacks have the same frames. Most have if their hashes are the same, so frames are compared several at a time.
+fn are_same(one: &[FrameId], other: &[FrameId]) -> bool {
+    let ((some, rest), (others, other_rest)) = (one.as_chunks::<8>(), other.as_chunks::<8>());
+    let differ = |one: &[FrameId], other: &[FrameId]| {
+        one.iter().zip(other).fold(0, |differ, (one, other)| differ | (one.index() ^ other.index())) != 0
+    };
+    if one.len() != other.len() || differ(rest, other_rest) {
+        return false;
+    }
+    some.iter().zip(others).all(|(one, other)| !differ(one, other))
 }
 
 /// Frames that are hashed in pairs: hashing them one by one made looking up stacks a quarter slower.

@@ -48,7 +48,7 @@ fn sniff(head: &[u8]) -> Confidence {
 
 fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError> {
     let bytes = source.read_all()?;
-    let mut reader = ArtTraceReader::new(bytes.len(), options);
+    let mut reader = ArtTraceReader::new(bytes.len(), options, source.may_use_threads());
     if bytes.starts_with(TEXT) {
         reader.read_whole(&bytes)?;
     } else {
@@ -276,10 +276,10 @@ struct ArtTraceReader {
 }
 
 impl ArtTraceReader {
-    fn new(bytes: usize, options: LoadOptions) -> Self {
+    fn new(bytes: usize, options: LoadOptions, may_use_threads: bool) -> Self {
         ArtTraceReader {
             builder: ProfileBuilder::new(NAME, options),
-            group: SampleGroup::default(),
+            group: SampleGroup::on_thread(may_use_threads),
             summary: Summary::default(),
             start: 0,
             clocks: Vec::new(),

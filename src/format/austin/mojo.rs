@@ -43,13 +43,13 @@ fn sniff(head: &[u8]) -> Confidence {
 
 fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError> {
     let bytes = source.read_all()?;
-    let recording = recording(&bytes, options)?;
+    let recording = recording(&bytes, options, source.may_use_threads())?;
     // Making columns of the samples takes memory for a while.
     drop(bytes);
     Ok(recording.finish()?)
 }
 
-fn recording(bytes: &[u8], options: LoadOptions) -> Result<Recording, ParseError> {
+fn recording(bytes: &[u8], options: LoadOptions, may_use_threads: bool) -> Result<Recording, ParseError> {
     let version = bytes.get(MAGIC.len()).copied().unwrap_or_default();
     if !bytes.starts_with(MAGIC) || version == 0 {
         return Err(ParseError::at_byte(NAME, 0, "expected `MOJ` and a version"));
@@ -62,7 +62,7 @@ fn recording(bytes: &[u8], options: LoadOptions) -> Result<Recording, ParseError
     let mut reader = MojoReader {
         events: Events { bytes, at: MAGIC.len() + 1 },
         version,
-        recording: Recording::new(NAME, options),
+        recording: Recording::new(NAME, options, may_use_threads),
         processes: vec![Defined::default()],
         recent: Recent::default(),
         redefines: false,

@@ -42,10 +42,11 @@ pub(super) struct Recording {
 }
 
 impl Recording {
-    pub(super) fn new(format: &'static str, options: LoadOptions) -> Recording {
+    /// An empty recording. `may_use_threads` allows another thread to add its samples.
+    pub(super) fn new(format: &'static str, options: LoadOptions, may_use_threads: bool) -> Recording {
         Recording {
             builder: ProfileBuilder::new(format, options),
-            group: SampleGroup::default(),
+            group: SampleGroup::on_thread(may_use_threads),
             mode: Mode::Wall,
             has_metrics: false,
         }

@@ -31,7 +31,7 @@ fn sniff(head: &[u8]) -> Confidence {
 }
 
 fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError> {
-    let mut reader = AustinReader::new(options);
+    let mut reader = AustinReader::new(options, source.may_use_threads());
     let mut number = 0;
     while let Some(line) = source.line()? {
         number += 1;
@@ -86,9 +86,9 @@ struct AustinReader {
 }
 
 impl AustinReader {
-    fn new(options: LoadOptions) -> AustinReader {
+    fn new(options: LoadOptions, may_use_threads: bool) -> AustinReader {
         AustinReader {
-            recording: Recording::new(NAME, options),
+            recording: Recording::new(NAME, options, may_use_threads),
             frames: Vec::new(),
             good: 0,
             bad: BadLines::default(),

@@ -18,7 +18,7 @@ use crate::format::{LoadError, ParseError, Source, finished};
 use crate::profile::{LabelSetId, LoadOptions, Profile, ProfileBuilder};
 
 pub(super) fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError> {
-    let mut reader = OtlpReader::new(options);
+    let mut reader = OtlpReader::new(options, source.may_use_threads());
     if is_json(source.head(1 << 16)?) {
         let text = source.read_all()?;
         let mut json = Json::new(NAME, &text);
@@ -66,7 +66,7 @@ struct OtlpReader {
 }
 
 impl OtlpReader {
-    fn new(options: LoadOptions) -> OtlpReader {
+    fn new(options: LoadOptions, may_use_threads: bool) -> OtlpReader {
         OtlpReader {
             builder: ProfileBuilder::new(NAME, options),
             numbering: None,
@@ -75,7 +75,7 @@ impl OtlpReader {
             span: None,
             sample: RawSample::default(),
             row: Vec::new(),
-            group: SampleGroup::default(),
+            group: SampleGroup::on_thread(may_use_threads),
         }
     }
 

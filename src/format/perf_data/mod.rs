@@ -17,6 +17,7 @@ use hashbrown::HashMap;
 
 use crate::format::event_metrics::EventMetrics;
 use crate::format::fields::Fields;
+use crate::format::group::{GroupedStack, SampleGroup};
 use crate::format::jit::{self, JitNames};
 use crate::format::labels::label_set;
 use crate::format::off_cpu::{OffCpu, SchedulerEvent, Wait};
@@ -70,6 +71,8 @@ struct PerfThread {
 struct PerfDataReader<'a> {
     header: &'a FileHeader<'a>,
     builder: ProfileBuilder,
+    /// The samples, which are added on another thread.
+    samples: SampleGroup,
     metrics: EventMetrics,
     spaces: Spaces,
     jit: JitNames,
@@ -91,7 +94,7 @@ struct PerfDataReader<'a> {
     counters: HashMap<u64, u64>,
     first_time: Option<i64>,
     last_time: i64,
-    off_cpu: OffCpu<PerfThread>,
+    off_cpu: OffCpu<PerfThread, GroupedStack>,
     /// Records that are shorter than their kind.
     broken: u64,
     /// Records that did not fit into the buffer, as far as the kernel said so at once.
@@ -126,6 +129,7 @@ impl<'a> PerfDataReader<'a> {
         PerfDataReader {
             header,
             builder,
+            samples: SampleGroup::on_thread(source.may_use_threads()),
             metrics: EventMetrics::default(),
             spaces: Spaces::default(),
             jit,
@@ -206,14 +210,14 @@ impl<'a> PerfDataReader<'a> {
     }
 
     /// Counts the time that a thread waited.
-    fn waited(&mut self, wait: &Wait<PerfThread>) {
+    fn waited(&mut self, wait: &Wait<PerfThread, GroupedStack>) {
         let metric = self.metrics.of_waits(&mut self.builder);
         let labels = self.labels(wait.thread, wait.waker.as_deref());
         self.values.clear();
         self.values.resize(self.metrics.len(), 0);
         self.values[metric] = wait.length;
         let time = self.first_time.map(|first| wait.since.saturating_sub(first));
-        self.builder.sample(wait.stack, labels, time, &self.values);
+        self.samples.sample(wait.stack, labels, time, &self.values, &mut self.builder);
     }
 
     /// What an event says about threads. Returns when its thread leaves its processor, if it does.
@@ -335,7 +339,7 @@ impl<'a> PerfDataReader<'a> {
         let leaves = self.schedule(event.name.as_bytes(), &sample);
         self.frames(&sample, cpu_mode(record.misc), event.branches);
         self.stack.reverse();
-        let stack = self.builder.stack(&self.stack);
+        let stack = self.samples.stack(&self.stack, &mut self.builder);
         let thread = PerfThread { pid: sample.pid, tid: sample.tid };
         let labels = self.labels(thread, None);
         self.values.clear();
@@ -353,7 +357,7 @@ impl<'a> PerfDataReader<'a> {
             // The clock starts at boot, so times are relative to the first sample.
             time.saturating_sub(*self.first_time.get_or_insert(time))
         });
-        self.builder.sample(stack, labels, time, &self.values);
+        self.samples.sample(stack, labels, time, &self.values, &mut self.builder);
         if let (Some(since), Some(tid)) = (leaves, sample.tid) {
             self.off_cpu.leave(tid.into(), thread, stack, since);
         }
@@ -541,6 +545,7 @@ impl<'a> PerfDataReader<'a> {
 
     fn finish(mut self, left: usize) -> Result<Profile, ParseError> {
         let builder = &mut self.builder;
+        self.samples.write(builder);
         builder.meta.default_metric = self.metrics.default_metric();
         if let Some(first) = self.first_time {
             builder.meta.duration_ns = Some(self.last_time.saturating_sub(first)).filter(|&ns| ns > 0);

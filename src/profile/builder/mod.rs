@@ -1,5 +1,6 @@
 //! Building profiles: readers and transforms fill a [`ProfileBuilder`], which produces a [`Profile`].
 
+mod apart;
 mod calls;
 mod columns;
 mod kinds;

@@ -1,0 +1,257 @@
+//! Stacks that are looked up together, which takes less time than one by one, and the samples that wait for them.
+
+mod thread;
+
+use std::convert::Infallible;
+
+use crate::format::group::thread::SampleThread;
+use crate::parallel;
+use crate::profile::{AT_ONCE, Column, FrameId, Id, LabelSetId, ProfileBuilder, StackId, Stacks};
+
+/// A stack whose id is not known until its group has been looked up: its number among all that were added.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct GroupedStack(u32);
+
+/// A group with more frames is looked up at once: a few bytes of some formats may repeat a stack of any depth.
+const MOST_FRAMES: usize = 1 << 16;
+
+/// Stacks that are looked up in groups, in their order.
+#[derive(Default)]
+pub(super) struct StackGroups {
+    /// The ids of those that were looked up.
+    known: Column<StackId, StackId>,
+    /// Those that were added since.
+    waiting: Stacks,
+}
+
+impl StackGroups {
+    /// Adds a stack, root first, even if it was added before.
+    pub(super) fn add(&mut self, frames: &[FrameId], builder: &mut ProfileBuilder) -> GroupedStack {
+        let last = self.waiting.len().checked_sub(1).map(StackId::new);
+        if last.is_none_or(|last| self.waiting.frames(last) != frames) {
+            let frames_with_it = self.waiting.all_frames().len() + frames.len();
+            if self.waiting.len() >= AT_ONCE || frames_with_it > MOST_FRAMES {
+                self.look_up(builder);
+            }
+            append(&mut self.waiting, frames);
+        }
+        GroupedStack((self.known.len() + self.waiting.len() - 1) as u32)
+    }
+
+    /// Looks up the stacks that wait. Call this before other stacks are added to the builder, and at the end.
+    pub(super) fn look_up(&mut self, builder: &mut ProfileBuilder) {
+        builder.add_stacks(&self.waiting, &mut self.known);
+        self.waiting.clear();
+    }
+
+    /// The id of a stack that was looked up.
+    pub(super) fn id(&self, stack: GroupedStack) -> StackId {
+        self.known[StackId::new(stack.0 as usize)]
+    }
+}
+
+/// Samples that wait until their stacks have been looked up. They are added in their order, as if each were added at once, as long as
+/// nothing else adds stacks or samples in between; call [`SampleGroup::write`] before that, and at the end.
+#[derive(Default)]
+pub(super) struct SampleGroup {
+    batch: Batch,
+    adder: Adder,
+    /// How many stacks and samples were in earlier batches.
+    stacks: usize,
+    samples: usize,
+    may_use_threads: bool,
+    thread: Option<SampleThread>,
+}
+
+/// Stacks and samples that wait.
+#[derive(Default)]
+struct Batch {
+    stacks: Stacks,
+    samples: Vec<Waiting>,
+    /// The values of all samples, as many for each, for the metrics from a certain number on.
+    values: Vec<i64>,
+    width: usize,
+    /// How many metrics the profile has by now.
+    metrics: usize,
+}
+
+/// A sample that has not been added yet.
+struct Waiting {
+    stack: GroupedStack,
+    labels: LabelSetId,
+    time: Option<i64>,
+}
+
+/// As many samples of stacks that were looked up wait at most.
+const MOST_SAMPLES: usize = 8 * AT_ONCE;
+
+/// Batches for another thread are so many times as large, because passing them on takes time.
+const FOR_THREAD: usize = 4;
+
+/// From this number of samples on, another thread adds them. With fewer, it would hardly have started when all are read.
+const MANY_SAMPLES: usize = 20_000;
+
+impl SampleGroup {
+    /// Samples with values for the metrics from number `first` on.
+    pub(super) fn from_metric(first: usize) -> SampleGroup {
+        SampleGroup { adder: Adder { first, ..Adder::default() }, ..SampleGroup::default() }
+    }
+
+    /// Samples that another thread adds if there are many. Until [`SampleGroup::write`], metrics must not be rescaled.
+    pub(super) fn on_thread(may_use_threads: bool) -> SampleGroup {
+        let may_use_threads = may_use_threads && parallel::processors() > 1;
+        SampleGroup { may_use_threads, ..SampleGroup::default() }
+    }
+
+    /// Adds a stack, root first, for samples.
+    pub(super) fn stack(&mut self, frames: &[FrameId], builder: &mut ProfileBuilder) -> GroupedStack {
+        let stacks = &self.batch.stacks;
+        let last = stacks.len().checked_sub(1).map(StackId::new);
+        if last.is_none_or(|last| stacks.frames(last) != frames) {
+            if stacks.len() >= self.most(AT_ONCE) || stacks.all_frames().len() + frames.len() > MOST_FRAMES {
+                self.hand_over(builder);
+            }
+            append(&mut self.batch.stacks, frames);
+        }
+        GroupedStack((self.stacks + self.batch.stacks.len() - 1) as u32)
+    }
+
+    /// Adds a sample.
+    pub(super) fn sample(
+        &mut self,
+        stack: GroupedStack,
+        labels: LabelSetId,
+        time: Option<i64>,
+        values: &[i64],
+        builder: &mut ProfileBuilder,
+    ) {
+        if self.batch.width != values.len() {
+            self.hand_over(builder);
+            self.batch.width = values.len();
+        }
+        self.batch.samples.push(Waiting { stack, labels, time });
+        self.batch.values.extend_from_slice(values);
+        if self.batch.samples.len() >= self.most(MOST_SAMPLES) {
+            self.hand_over(builder);
+        }
+    }
+
+    /// Adds the samples that wait to the profile.
+    pub(super) fn write(&mut self, builder: &mut ProfileBuilder) {
+        self.hand_over(builder);
+        if let Some((samples, adder)) = self.thread.take().and_then(SampleThread::finish) {
+            builder.attach_samples(samples);
+            self.adder = adder;
+        }
+    }
+
+    /// How much waits at most, if it is this much without another thread.
+    fn most(&self, here: usize) -> usize {
+        if self.thread.is_some() { FOR_THREAD * here } else { here }
+    }
+
+    /// Adds the batch, here or on the other thread, which is started if there are enough samples.
+    fn hand_over(&mut self, builder: &mut ProfileBuilder) {
+        let width = self.batch.width;
+        self.batch.metrics = builder.meta.metrics.len();
+        self.stacks += self.batch.stacks.len();
+        self.samples += self.batch.samples.len();
+        match &self.thread {
+            Some(thread) => thread.add(&mut self.batch),
+            None => self.adder.add(&mut self.batch, builder),
+        }
+        self.batch.width = width;
+        if self.may_use_threads && self.samples >= MANY_SAMPLES {
+            self.may_use_threads = false;
+            self.start(builder);
+        }
+    }
+
+    fn start(&mut self, builder: &mut ProfileBuilder) {
+        // Without another thread, samples are added here.
+        let Ok(thread) = SampleThread::start() else { return };
+        if let Some(samples) = builder.detach_samples() {
+            thread.begin(samples, std::mem::take(&mut self.adder));
+            self.thread = Some(thread);
+        }
+    }
+}
+
+/// Adds batches of samples to a profile.
+#[derive(Default)]
+struct Adder {
+    /// The ids of the stacks of earlier batches.
+    known: Column<StackId, StackId>,
+    /// The first metric that samples have values for.
+    first: usize,
+}
+
+impl Adder {
+    /// Adds a batch, and empties it.
+    fn add(&mut self, batch: &mut Batch, builder: &mut ProfileBuilder) {
+        builder.declare(batch.metrics);
+        builder.add_stacks(&batch.stacks, &mut self.known);
+        // Without metrics, samples are counted nevertheless.
+        let mut values = batch.values.chunks_exact(batch.width.max(1));
+        for sample in batch.samples.drain(..) {
+            let stack = self.known[StackId::new(sample.stack.0 as usize)];
+            let values = values.next().unwrap_or_default();
+            builder.sample_from(self.first, stack, sample.labels, sample.time, values);
+        }
+        batch.stacks.clear();
+        batch.values.clear();
+    }
+}
+
+/// Appends a stack, even if there is one like it.
+fn append(stacks: &mut Stacks, frames: &[FrameId]) {
+    let Ok(_) = stacks.push_with(|all| {
+        all.extend_from_slice(frames);
+        Ok::<(), Infallible>(())
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile::LoadOptions;
+
+    /// Whatever waits, the profile is the one that adding each sample at once makes.
+    #[test]
+    fn samples_keep_their_order_and_their_stacks() {
+        check(SampleGroup::default(), 5_000);
+    }
+
+    #[test]
+    fn another_thread_adds_many_samples() {
+        // Whatever the number of processors is here.
+        check(SampleGroup { may_use_threads: true, ..SampleGroup::default() }, 3 * MANY_SAMPLES);
+    }
+
+    fn check(mut group: SampleGroup, samples: usize) {
+        let [mut grouped, mut single] = [(); 2].map(|()| ProfileBuilder::new("test", LoadOptions::default()));
+        for number in 0..samples {
+            if [10, 3_000, 50_000].contains(&number) {
+                for builder in [&mut grouped, &mut single] {
+                    builder.metric(&number.to_string(), "count");
+                }
+            }
+            let names = [number % 7, number * number % 1013, number % 3];
+            let names = &names[..=number % 3];
+            let values = vec![number as i64 % 5 - 1; single.meta.metrics.len()];
+            let [frames, same] = [&mut grouped, &mut single].map(|builder| {
+                names.iter().map(|name| builder.named_frame(&name.to_string())).collect::<Vec<FrameId>>()
+            });
+            let stack = group.stack(&frames, &mut grouped);
+            group.sample(stack, LabelSetId::default(), None, &values, &mut grouped);
+            let stack = single.stack(&same);
+            single.sample(stack, LabelSetId::default(), None, &values);
+        }
+        group.write(&mut grouped);
+        let [grouped, single] = [grouped, single].map(|builder| builder.finish().unwrap());
+        assert_eq!(grouped.stacks.all_frames(), single.stacks.all_frames());
+        assert_eq!(grouped.samples.stack, single.samples.stack);
+        assert_eq!(grouped.samples.values, single.samples.values);
+        assert_eq!((grouped.meta.rows, grouped.meta.metrics), (single.meta.rows, single.meta.metrics));
+    }
+}

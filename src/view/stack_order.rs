@@ -118,7 +118,9 @@ impl<'s, S: Sequences> Sorter<'s, S> {
                 if self.have_one_sequence(equal) {
                     self.sort_by_rest(equal);
                 } else {
-                    equal.iter_mut().for_each(|entry| *entry = self.entry(row_of(*entry), next));
+                    for entry in &mut *equal {
+                        *entry = self.entry(row_of(*entry), next);
+                    }
                     equal.sort_unstable();
                     unfinished.push((own, next));
                 }

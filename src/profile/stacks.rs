@@ -174,15 +174,20 @@ impl StackTable {
 }
 
 /// Whether two stacks have the same frames. Most have if their hashes are the same, so frames are compared several at a time.
+/// Zipped iterators would be calls here.
 fn are_same(one: &[FrameId], other: &[FrameId]) -> bool {
-    let ((some, rest), (others, other_rest)) = (one.as_chunks::<8>(), other.as_chunks::<8>());
-    let differ = |one: &[FrameId], other: &[FrameId]| {
-        one.iter().zip(other).fold(0, |differ, (one, other)| differ | (one.index() ^ other.index())) != 0
-    };
-    if one.len() != other.len() || differ(rest, other_rest) {
+    if one.len() != other.len() {
         return false;
     }
-    some.iter().zip(others).all(|(one, other)| !differ(one, other))
+    let ((some, rest), (others, other_rest)) = (one.as_chunks::<8>(), other.as_chunks::<8>());
+    for number in 0..some.len().min(others.len()) {
+        let (one, other) = (&some[number], &others[number]);
+        let differ = (0..8).fold(0, |differ, at| differ | (one[at].index() ^ other[at].index()));
+        if differ != 0 {
+            return false;
+        }
+    }
+    rest == other_rest
 }
 
 /// Frames that are hashed in pairs: hashing them one by one made looking up stacks a quarter slower.

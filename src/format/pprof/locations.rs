@@ -204,8 +204,8 @@ impl Locations {
     /// Adds a location with `length` of the frames, from number `first` on.
     fn add(&mut self, row: &RawLocation, first: usize, length: usize) -> Result<(), ParseError> {
         let only = (length == 1).then(|| self.frames[first]);
-        let [first, end] = [first, first + length].map(u32::try_from);
-        let (Ok(first), Ok(end)) = (first, end) else {
+        // Mapping an array of both is a call here, which took 3 % of the time of reading many small files.
+        let (Ok(first), Ok(end)) = (u32::try_from(first), u32::try_from(first + length)) else {
             return Err(ParseError::at_byte(NAME, row.at, "more than 2^32 frames"));
         };
         if !self.by_id.insert(row.id, Expanded { only, first, end }) {

@@ -206,7 +206,7 @@ pub fn limit(threads: NonZero<usize>) {
 }
 
 /// Does something with so many processors, which is what [`processors`] returns meanwhile.
-fn within<T>(share: usize, work: impl FnOnce() -> T) -> T {
+pub(crate) fn within<T>(share: usize, work: impl FnOnce() -> T) -> T {
     let before = SHARE.replace(share);
     let made = work();
     SHARE.set(before);

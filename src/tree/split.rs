@@ -14,7 +14,8 @@ pub(super) struct PathGroup {
     pub(super) key: KeyId,
     pub(super) depth: usize,
     pub(super) inlined: bool,
-    paths: Range<usize>,
+    /// Where its paths are.
+    pub(super) paths: Range<usize>,
     total: Vec<i64>,
     ended: Vec<i64>,
 }
@@ -60,6 +61,9 @@ const NONE: u32 = u32::MAX;
 /// The fewest paths that are worth a thread: splitting them takes several times as long as starting one.
 const SHARED: usize = 25_000;
 
+/// Groups with at least so many paths are split by several threads.
+pub(super) const LARGE: usize = 2 * SHARED;
+
 impl Split {
     /// Removes the children that `keep` rejects.
     pub(super) fn leave_out(&mut self, keep: impl Fn(&PathGroup) -> bool) {
@@ -91,11 +95,12 @@ impl Child {
     #[inline]
     fn add<P: Paths>(&mut self, paths: &P, path: &PathTail, ends: bool) {
         self.paths += 1;
-        for (series, (total, ended)) in self.total.iter_mut().zip(&mut self.ended).enumerate() {
+        // Zipped iterators would be calls here, for each frame of each stack.
+        for (series, total) in self.total.iter_mut().enumerate() {
             let value = if series == 0 { path.value } else { paths.value(path, series) };
             *total += value;
             if ends {
-                *ended += value;
+                self.ended[series] += value;
             }
         }
     }
@@ -118,11 +123,9 @@ impl PathGroup {
     }
 }
 
-/// Splits groups.
+/// Splits groups of paths, those of a group being adjacent in the order that its methods take.
 pub(super) struct PathSplitter<'p, P> {
     paths: &'p P,
-    /// The paths, with those of a group adjacent.
-    order: Vec<PathTail>,
     /// A copy of the paths of a group before it was split.
     before: Vec<PathTail>,
     /// Scratch space for counting: the child number of each key.
@@ -130,26 +133,25 @@ pub(super) struct PathSplitter<'p, P> {
 }
 
 impl<'p, P: Paths> PathSplitter<'p, P> {
-    /// A splitter of all paths, with this number of distinct keys.
+    /// A splitter of paths with this number of distinct keys.
     pub(super) fn new(paths: &'p P, keys: usize) -> Self {
-        let child_of = Column::filled(NONE, keys);
-        PathSplitter { paths, order: paths.all(), before: Vec::new(), child_of }
+        PathSplitter { paths, before: Vec::new(), child_of: Column::filled(NONE, keys) }
     }
 
     /// The group of all paths.
-    pub(super) fn whole(&self) -> PathGroup {
+    pub(super) fn whole(&self, order: &[PathTail]) -> PathGroup {
         let mut all = Child::new(whole(), 0, self.paths.series());
-        for path in &self.order {
+        for path in order {
             all.add(self.paths, path, path.left == 0);
         }
         all.into_group(NodeId::new(0), 0)
     }
 
     /// Counts the paths of a group, which belongs to `node`, by their next key.
-    pub(super) fn count(&mut self, group: &PathGroup, node: NodeId) -> Split {
-        let PathSplitter { paths, order, child_of, .. } = self;
+    pub(super) fn count(&mut self, order: &[PathTail], group: &PathGroup, node: NodeId) -> Split {
+        let PathSplitter { paths, child_of, .. } = self;
         let order = &order[group.paths.clone()];
-        let mut parts = if order.len() < 2 * SHARED {
+        let mut parts = if order.len() < LARGE {
             vec![count(*paths, order, 0..order.len(), child_of)]
         } else {
             let keys = child_of.len();
@@ -179,8 +181,8 @@ impl<'p, P: Paths> PathSplitter<'p, P> {
 
     /// Moves the paths of each child next to each other, keeping their order within `group`, and returns
     /// the children that were not removed.
-    pub(super) fn part(&mut self, group: &PathGroup, split: Split) -> Vec<PathGroup> {
-        let PathSplitter { paths, order, before, .. } = self;
+    pub(super) fn part(&mut self, order: &mut [PathTail], group: &PathGroup, split: Split) -> Vec<PathGroup> {
+        let PathSplitter { paths, before, .. } = self;
         let Split { mut children, is_left_out, parts } = split;
         let go_up = paths.go_up();
         let order = &mut order[group.paths.clone()];
@@ -264,6 +266,7 @@ fn count<P: Paths>(
 mod tests {
     use std::collections::HashMap;
 
+    use crate::parallel::within;
     use crate::profile::{Id, LabelSetId, LoadOptions, ProfileBuilder};
     use crate::tree::{By, KeyId, Shape, Subject, call_tree};
 
@@ -299,7 +302,9 @@ mod tests {
         let order =
             |a: crate::tree::TreeNode<'_>, b: crate::tree::TreeNode<'_>| a.key.index().cmp(&b.key.index());
         let shape = Shape { keep: &|node| node.total[0] > 2, order: &order, max_depth: 4 };
-        let tree = call_tree(&subject, &shape);
+        let [tree, other] = [1, 5].map(|processors| within(processors, || call_tree(&subject, &shape)));
+        assert_eq!((&tree.parent, &tree.key, &tree.cut), (&other.parent, &other.key, &other.cut));
+        assert_eq!((&tree.total, &tree.self_value), (&other.total, &other.self_value));
         sums.retain(|keys, sum| keys.is_empty() || (sum[0] > 2 && keys.len() <= 4));
         assert_eq!(tree.len(), sums.len());
         let mut paths: Vec<Vec<KeyId>> = Vec::new();

@@ -1,6 +1,6 @@
 //! The view of `flame`: the call tree as it is drawn.
 
-use std::cell::Cell;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use hashbrown::HashMap;
 
@@ -146,9 +146,11 @@ impl FlameBuilder<'_> {
     fn grow(&mut self, widths: &FlameSubject<'_>, direction: Direction) -> Vec<FlameNode> {
         let FlameSubject { subject, width } = widths;
         // A node that only the old side has is removed, not too narrow.
-        let gone = Cell::new(0);
+        let gone = AtomicU64::new(0);
         let keep = |node: TreeNode<'_>| {
-            gone.set(gone.get() + u64::from(node.total[*width] == 0));
+            if node.total[*width] == 0 {
+                gone.fetch_add(1, Ordering::Relaxed);
+            }
             node.total[*width].unsigned_abs() >= self.smallest
         };
         let shape = Shape {
@@ -186,7 +188,7 @@ impl FlameBuilder<'_> {
             }
         };
         let nodes = tree.parent.ids().map(node).collect();
-        self.dropped += tree.cut.iter().map(|&cut| u64::from(cut)).sum::<u64>() - gone.get();
+        self.dropped += tree.cut.iter().map(|&cut| u64::from(cut)).sum::<u64>() - gone.into_inner();
         if tree.depths().iter().any(|&depth| depth as usize == MAX_DEPTH) {
             self.deepest = Some(MAX_DEPTH as u32);
         }

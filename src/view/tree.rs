@@ -1,6 +1,6 @@
 //! `tree`: the call tree, top-down and bottom-up.
 
-use std::cell::Cell;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::profile::{Budget, Column, Id, Profile, TooLarge};
 use crate::report::{Direction, HiddenBy, Name, Pair, Tree, TreeRow};
@@ -53,13 +53,15 @@ pub fn tree(profile: &Profile, options: &TreeOptions) -> Tree {
     approximate(&mut header, profile);
     let min_totals = MinTotals::of_shown(&header, options.min_share);
     let row_values = RowValues::new(&header);
-    let is_below_share = Cell::new(false);
+    let is_below_share = AtomicBool::new(false);
     let tree = call_tree(
         &subject,
         &Shape {
             keep: &|node| {
                 let keeps = min_totals.keep(node.total.iter().copied());
-                is_below_share.set(is_below_share.get() || !keeps);
+                if !keeps {
+                    is_below_share.store(true, Ordering::Relaxed);
+                }
                 keeps
             },
             order: &|a, b| {
@@ -109,7 +111,7 @@ pub fn tree(profile: &Profile, options: &TreeOptions) -> Tree {
     let too_deep = |node: NodeId| options.depth.is_some_and(|most| depths[node] as usize >= most);
     let hidden_by = HiddenBy {
         limit: shown.ids().skip(1).any(|node| !shown[node]),
-        min_share: is_below_share.get(),
+        min_share: is_below_share.into_inner(),
         depth: tree.cut.enumerate().any(|(node, &cut)| cut > 0 && too_deep(node)),
     };
     let (cut, min_share) = (u64::from(cut_at_root), options.min_share);

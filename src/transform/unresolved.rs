@@ -1,8 +1,11 @@
 //! Measuring how much of a profile is unnamed code.
 
+use std::ops::Range;
+
 use hashbrown::HashMap;
 
-use crate::profile::{Column, Frame, FrameId, Profile, StackId, StringId};
+use crate::parallel;
+use crate::profile::{Column, Frame, FrameId, Id, Profile, StackId, StringId};
 
 /// The cost of unnamed code.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -70,10 +73,37 @@ fn add<'p>(
     let file = |(&unnamed, frame): (&bool, &Frame)| unnamed.then(|| symbols.mappings[frame.mapping].file);
     let file_of: Column<FrameId, Option<StringId>> =
         unnamed.iter().zip(symbols.frames.iter()).map(file).collect();
-    let mut sums: HashMap<StringId, (i64, i64)> = HashMap::new();
+    let weights = weights(profile, metric);
+    let parts = parallel::ranges(weights.len(), 20_000, |stacks| sums(profile, stacks, &weights, &file_of));
+    for Sums { self_value, total, of_file } in parts {
+        sum.self_value = sum.self_value.saturating_add(self_value);
+        sum.total = sum.total.saturating_add(total);
+        for (file, (self_value, total)) in of_file {
+            let binary = binaries.entry(symbols.strings.get(file)).or_default();
+            binary.0 = binary.0.saturating_add(self_value);
+            binary.1 = binary.1.saturating_add(total);
+        }
+    }
+}
+
+/// The cost of unnamed code on some stacks: self and total, of all and of each binary.
+#[derive(Default)]
+struct Sums {
+    self_value: i64,
+    total: i64,
+    of_file: HashMap<StringId, (i64, i64)>,
+}
+
+fn sums(
+    profile: &Profile,
+    stacks: Range<usize>,
+    weights: &Column<StackId, i64>,
+    file_of: &Column<FrameId, Option<StringId>>,
+) -> Sums {
+    let mut sums = Sums::default();
     let mut met: Vec<StringId> = Vec::new();
-    for (stack, &weight) in weights(profile, metric).enumerate().filter(|(_, weight)| **weight > 0) {
-        let frames = profile.stacks.frames(stack);
+    for stack in stacks.map(StackId::new).filter(|&stack| weights[stack] > 0) {
+        let (weight, frames) = (weights[stack], profile.stacks.frames(stack));
         met.clear();
         for file in frames.iter().filter_map(|&frame| file_of[frame]) {
             // A stack passes through few binaries, mostly through one after the other.
@@ -84,22 +114,18 @@ fn add<'p>(
         if met.is_empty() {
             continue;
         }
-        sum.total = sum.total.saturating_add(weight);
+        sums.total = sums.total.saturating_add(weight);
         for &file in &met {
-            let (_, total) = sums.entry(file).or_default();
+            let (_, total) = sums.of_file.entry(file).or_default();
             *total = total.saturating_add(weight);
         }
         if let Some(file) = frames.last().and_then(|&leaf| file_of[leaf]) {
-            sum.self_value = sum.self_value.saturating_add(weight);
-            let (self_value, _) = sums.entry(file).or_default();
+            sums.self_value = sums.self_value.saturating_add(weight);
+            let (self_value, _) = sums.of_file.entry(file).or_default();
             *self_value = self_value.saturating_add(weight);
         }
     }
-    for (file, (self_value, total)) in sums {
-        let binary = binaries.entry(symbols.strings.get(file)).or_default();
-        binary.0 = binary.0.saturating_add(self_value);
-        binary.1 = binary.1.saturating_add(total);
-    }
+    sums
 }
 
 #[cfg(test)]

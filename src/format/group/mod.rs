@@ -1,16 +1,14 @@
 //! Stacks that are looked up together, which takes less time than one by one, and the samples that wait for them.
 
+mod batch;
 mod thread;
 
-use std::convert::Infallible;
+pub(super) use batch::GroupedStack;
 
+use crate::format::group::batch::{Adder, Batch, Waiting, append};
 use crate::format::group::thread::SampleThread;
 use crate::parallel;
 use crate::profile::{AT_ONCE, Column, FrameId, Id, LabelSetId, ProfileBuilder, StackId, Stacks};
-
-/// A stack whose id is not known until its group has been looked up: its number among all that were added.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct GroupedStack(u32);
 
 /// A group with more frames is looked up at once: a few bytes of some formats may repeat a stack of any depth.
 const MOST_FRAMES: usize = 1 << 16;
@@ -63,25 +61,6 @@ pub(super) struct SampleGroup {
     thread: Option<SampleThread>,
 }
 
-/// Stacks and samples that wait.
-#[derive(Default)]
-struct Batch {
-    stacks: Stacks,
-    samples: Vec<Waiting>,
-    /// The values of all samples, as many for each, for the metrics from a certain number on.
-    values: Vec<i64>,
-    width: usize,
-    /// How many metrics the profile has by now.
-    metrics: usize,
-}
-
-/// A sample that has not been added yet.
-struct Waiting {
-    stack: GroupedStack,
-    labels: LabelSetId,
-    time: Option<i64>,
-}
-
 /// As many samples of stacks that were looked up wait at most.
 const MOST_SAMPLES: usize = 8 * AT_ONCE;
 
@@ -94,7 +73,7 @@ const MANY_SAMPLES: usize = 20_000;
 impl SampleGroup {
     /// Samples with values for the metrics from number `first` on.
     pub(super) fn from_metric(first: usize) -> SampleGroup {
-        SampleGroup { adder: Adder { first, ..Adder::default() }, ..SampleGroup::default() }
+        SampleGroup { adder: Adder::from_metric(first), ..SampleGroup::default() }
     }
 
     /// Samples that another thread adds if there are many. Until [`SampleGroup::write`], metrics must not be rescaled.
@@ -175,40 +154,6 @@ impl SampleGroup {
             self.thread = Some(thread);
         }
     }
-}
-
-/// Adds batches of samples to a profile.
-#[derive(Default)]
-struct Adder {
-    /// The ids of the stacks of earlier batches.
-    known: Column<StackId, StackId>,
-    /// The first metric that samples have values for.
-    first: usize,
-}
-
-impl Adder {
-    /// Adds a batch, and empties it.
-    fn add(&mut self, batch: &mut Batch, builder: &mut ProfileBuilder) {
-        builder.declare(batch.metrics);
-        builder.add_stacks(&batch.stacks, &mut self.known);
-        // Without metrics, samples are counted nevertheless.
-        let mut values = batch.values.chunks_exact(batch.width.max(1));
-        for sample in batch.samples.drain(..) {
-            let stack = self.known[StackId::new(sample.stack.0 as usize)];
-            let values = values.next().unwrap_or_default();
-            builder.sample_from(self.first, stack, sample.labels, sample.time, values);
-        }
-        batch.stacks.clear();
-        batch.values.clear();
-    }
-}
-
-/// Appends a stack, even if there is one like it.
-fn append(stacks: &mut Stacks, frames: &[FrameId]) {
-    let Ok(_) = stacks.push_with(|all| {
-        all.extend_from_slice(frames);
-        Ok::<(), Infallible>(())
-    });
 }
 
 #[cfg(test)]

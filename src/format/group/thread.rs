@@ -5,7 +5,7 @@ use std::panic::resume_unwind;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread::{self, JoinHandle};
 
-use crate::format::group::{Adder, Batch};
+use crate::format::group::batch::{Adder, Batch};
 use crate::profile::ProfileBuilder;
 
 /// The number of batches that may wait for the thread.

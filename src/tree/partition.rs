@@ -6,7 +6,6 @@
 //! work list instead of recursion, long paths cannot overflow the program's own stack.
 
 use std::cmp::Ordering;
-
 use std::ops::Range;
 
 use crate::parallel::{self, checkpoint};
@@ -55,7 +54,7 @@ pub(super) fn partition<P: Paths>(paths: &P, keys: usize, shape: &Shape<'_>) -> 
     top.grow_until(&mut splitter, &mut order, whole, shape, |top, group| {
         let is_small = group.paths.len() < LARGE;
         if is_small {
-            put_off.push(PutOff { before: top.parent.len(), parent: group.parent, group });
+            put_off.push(PutOff { before: top.parent.len(), group });
             None
         } else {
             Some(group)
@@ -69,16 +68,15 @@ pub(super) fn partition<P: Paths>(paths: &P, keys: usize, shape: &Shape<'_>) -> 
 struct PutOff {
     /// How many nodes of the top come before it.
     before: usize,
-    /// Its parent in the top.
-    parent: NodeId,
     group: PathGroup,
 }
 
 /// Some branches, one after the other.
 struct Branches {
+    /// The parent of the first node of each is a node of the top.
     tree: Partition,
-    /// For each, how many nodes of the top come before it, its parent in the top, and its nodes.
-    places: Vec<(usize, NodeId, Range<usize>)>,
+    /// For each, how many nodes of the top come before it, and its nodes.
+    places: Vec<(usize, Range<usize>)>,
 }
 
 /// Builds the branches of groups, in their order.
@@ -99,11 +97,11 @@ fn branches<P: Paths>(
     parallel::each(runs, |run| {
         let mut splitter = PathSplitter::new(paths, keys);
         let mut branches = Branches { tree: Partition::new(paths.series()), places: Vec::new() };
-        for (PutOff { before, parent, mut group }, order) in run {
+        for (PutOff { before, mut group }, order) in run {
             let first = branches.tree.parent.len();
             group.paths = 0..order.len();
             branches.tree.grow(&mut splitter, order, group, shape);
-            branches.places.push((before, parent, first..branches.tree.parent.len()));
+            branches.places.push((before, first..branches.tree.parent.len()));
         }
         branches
     })
@@ -186,17 +184,13 @@ impl Partition {
             }
         };
         for Branches { tree, places: of_branches } in all {
-            for (before, parent, nodes) in of_branches {
+            for (before, nodes) in of_branches {
                 add_top(&mut whole, &mut places, *before);
                 let first = whole.parent.len();
                 for node in nodes.clone() {
                     let own = tree.parent[NodeId::new(node)].index();
                     let is_first = node == nodes.start;
-                    let parent = if is_first {
-                        places[parent.index()]
-                    } else {
-                        NodeId::new(first + own - nodes.start)
-                    };
+                    let parent = if is_first { places[own] } else { NodeId::new(first + own - nodes.start) };
                     whole.copy(tree, node, parent);
                 }
             }

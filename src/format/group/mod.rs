@@ -13,6 +13,17 @@ use crate::profile::{AT_ONCE, Column, FrameId, Id, LabelSetId, ProfileBuilder, S
 /// A group with more frames is looked up at once: a few bytes of some formats may repeat a stack of any depth.
 const MOST_FRAMES: usize = 1 << 16;
 
+/// Whether this is the last stack.
+fn ends_with(stacks: &Stacks, frames: &[FrameId]) -> bool {
+    let last = stacks.len().checked_sub(1).map(StackId::new);
+    last.is_some_and(|last| stacks.frames(last) == frames)
+}
+
+/// Whether stacks are looked up before another one is added to them, of which there are at most `most`.
+fn is_full(stacks: &Stacks, frames: &[FrameId], most: usize) -> bool {
+    stacks.len() >= most || stacks.all_frames().len() + frames.len() > MOST_FRAMES
+}
+
 /// Stacks that are looked up in groups, in their order.
 #[derive(Default)]
 pub(super) struct StackGroups {
@@ -25,10 +36,8 @@ pub(super) struct StackGroups {
 impl StackGroups {
     /// Adds a stack, root first, even if it was added before.
     pub(super) fn add(&mut self, frames: &[FrameId], builder: &mut ProfileBuilder) -> GroupedStack {
-        let last = self.waiting.len().checked_sub(1).map(StackId::new);
-        if last.is_none_or(|last| self.waiting.frames(last) != frames) {
-            let frames_with_it = self.waiting.all_frames().len() + frames.len();
-            if self.waiting.len() >= AT_ONCE || frames_with_it > MOST_FRAMES {
+        if !ends_with(&self.waiting, frames) {
+            if is_full(&self.waiting, frames, AT_ONCE) {
                 self.look_up(builder);
             }
             append(&mut self.waiting, frames);
@@ -84,10 +93,8 @@ impl SampleGroup {
 
     /// Adds a stack, root first, for samples.
     pub(super) fn stack(&mut self, frames: &[FrameId], builder: &mut ProfileBuilder) -> GroupedStack {
-        let stacks = &self.batch.stacks;
-        let last = stacks.len().checked_sub(1).map(StackId::new);
-        if last.is_none_or(|last| stacks.frames(last) != frames) {
-            if stacks.len() >= self.most(AT_ONCE) || stacks.all_frames().len() + frames.len() > MOST_FRAMES {
+        if !ends_with(&self.batch.stacks, frames) {
+            if is_full(&self.batch.stacks, frames, self.most(AT_ONCE)) {
                 self.hand_over(builder);
             }
             append(&mut self.batch.stacks, frames);

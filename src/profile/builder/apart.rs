@@ -46,13 +46,15 @@ impl ProfileBuilder {
         self.meta.has_times |= samples.meta.has_times;
         self.misdated += samples.misdated;
         self.too_large = self.too_large.take().or(samples.too_large.take());
+        // What it has reserved for the same tables is released first.
+        drop(samples);
         self.measure();
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::profile::{LabelSetId, LoadOptions, ProfileBuilder, SharedTables, to_notation};
+    use crate::profile::{Budget, LabelSetId, LoadOptions, ProfileBuilder, SharedTables, to_notation};
 
     fn add(builder: &mut ProfileBuilder, frames: &[crate::profile::FrameId], values: &[i64]) {
         let stack = builder.stack(frames);
@@ -82,6 +84,28 @@ mod tests {
         assert_eq!([metrics[0].rows, metrics[1].rows, metrics[2].rows], [4, 2, 0]);
         assert!(metrics[2].too_large && profile.meta.has_times);
         assert_eq!(profile.meta.rows, 4);
+    }
+
+    #[test]
+    fn memory_counts_once_when_samples_come_back() {
+        let build = |budget: Budget| {
+            let options = LoadOptions { budget, ..LoadOptions::default() };
+            let mut builder = ProfileBuilder::new("test", options);
+            builder.metric("samples", "count");
+            let frames: Vec<_> = (0..100).map(|number| builder.named_frame(&number.to_string())).collect();
+            let mut samples = builder.detach_samples().unwrap();
+            for number in 0..50_000 {
+                let path = [number % 100, number / 100 % 100, number / 10_000].map(|at| frames[at]);
+                add(&mut samples, &path.repeat(20), &[1]);
+            }
+            builder.attach_samples(samples);
+            builder
+        };
+        let builder = build(Budget::UNLIMITED);
+        let size = builder.tables.growth() + builder.rows.size();
+        let limit = Budget::of(size as u64 * 3 / 2);
+        build(limit.clone()).finish().unwrap();
+        assert!(!limit.is_exceeded());
     }
 
     #[test]

@@ -420,8 +420,11 @@ pub(super) struct Entry<'r, R> {
     /// Whether people see it.
     is_shown: bool,
     group: Group,
-    cell: Box<dyn Fn(&R) -> Cell<'r> + 'r>,
+    cell: CellOf<'r, R>,
 }
+
+/// What makes the cell of a row.
+type CellOf<'r, R> = Box<dyn Fn(&R) -> Cell<'r> + 'r>;
 
 impl<R> Entry<'_, R> {
     /// Shows the column to people under this title.
@@ -472,8 +475,12 @@ impl<'r, R: 'r> Columns<'r, R> {
         kind: Kind,
         cell: impl Fn(&R) -> C + 'r,
     ) -> &mut Entry<'r, R> {
-        let column = Column { key: key.into(), title: "".into(), kind, rank: Rank::default(), asked: false };
-        let cell = Box::new(move |row: &R| cell(row).into());
+        self.push(key.into(), kind, Box::new(move |row: &R| cell(row).into()))
+    }
+
+    /// The part of [`Columns::add`] that is the same for all columns, which are hundreds, so that it is compiled once.
+    fn push(&mut self, key: Cow<'static, str>, kind: Kind, cell: CellOf<'r, R>) -> &mut Entry<'r, R> {
+        let column = Column { key, title: "".into(), kind, rank: Rank::default(), asked: false };
         self.entries.push(Entry { column, is_shown: false, group: Group::default(), cell });
         let last = self.entries.len() - 1;
         &mut self.entries[last]

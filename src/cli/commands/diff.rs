@@ -378,7 +378,7 @@ impl DiffCommand {
             Report::BySide(all) => all.rows.len(),
             _ => return Ok(report),
         };
-        let fitted = fitted(&output.style, lines, rows, FEWEST_ROWS, |rows| {
+        let fitted = fitted(&output.style, lines, rows, FEWEST_ROWS, &mut |rows| {
             match &mut report {
                 Report::Diff(diff) => limit_rows(diff, rows),
                 Report::BySide(all) => limit_by_side(all, rows),

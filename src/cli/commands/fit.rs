@@ -19,7 +19,7 @@ pub(crate) fn fitted(
     lines: usize,
     mut rows: usize,
     fewest: usize,
-    mut make: impl FnMut(usize) -> Result<Attempt>,
+    make: &mut dyn FnMut(usize) -> Result<Attempt>,
 ) -> Result<Attempt> {
     loop {
         let attempt = make(rows)?;

@@ -180,7 +180,7 @@ impl FlameCommand {
             };
             Ok(flame(profile, &options).into())
         };
-        let (report, compared) = show.report_and_compare(shows_verdicts, comparison, view)?;
+        let (report, compared) = show.report_and_compare(shows_verdicts, comparison, &view)?;
         let mut clock = Clock::new(self.stacks.input.verbose);
         output.target.write(|out| self.draw(plan, report, compared, out))?;
         clock.step("draw");

@@ -87,7 +87,7 @@ impl ReportCommand {
         // What would be has no causes.
         let is_compared = self.stacks.base.is_given() && self.stacks.what_if.what_if.is_empty();
         let (mut report, compared) =
-            show.report_and_compare(is_compared, comparison, |profile, scope, _| {
+            show.report_and_compare(is_compared, comparison, &|profile, scope, _| {
                 one_metric(&scope, "report")?;
                 Ok(findings(profile, &scope).into())
             })?;

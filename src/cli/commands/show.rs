@@ -44,6 +44,9 @@ pub(crate) struct Show<'a> {
     pub(crate) keep: Option<&'a Keep>,
 }
 
+/// What makes the report of a profile, with at most so many rows.
+type ViewOf<'v> = &'v dyn Fn(&Profile, Scope, Option<usize>) -> Result<Report>;
+
 impl<'a> Show<'a> {
     /// A view of whole stacks without a limit on rows.
     pub(crate) fn new(view: &'a ViewArgs, output: &'a Output, requirement: Requirement) -> Self {
@@ -67,7 +70,7 @@ impl<'a> Show<'a> {
         self,
         view: impl Fn(&Profile, Scope, Option<usize>) -> Result<Report>,
     ) -> Result<Report> {
-        Ok(self.report_and_compare::<()>(false, |_, _| None, view)?.0)
+        Ok(self.report_and_compare::<()>(false, |_, _| None, &view)?.0)
     }
 
     /// [`Show::report`], and what `compare` makes of the runs of both sides, if there are two and it is asked for.
@@ -75,7 +78,7 @@ impl<'a> Show<'a> {
         self,
         is_asked: bool,
         compare: impl FnOnce(&Self, Sides) -> Option<T>,
-        view: impl Fn(&Profile, Scope, Option<usize>) -> Result<Report>,
+        view: ViewOf,
     ) -> Result<(Report, Option<T>)> {
         let filters = self.filters();
         let mut sides = None;
@@ -114,7 +117,7 @@ impl<'a> Show<'a> {
             Some(lines) => {
                 let Meta { warnings, notes, .. } = &prepared.profile.meta;
                 let lines = lines.saturating_sub(warnings.len() + notes.len() + prepared.notes.len());
-                fitted(style, lines, lines.max(1), 1, |rows| make(Some(rows)))?
+                fitted(style, lines, lines.max(1), 1, &mut |rows| make(Some(rows)))?
             }
             None => make(None)?,
         };

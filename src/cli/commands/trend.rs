@@ -256,7 +256,7 @@ impl TrendCommand {
     /// The report with as many rows as fit the screen, unless the number of rows was given.
     fn fitted(&self, found: Trend, output: &Output) -> Result<Report> {
         let Some(lines) = output.lines.filter(|_| self.limit.is_none()) else { return Ok(found.into()) };
-        let attempt = fitted(&output.style, lines, found.rows.len(), 1, |rows| {
+        let attempt = fitted(&output.style, lines, found.rows.len(), 1, &mut |rows| {
             let mut found = found.clone();
             found.cut(rows, None);
             Ok(Attempt { report: found.into(), notes: Vec::new() })

@@ -41,6 +41,11 @@ impl Target {
     /// Writes the output of `write`. A file gets its name only once it is complete, so that a failure leaves
     /// the old file intact.
     pub(crate) fn write(&self, write: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
+        self.write_boxed(Box::new(write))
+    }
+
+    /// Compiled once for all commands.
+    fn write_boxed(&self, write: Writing) -> Result<()> {
         let at = |place: &dyn Fn() -> String, error: anyhow::Error| {
             if error.is::<io::Error>() { error.context(place()) } else { error }
         };
@@ -75,6 +80,9 @@ impl Target {
         temporary::persist(temporary, &real).with_context(place)
     }
 }
+
+/// What writes the output.
+type Writing<'a> = Box<dyn FnOnce(&mut dyn Write) -> Result<()> + 'a>;
 
 const BUFFER: usize = 256 << 10;
 

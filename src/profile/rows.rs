@@ -1,9 +1,11 @@
 //! Collecting rows of samples: equal rows are merged.
 
 use std::iter;
+use std::ops::Range;
 
 use hashbrown::HashMap;
 
+use crate::parallel;
 use crate::profile::{Id, LabelSetId, Samples, StackId};
 
 /// Samples while they are being collected. Rows with the same stack and the same labels are merged, unless times are
@@ -37,6 +39,12 @@ pub(crate) struct RowTable {
 
 /// The number of metrics whose values are kept together: as many as fill a cache line.
 const IN_BLOCK: usize = 8;
+
+/// Blocks with fewer values are divided into columns on one thread.
+const FEW_VALUES: usize = 100_000;
+
+/// The latest rows of fewer stacks are in the cache anyway.
+const FEW_STACKS: usize = 10_000;
 
 /// The entry in `plain_row` of a stack that has no row yet.
 const NO_ROW: u32 = u32::MAX;
@@ -149,7 +157,7 @@ impl RowTable {
     /// waits for many of them at once; when rows are added, it has to know each before it goes on with the next.
     pub(crate) fn expect(&mut self, stacks: &[StackId]) {
         // Rows with times are only appended.
-        if self.time.is_some() || self.blocks.is_empty() {
+        if self.time.is_some() || self.blocks.is_empty() || self.plain_row.len() < FEW_STACKS {
             return;
         }
         let latest = |stack: &StackId| self.plain_row.get(stack.index()).copied().unwrap_or(NO_ROW);
@@ -284,7 +292,9 @@ impl RowTable {
                 continue;
             }
             let column = |metric: usize| block.iter().skip(metric).step_by(width).copied().collect();
-            values.extend((0..width).map(column));
+            let columns = |metrics: Range<usize>| metrics.map(column).collect::<Vec<Vec<i64>>>();
+            let least = if block.len() < FEW_VALUES { width } else { 1 };
+            values.extend(parallel::ranges(width, least, columns).into_iter().flatten());
         }
         // Tables grow by doubling.
         self.stack.shrink_to_fit();

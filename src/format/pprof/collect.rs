@@ -10,7 +10,7 @@ use hashbrown::DefaultHashBuilder;
 use crate::format::pprof::raw_stacks::{FirstSeen, Lists, LookUp, RawStacks};
 use crate::format::pprof::sniff::NAME;
 use crate::format::{LoadError, ParseError};
-use crate::profile::{Id, Label, LabelSetId, ProfileBuilder, Reservation, StackId};
+use crate::profile::{AT_ONCE, Id, Label, LabelSetId, ProfileBuilder, Reservation, StackId};
 
 /// Parsed samples whose stacks have not been looked up yet.
 pub(super) struct Batch {
@@ -89,6 +89,8 @@ pub(super) struct Collector {
     pub(super) builder: ProfileBuilder,
     pub(super) stacks: RawStacks,
     pub(super) found: LookUp,
+    /// The stacks of the samples that are added next.
+    expected: Vec<StackId>,
     /// The memory used by the stacks.
     reservation: Reservation,
 }
@@ -97,7 +99,7 @@ impl Collector {
     /// A collector into `builder`, with empty `stacks`.
     pub(super) fn new(builder: ProfileBuilder, stacks: RawStacks, found: LookUp) -> Self {
         let reservation = builder.options().budget.reservation();
-        Collector { builder, stacks, found, reservation }
+        Collector { builder, stacks, found, expected: Vec::new(), reservation }
     }
 
     /// Adds the samples of a batch, each with `width` values, and clears it. Fails if there are too many stacks
@@ -109,14 +111,20 @@ impl Collector {
         let too_many = || ParseError::whole(NAME, "more than 2^32 distinct stacks");
         self.stacks.intern_all(&batch.stacks, &mut self.found).ok_or_else(too_many)?;
         let numbers = self.found.numbers.iter().map(|&number| StackId::new(number as usize));
-        let samples = numbers.zip(batch.values.chunks_exact(width));
         if batch.label_counts.is_empty() {
-            for (stack, values) in samples {
-                self.builder.sample(stack, LabelSetId::default(), None, values);
+            self.expected.clear();
+            self.expected.extend(numbers);
+            for (stacks, values) in self.expected.chunks(AT_ONCE).zip(batch.values.chunks(AT_ONCE * width)) {
+                self.builder.expect_samples(stacks);
+                for (&stack, values) in stacks.iter().zip(values.chunks_exact(width)) {
+                    self.builder.sample(stack, LabelSetId::default(), None, values);
+                }
             }
         } else {
             let mut rest = &mut *batch.labels;
-            for ((stack, values), &count) in samples.zip(&batch.label_counts) {
+            for ((stack, values), &count) in
+                numbers.zip(batch.values.chunks_exact(width)).zip(&batch.label_counts)
+            {
                 let (own, others) = rest.split_at_mut(count as usize);
                 rest = others;
                 // So many numbers are no sizes: a service may number its requests.

@@ -1,12 +1,14 @@
 //! Converts lists of location ids to stacks of frames.
 
+use std::ops::Range;
+
 use crate::format::ParseError;
 use crate::format::pprof::locations::Locations;
 use crate::format::pprof::raw_stacks::{FirstSeen, RawStacks};
 use crate::format::pprof::sniff::NAME;
 use crate::format::wire::Wire;
 use crate::parallel;
-use crate::profile::{Budget, FrameId, Stacks};
+use crate::profile::{Budget, FrameId, Id, Stacks, TooLarge};
 
 /// The maximum depth of a stack, which takes 256 MiB.
 const MAX_DEPTH: usize = 1 << 26;
@@ -20,28 +22,25 @@ pub(super) fn expand_all(
     locations: &Locations,
     budget: &Budget,
 ) -> Result<Stacks, ParseError> {
-    let parts = parallel::ranges(stacks.len(), 20_000, |numbers| {
-        let (mut reservation, mut reserved) = (budget.reservation(), 0);
-        let mut expander = Expander::new(stacks, locations);
-        // Every id has at least a byte, and most become one frame.
-        let mut part = Stacks::with_capacity(numbers.len(), stacks.bytes_of(numbers.clone()));
-        for number in numbers {
-            part.push_with(|frames| expander.expand(number, frames))?;
-            // Five bytes of a stack may refer to a location with a thousand frames.
-            let size = size_of_val(part.all_frames());
-            if size - reserved > 1 << 20 {
-                reservation.set(size as u64).map_err(|error| ParseError::whole(NAME, error.to_string()))?;
-                reserved = size;
-            }
-        }
-        Ok(part)
-    });
-    let mut parts = parts.into_iter();
-    let mut all = parts.next().unwrap_or_else(|| Ok(Stacks::new()))?;
-    for part in parts {
-        all.append(&part?);
+    let failed = |message: String| ParseError::whole(NAME, message);
+    let lengths = |numbers: Range<usize>| -> Result<Vec<u32>, ParseError> {
+        let expander = Expander::new(stacks, locations);
+        numbers.map(|number| Ok(expander.length(number)? as u32)).collect()
+    };
+    let lengths =
+        parallel::ranges(stacks.len(), 20_000, lengths).into_iter().collect::<Result<Vec<_>, _>>()?;
+    let lengths = lengths.concat();
+    // Five bytes of a stack may refer to a location with a thousand frames.
+    let frames: u64 = lengths.iter().map(|&length| u64::from(length)).sum();
+    if u32::try_from(frames).is_err() {
+        return Err(failed(TooLarge::Ids.to_string()));
     }
-    Ok(all)
+    let mut reservation = budget.reservation();
+    reservation.set(frames * size_of::<FrameId>() as u64).map_err(|error| failed(error.to_string()))?;
+    let expander = Expander::new(stacks, locations);
+    Stacks::of_lengths(lengths, |stack, frames| {
+        expander.write(stack.index(), frames).ok_or_else(|| expander.error(stack.index()))
+    })
 }
 
 /// Converts stacks one by one.
@@ -97,6 +96,50 @@ impl<'a> Expander<'a> {
         Some(at)
     }
 
+    /// The number of frames of a stack. Fails if it is malformed or too deep, but a missing location may count as a frame.
+    fn length(&self, number: usize) -> Result<usize, ParseError> {
+        let ids = self.stacks.ids(number);
+        let length = if self.locations.longest() <= 1 {
+            // Each id ends with a byte of less than 128.
+            Some(ids.iter().filter(|&&byte| byte < 0x80).count())
+        } else {
+            self.sum_of_lengths(ids)
+        };
+        length.filter(|&length| length <= MAX_DEPTH).ok_or_else(|| self.error(number))
+    }
+
+    fn sum_of_lengths(&self, ids: &[u8]) -> Option<usize> {
+        let (mut length, mut wire) = (0, Wire::new(ids));
+        while !wire.is_at_end() && length <= MAX_DEPTH {
+            length += self.locations.length(wire.varint().ok()?)?;
+        }
+        Some(length)
+    }
+
+    /// Writes the frames of a stack, which are [`Expander::length`] in number. `None` if it is malformed or refers to a
+    /// missing location.
+    fn write(&self, number: usize, frames: &mut [FrameId]) -> Option<()> {
+        let mut places = frames.iter_mut().rev();
+        let mut wire = Wire::new(self.stacks.ids(number));
+        while !wire.is_at_end() {
+            let id = wire.varint().ok()?;
+            if let Some(frame) = self.locations.only_frame(id) {
+                *places.next()? = frame;
+                continue;
+            }
+            for &frame in self.locations.frames(id)? {
+                *places.next()? = frame;
+            }
+        }
+        Some(())
+    }
+
+    /// What is wrong with a stack.
+    fn error(&self, number: usize) -> ParseError {
+        let expanded = self.expand_any(number, &mut Vec::new());
+        expanded.err().unwrap_or_else(|| ParseError::whole(NAME, "a stack cannot be expanded"))
+    }
+
     /// Like [`Expander::expand`], for stacks of any depth. Reports what is wrong with malformed ones.
     fn expand_any(&self, number: usize, frames: &mut Vec<FrameId>) -> Result<(), ParseError> {
         let bad = |what: &str| {
@@ -119,5 +162,92 @@ impl<'a> Expander<'a> {
         }
         frames[start..].reverse();
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use crate::format::Source;
+    use crate::format::pprof::read::read;
+    use crate::format::wire::{push_bytes, push_varint};
+    use crate::profile::{Id, LoadOptions, Profile, StackId};
+
+    /// The number of functions of a location, innermost first; those of location 30 do not fit into a byte.
+    fn lines_of(location: u64) -> u64 {
+        if location == 30 { 300 } else { 1 + location % 3 }
+    }
+
+    /// The locations of a stack, leaf first: all lists of three of thirty locations.
+    fn locations_of(stack: u64) -> [u64; 3] {
+        [stack % 30, stack / 30 % 30, stack / 900].map(|location| location + 1)
+    }
+
+    const STACKS: u64 = 27_000;
+
+    /// A profile of these stacks, and one more with the given ids.
+    fn load(odd: &[u64]) -> Result<Profile, String> {
+        let list = |ids: &[u64]| {
+            let mut bytes = Vec::new();
+            ids.iter().for_each(|&id| push_varint(&mut bytes, id));
+            bytes
+        };
+        let mut bytes = Vec::new();
+        push_bytes(&mut bytes, 1, &[1 << 3, 1, 2 << 3, 1]);
+        for ids in (0..STACKS).map(|stack| list(&locations_of(stack))).chain([list(odd)]) {
+            let mut sample = Vec::new();
+            push_bytes(&mut sample, 1, &ids);
+            push_bytes(&mut sample, 2, &[1]);
+            push_bytes(&mut bytes, 2, &sample);
+        }
+        let mut function = 0;
+        for location in 1..=30 {
+            let mut fields = vec![1 << 3, location as u8];
+            for _ in 0..lines_of(location) {
+                function += 1;
+                let mut line = vec![1 << 3];
+                push_varint(&mut line, function);
+                push_bytes(&mut fields, 4, &line);
+                let mut described = line.clone();
+                described.push(2 << 3);
+                push_varint(&mut described, function);
+                push_bytes(&mut bytes, 5, &described);
+            }
+            push_bytes(&mut bytes, 4, &fields);
+        }
+        push_bytes(&mut bytes, 6, b"");
+        (1..=function).for_each(|number| push_bytes(&mut bytes, 6, number.to_string().as_bytes()));
+        read(&mut Source::from_bytes(bytes), LoadOptions::default()).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn many_stacks_have_the_frames_of_their_locations() {
+        let profile = load(&[1]).unwrap();
+        assert_eq!(profile.stacks.len() as u64, STACKS + 1);
+        let first = |location: u64| 1 + (1..location).map(lines_of).sum::<u64>();
+        let functions = |location: u64| first(location)..first(location) + lines_of(location);
+        for stack in 0..STACKS {
+            let expected: Vec<String> = locations_of(stack)
+                .into_iter()
+                .flat_map(functions)
+                .map(|number| number.to_string())
+                .collect();
+            let frames = profile.stacks.frames(StackId::new(stack as usize)).iter().rev();
+            let names: Vec<&str> = frames.map(|&frame| profile.symbols.frame_name(frame)).collect();
+            assert_eq!(names, expected, "stack {stack}");
+        }
+        let distinct: HashSet<_> = profile.stacks.iter().collect();
+        assert_eq!(distinct.len(), profile.stacks.len());
+    }
+
+    #[test]
+    fn a_stack_of_many_that_refers_to_nothing_is_an_error() {
+        for (odd, error) in
+            [(&[1, 31][..], "location 31"), (&[0], "location 0"), (&[1 << 40], "location 1099511627776")]
+        {
+            let found = load(odd).unwrap_err();
+            assert!(found.contains(error) && found.contains("sample 27001"), "{found}");
+        }
     }
 }

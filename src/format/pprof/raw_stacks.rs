@@ -249,13 +249,9 @@ impl RawStacks {
     }
 
     /// The encoded location ids of a stack, leaf first as in pprof.
+    #[inline]
     pub(super) fn ids(&self, number: usize) -> &[u8] {
         &self.bytes[self.range(number)]
-    }
-
-    /// The size in bytes of the location ids of a range of stacks.
-    pub(super) fn bytes_of(&self, numbers: Range<usize>) -> usize {
-        if numbers.is_empty() { 0 } else { self.end[numbers.end - 1] - self.range(numbers.start).start }
     }
 
     #[inline]

@@ -190,7 +190,9 @@ mod tests {
     fn load(odd: &[u64]) -> Result<Profile, String> {
         let list = |ids: &[u64]| {
             let mut bytes = Vec::new();
-            ids.iter().for_each(|&id| push_varint(&mut bytes, id));
+            for &id in ids {
+                push_varint(&mut bytes, id);
+            }
             bytes
         };
         let mut bytes = Vec::new();

@@ -47,7 +47,6 @@ ids! {
     /// A row of the function table.
     FunctionId;
     /// A row of the frame table.
-    #[derive(zerocopy::FromBytes)]
     FrameId;
     /// A row of the mapping table; row 0 stands for "no mapping known".
     MappingId;

@@ -3,9 +3,6 @@
 use std::hash::{Hash, Hasher};
 use std::ops::Range;
 
-use zerocopy::FromZeros;
-
-use crate::parallel;
 use crate::profile::{Column, FrameId, HashIndex, Id, StackId};
 
 /// Distinct stacks, root first, as one ragged table.
@@ -69,38 +66,13 @@ impl Stacks {
         Some(self.end.push(end))
     }
 
-    /// Stacks with so many frames each, which `write` fills in, on all processors. The memory comes from the system as zeros, and each
-    /// page is first touched by the processor that fills it. With a million stacks, copying those of one processor behind those of
-    /// another took a tenth of the time of `prof top`.
-    pub(crate) fn of_lengths<E: Send>(
-        mut lengths: Vec<u32>,
-        write: impl Fn(StackId, &mut [FrameId]) -> Result<(), E> + Sync,
-    ) -> Result<Stacks, E> {
-        let mut all = 0_u32;
-        for length in &mut lengths {
-            all = all.wrapping_add(*length);
-            *length = all;
+    /// Appends the stacks of another table.
+    pub(crate) fn append(&mut self, other: &Stacks) {
+        let before = self.frames.len() as u32;
+        self.frames.extend_from_slice(&other.frames);
+        for &end in &other.end {
+            self.end.push(before.wrapping_add(end));
         }
-        let end = lengths;
-        let mut frames =
-            FrameId::new_vec_zeroed(all as usize).unwrap_or_else(|_| vec![FrameId::default(); all as usize]);
-        let (mut parts, mut rest, mut start) = (Vec::new(), &mut frames[..], 0);
-        for numbers in parallel::parts(end.len(), PART) {
-            let until = numbers.end.checked_sub(1).map_or(0, |last| end[last]);
-            let (own, others) = rest.split_at_mut((until - start) as usize);
-            parts.push((numbers, start, own));
-            (rest, start) = (others, until);
-        }
-        let fill = |(numbers, mut start, mut rest): (Range<usize>, u32, &mut [FrameId])| {
-            for number in numbers {
-                let (own, others) = rest.split_at_mut((end[number] - start) as usize);
-                write(StackId::new(number), own)?;
-                (rest, start) = (others, end[number]);
-            }
-            Ok(())
-        };
-        parallel::each(parts, fill).into_iter().collect::<Result<(), E>>()?;
-        Ok(Stacks { end: end.into_iter().collect(), frames })
     }
 
     /// Appends the stack that `write` adds to the given vector, without checking whether the table already has it. With
@@ -135,9 +107,6 @@ impl Stacks {
         if stack.index() == 0 { 0 } else { self.end[StackId::new(stack.index() - 1)] as usize }
     }
 }
-
-/// At least so many stacks are worth another thread.
-const PART: usize = 20_000;
 
 /// Stacks while they are being collected: equal stacks get equal ids.
 #[derive(Clone, Debug, Default)]
@@ -271,23 +240,5 @@ mod tests {
         }
         assert_eq!(ids.as_slice(), expected);
         assert_eq!(together.stacks.all_frames(), one_by_one.stacks.all_frames());
-    }
-
-    #[test]
-    fn stacks_of_given_lengths_are_filled_in() {
-        for count in [0, 1, 3 * PART as u32] {
-            let lengths: Vec<u32> = (0..count).map(|number| number % 5).collect();
-            let stacks = Stacks::of_lengths(lengths, |stack, frames| {
-                frames.fill(FrameId::new(stack.index()));
-                if frames.len() == stack.index() % 5 { Ok(()) } else { Err(stack) }
-            });
-            let stacks = stacks.unwrap();
-            assert_eq!(stacks.len() as u32, count);
-            for (number, frames) in stacks.iter().enumerate() {
-                assert_eq!(frames, vec![FrameId::new(number); number % 5]);
-            }
-        }
-        let failed = |stack: StackId, _: &mut [FrameId]| if stack.index() < 2 { Ok(()) } else { Err(stack) };
-        assert_eq!(Stacks::of_lengths(vec![1; 5], failed).unwrap_err().index(), 2);
     }
 }

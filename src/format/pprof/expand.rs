@@ -1,14 +1,12 @@
 //! Converts lists of location ids to stacks of frames.
 
-use std::ops::Range;
-
 use crate::format::ParseError;
 use crate::format::pprof::locations::Locations;
 use crate::format::pprof::raw_stacks::{FirstSeen, RawStacks};
 use crate::format::pprof::sniff::NAME;
 use crate::format::wire::Wire;
 use crate::parallel;
-use crate::profile::{Budget, FrameId, Id, Stacks, TooLarge};
+use crate::profile::{Budget, FrameId, Stacks};
 
 /// The maximum depth of a stack, which takes 256 MiB.
 const MAX_DEPTH: usize = 1 << 26;
@@ -16,31 +14,60 @@ const MAX_DEPTH: usize = 1 << 26;
 /// The maximum size of the buffer. Stacks that may have more frames than this use the slow path.
 const MAX_BUFFER: usize = 1 << 16;
 
-/// The frames of all stacks, root first.
+/// Fewer stacks are expanded by one thread.
+const FEW: usize = 20_000;
+
+/// A batch ends with this number of stacks or frames: it fits into the L2 cache.
+const STACKS: usize = 2048;
+const FRAMES: usize = 1 << 16;
+
+/// The frames of all stacks, root first. They are expanded in batches, which another thread appends to the table: that thread has to wait
+/// for the system to provide each page of it, which takes as long as expanding.
 pub(super) fn expand_all(
     stacks: &RawStacks,
     locations: &Locations,
     budget: &Budget,
 ) -> Result<Stacks, ParseError> {
-    let failed = |message: String| ParseError::whole(NAME, message);
-    let lengths = |numbers: Range<usize>| -> Result<Vec<u32>, ParseError> {
-        let expander = Expander::new(stacks, locations);
-        numbers.map(|number| Ok(expander.length(number)? as u32)).collect()
-    };
-    let lengths =
-        parallel::ranges(stacks.len(), 20_000, lengths).into_iter().collect::<Result<Vec<_>, _>>()?;
-    let lengths = lengths.concat();
+    // Every id has at least a byte, and most become one frame.
+    let mut all = Stacks::with_capacity(stacks.len(), stacks.bytes());
+    let (mut reservation, mut reserved) = (budget.reservation(), 0);
     // Five bytes of a stack may refer to a location with a thousand frames.
-    let frames: u64 = lengths.iter().map(|&length| u64::from(length)).sum();
-    if u32::try_from(frames).is_err() {
-        return Err(failed(TooLarge::Ids.to_string()));
+    let mut account_for = |all: &Stacks| {
+        let size = size_of_val(all.all_frames());
+        if size - reserved <= 1 << 20 {
+            return Ok(());
+        }
+        reserved = size;
+        reservation.set(size as u64).map_err(|error| ParseError::whole(NAME, error.to_string()))
+    };
+    let mut expander = Expander::new(stacks, locations);
+    if stacks.len() < FEW {
+        for number in 0..stacks.len() {
+            all.push_with(|frames| expander.expand(number, frames))?;
+            account_for(&all)?;
+        }
+        return Ok(all);
     }
-    let mut reservation = budget.reservation();
-    reservation.set(frames * size_of::<FrameId>() as u64).map_err(|error| failed(error.to_string()))?;
-    let expander = Expander::new(stacks, locations);
-    Stacks::of_lengths(lengths, |stack, frames| {
-        expander.write(stack.index(), frames).ok_or_else(|| expander.error(stack.index()))
-    })
+    let expand = |hand_on: &mut dyn FnMut(Stacks) -> bool| {
+        let mut next = 0;
+        while next < stacks.len() {
+            let mut batch = Stacks::with_capacity(STACKS, FRAMES);
+            while next < stacks.len() && batch.len() < STACKS && batch.all_frames().len() < FRAMES {
+                batch.push_with(|frames| expander.expand(next, frames))?;
+                next += 1;
+            }
+            if !hand_on(batch) {
+                break;
+            }
+        }
+        Ok(())
+    };
+    let append = |batch: Stacks| {
+        all.append(&batch);
+        account_for(&all)
+    };
+    parallel::relay(expand, append)?;
+    Ok(all)
 }
 
 /// Converts stacks one by one.
@@ -94,50 +121,6 @@ impl<'a> Expander<'a> {
             }
         }
         Some(at)
-    }
-
-    /// The number of frames of a stack. Fails if it is malformed or too deep, but a missing location may count as a frame.
-    fn length(&self, number: usize) -> Result<usize, ParseError> {
-        let ids = self.stacks.ids(number);
-        let length = if self.locations.longest() <= 1 {
-            // Each id ends with a byte of less than 128.
-            Some(ids.iter().filter(|&&byte| byte < 0x80).count())
-        } else {
-            self.sum_of_lengths(ids)
-        };
-        length.filter(|&length| length <= MAX_DEPTH).ok_or_else(|| self.error(number))
-    }
-
-    fn sum_of_lengths(&self, ids: &[u8]) -> Option<usize> {
-        let (mut length, mut wire) = (0, Wire::new(ids));
-        while !wire.is_at_end() && length <= MAX_DEPTH {
-            length += self.locations.length(wire.varint().ok()?)?;
-        }
-        Some(length)
-    }
-
-    /// Writes the frames of a stack, which are [`Expander::length`] in number. `None` if it is malformed or refers to a
-    /// missing location.
-    fn write(&self, number: usize, frames: &mut [FrameId]) -> Option<()> {
-        let mut places = frames.iter_mut().rev();
-        let mut wire = Wire::new(self.stacks.ids(number));
-        while !wire.is_at_end() {
-            let id = wire.varint().ok()?;
-            if let Some(frame) = self.locations.only_frame(id) {
-                *places.next()? = frame;
-                continue;
-            }
-            for &frame in self.locations.frames(id)? {
-                *places.next()? = frame;
-            }
-        }
-        Some(())
-    }
-
-    /// What is wrong with a stack.
-    fn error(&self, number: usize) -> ParseError {
-        let expanded = self.expand_any(number, &mut Vec::new());
-        expanded.err().unwrap_or_else(|| ParseError::whole(NAME, "a stack cannot be expanded"))
     }
 
     /// Like [`Expander::expand`], for stacks of any depth. Reports what is wrong with malformed ones.

@@ -97,7 +97,7 @@ impl RawLocations {
     ) -> Result<Locations, ParseError> {
         let frames = Vec::with_capacity(self.lines.len());
         let by_id = ById::with_capacity(self.rows.len());
-        let mut locations = Locations { by_id, frames, lengths: vec![0], longest: 0 };
+        let mut locations = Locations { by_id, frames, longest: 0 };
         let mut unknown_mapping = 0;
         let mut start = 0;
         let (mut some, mut lengths) = (Vec::new(), Vec::new());
@@ -187,8 +187,6 @@ pub(super) struct Locations {
     by_id: ById<Expanded>,
     /// Frames of all locations, innermost first.
     frames: Vec<FrameId>,
-    /// The number of frames of the locations 1, 2, 3 …; 0 if there are many. These fit into the L1 cache.
-    lengths: Vec<u8>,
     longest: usize,
 }
 
@@ -213,9 +211,6 @@ impl Locations {
         if !self.by_id.insert(row.id, Expanded { only, first, end }) {
             return Err(duplicate("location", row.id, row.at));
         }
-        if row.id == self.lengths.len() as u64 {
-            self.lengths.push(u8::try_from(length).unwrap_or(0));
-        }
         self.longest = self.longest.max(length);
         Ok(())
     }
@@ -232,21 +227,11 @@ impl Locations {
         self.by_id.consecutive(id)?.only
     }
 
-    /// The number of frames of a location.
-    #[inline]
-    pub(super) fn length(&self, id: u64) -> Option<usize> {
-        match self.lengths.get(id as usize) {
-            Some(&length) if length > 0 => Some(usize::from(length)),
-            _ => self.frames(id).map(<[FrameId]>::len),
-        }
-    }
-
     /// The maximum number of frames of a location.
     pub(super) fn longest(&self) -> usize {
         self.longest
     }
 
-    #[inline]
     fn range(&self, location: &Expanded) -> &[FrameId] {
         &self.frames[location.first as usize..location.end as usize]
     }

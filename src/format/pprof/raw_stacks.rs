@@ -236,6 +236,11 @@ impl RawStacks {
         self.slots.resize(self.slots.len().max(SLOTS), FREE);
     }
 
+    /// The size of the ids of all stacks in bytes.
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes.len()
+    }
+
     /// The approximate memory usage in bytes.
     pub(super) fn size(&self) -> usize {
         self.bytes.capacity()

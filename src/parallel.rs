@@ -1,6 +1,7 @@
 //! Splitting work among threads, and stopping it.
 
 mod stop;
+mod worker;
 
 use std::cell::Cell;
 use std::num::NonZero;
@@ -10,6 +11,7 @@ use std::sync::{OnceLock, mpsc};
 use std::thread;
 
 pub use stop::{Stop, checkpoint};
+pub(crate) use worker::Worker;
 
 use crate::parallel::stop::{stop_of_thread, stoppable};
 

@@ -1,13 +1,11 @@
 //! Stacks that are looked up together, which takes less time than one by one, and the samples that wait for them.
 
 mod batch;
-mod thread;
 
 pub(super) use batch::GroupedStack;
 
 use crate::format::group::batch::{Adder, Batch, Waiting, append};
-use crate::format::group::thread::SampleThread;
-use crate::parallel;
+use crate::parallel::{self, Worker};
 use crate::profile::{AT_ONCE, Column, FrameId, Id, LabelSetId, ProfileBuilder, StackId, Stacks};
 
 /// A group with more frames is looked up at once: a few bytes of some formats may repeat a stack of any depth.
@@ -67,7 +65,7 @@ pub(super) struct SampleGroup {
     stacks: usize,
     samples: usize,
     may_use_threads: bool,
-    thread: Option<SampleThread>,
+    thread: Option<Worker<(ProfileBuilder, Adder), Batch>>,
 }
 
 /// As many samples of stacks that were looked up wait at most.
@@ -75,6 +73,9 @@ const MOST_SAMPLES: usize = 8 * AT_ONCE;
 
 /// Batches for another thread are so many times as large, because passing them on takes time.
 const FOR_THREAD: usize = 4;
+
+/// The number of batches that may wait for the thread.
+const WAITING: usize = 4;
 
 /// From this number of samples on, another thread adds them. With fewer, it would hardly have started when all are read.
 const MANY_SAMPLES: usize = 20_000;
@@ -125,7 +126,7 @@ impl SampleGroup {
     /// Adds the samples that wait to the profile.
     pub(super) fn write(&mut self, builder: &mut ProfileBuilder) {
         self.hand_over(builder);
-        if let Some((samples, adder)) = self.thread.take().and_then(SampleThread::finish) {
+        if let Some((samples, adder)) = self.thread.take().and_then(Worker::finish) {
             builder.attach_samples(samples);
             self.adder = adder;
         }
@@ -155,9 +156,11 @@ impl SampleGroup {
 
     fn start(&mut self, builder: &mut ProfileBuilder) {
         // Without another thread, samples are added here.
-        let Ok(thread) = SampleThread::start() else { return };
+        let add =
+            |(samples, adder): &mut (ProfileBuilder, Adder), batch: &mut Batch| adder.add(batch, samples);
+        let Ok(thread) = Worker::start("samples", WAITING, add) else { return };
         if let Some(samples) = builder.detach_samples() {
-            thread.begin(samples, std::mem::take(&mut self.adder));
+            thread.begin((samples, std::mem::take(&mut self.adder)));
             self.thread = Some(thread);
         }
     }

@@ -1,7 +1,7 @@
 //! Buffers that are used again for the next of many profiles.
 
 use crate::format::pprof::collect::Batch;
-use crate::format::pprof::raw_stacks::{LookUp, RawStacks};
+use crate::format::pprof::raw_stacks::{Lists, LookUp, RawStacks};
 use crate::format::pprof::tables::Tables;
 
 /// What a reader fills and no longer needs once it has made the profile.
@@ -10,6 +10,8 @@ use crate::format::pprof::tables::Tables;
 /// read before lie between its pieces, and fresh pages cost a fifth of the time of reading small files.
 pub(super) struct Buffers {
     pub(super) batch: Batch,
+    /// The stacks of the batch, before they are looked up.
+    pub(super) lists: Lists,
     pub(super) stacks: RawStacks,
     pub(super) found: LookUp,
     pub(super) tables: Tables,
@@ -19,7 +21,8 @@ impl Default for Buffers {
     fn default() -> Self {
         let stacks = RawStacks::new();
         Buffers {
-            batch: Batch::new(stacks.hasher()),
+            batch: Batch::default(),
+            lists: Lists::new(stacks.hasher()),
             stacks,
             found: LookUp::default(),
             tables: Tables::default(),
@@ -37,6 +40,7 @@ impl Buffers {
             return None;
         }
         self.batch.clear();
+        self.lists.clear();
         self.stacks.clear();
         self.tables.clear();
         Some(self)

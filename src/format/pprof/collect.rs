@@ -1,22 +1,16 @@
-//! Collects samples into the tables of a profile, on another thread if possible.
+//! Adds samples to a profile, on another thread if possible.
 
-use std::io;
-use std::panic::resume_unwind;
-use std::sync::mpsc::{Receiver, SyncSender, channel, sync_channel};
-use std::thread::{self, JoinHandle};
+use crate::parallel::Worker;
+use crate::profile::{AT_ONCE, Label, LabelSetId, ProfileBuilder, StackId};
 
-use hashbrown::DefaultHashBuilder;
-
-use crate::format::pprof::raw_stacks::{FirstSeen, Lists, LookUp, RawStacks};
-use crate::format::pprof::sniff::NAME;
-use crate::format::{LoadError, ParseError};
-use crate::profile::{AT_ONCE, Id, Label, LabelSetId, ProfileBuilder, Reservation, StackId};
-
-/// Parsed samples whose stacks have not been looked up yet.
+/// Samples that have not been added to the profile yet.
+#[derive(Default)]
 pub(super) struct Batch {
-    stacks: Lists,
-    /// The values of all samples, concatenated.
+    /// The stack of each sample.
+    pub(super) stacks: Vec<StackId>,
+    /// The values of all samples, concatenated, and how many each has.
     pub(super) values: Vec<i64>,
+    pub(super) width: usize,
     /// The labels of all samples, concatenated, and how many each sample has; both empty if labels are not
     /// loaded.
     pub(super) labels: Vec<Label>,
@@ -25,31 +19,7 @@ pub(super) struct Batch {
     skipped_labels: u64,
 }
 
-/// The maximum number of samples in a batch: enough to make the cost of passing it to another thread
-/// negligible, but few enough to fit into the L2 cache.
-const SAMPLES: usize = 4096;
-
-/// The maximum size of a batch in bytes; only its last sample may exceed it.
-const BYTES: usize = 256 << 10;
-
 impl Batch {
-    /// An empty batch for the [`Collector`] whose stacks have this hasher.
-    pub(super) fn new(hasher: DefaultHashBuilder) -> Self {
-        Batch {
-            stacks: Lists::new(hasher),
-            values: Vec::new(),
-            labels: Vec::new(),
-            label_counts: Vec::new(),
-            skipped_labels: 0,
-        }
-    }
-
-    /// Adds the stack of a sample.
-    #[inline]
-    pub(super) fn push_stack(&mut self, ids: &[u8], seen: FirstSeen) {
-        self.stacks.push(ids, seen);
-    }
-
     /// Ends the labels of a sample, which are those from index `start` on.
     pub(super) fn end_labels(&mut self, start: usize) {
         self.label_counts.push((self.labels.len() - start) as u32);
@@ -58,17 +28,6 @@ impl Batch {
     /// Counts a sample whose labels were skipped.
     pub(super) fn skip_labels(&mut self) {
         self.skipped_labels += 1;
-    }
-
-    /// Whether the batch is large enough to be collected.
-    pub(super) fn is_full(&self) -> bool {
-        self.stacks.len() >= SAMPLES
-            || self.stacks.bytes() + size_of_val(&*self.values) + size_of_val(&*self.labels) > BYTES
-    }
-
-    /// A new empty batch for the same collector.
-    fn empty(&self) -> Self {
-        Batch::new(self.stacks.hasher())
     }
 
     /// Removes all samples, but keeps the memory.
@@ -84,135 +43,78 @@ impl Batch {
 /// The maximum number of distinct sizes of allocations that are kept apart.
 const MOST_SIZES: usize = 1 << 16;
 
-/// Adds batches of samples to a profile.
-pub(super) struct Collector {
-    pub(super) builder: ProfileBuilder,
-    pub(super) stacks: RawStacks,
-    pub(super) found: LookUp,
-    /// The stacks of the samples that are added next.
-    expected: Vec<StackId>,
-    /// The memory used by the stacks.
-    reservation: Reservation,
-}
-
-impl Collector {
-    /// A collector into `builder`, with empty `stacks`.
-    pub(super) fn new(builder: ProfileBuilder, stacks: RawStacks, found: LookUp) -> Self {
-        let reservation = builder.options().budget.reservation();
-        Collector { builder, stacks, found, expected: Vec::new(), reservation }
+/// Adds the samples of a batch to a profile, and clears it.
+fn collect(batch: &mut Batch, builder: &mut ProfileBuilder) {
+    let width = batch.width;
+    while builder.meta.metrics.len() < width {
+        builder.metric("", "");
     }
-
-    /// Adds the samples of a batch, each with `width` values, and clears it. Fails if there are too many stacks
-    /// or they need too much memory.
-    fn add(&mut self, batch: &mut Batch, width: usize) -> Result<(), LoadError> {
-        while self.builder.meta.metrics.len() < width {
-            self.builder.metric("", "");
-        }
-        let too_many = || ParseError::whole(NAME, "more than 2^32 distinct stacks");
-        self.stacks.intern_all(&batch.stacks, &mut self.found).ok_or_else(too_many)?;
-        let numbers = self.found.numbers.iter().map(|&number| StackId::new(number as usize));
-        if batch.label_counts.is_empty() {
-            self.expected.clear();
-            self.expected.extend(numbers);
-            for (stacks, values) in self.expected.chunks(AT_ONCE).zip(batch.values.chunks(AT_ONCE * width)) {
-                self.builder.expect_samples(stacks);
-                for (&stack, values) in stacks.iter().zip(values.chunks_exact(width)) {
-                    self.builder.sample(stack, LabelSetId::default(), None, values);
-                }
-            }
-        } else {
-            let mut rest = &mut *batch.labels;
-            for ((stack, values), &count) in
-                numbers.zip(batch.values.chunks_exact(width)).zip(&batch.label_counts)
-            {
-                let (own, others) = rest.split_at_mut(count as usize);
-                rest = others;
-                // So many numbers are no sizes: a service may number its requests.
-                let is_kept = self.builder.options().labels || self.builder.label_sets() < MOST_SIZES;
-                let labels = if is_kept { self.builder.label_set(own) } else { LabelSetId::default() };
-                self.builder.sample(stack, labels, None, values);
+    if batch.label_counts.is_empty() {
+        for (stacks, values) in batch.stacks.chunks(AT_ONCE).zip(batch.values.chunks(AT_ONCE * width)) {
+            builder.expect_samples(stacks);
+            for (&stack, values) in stacks.iter().zip(values.chunks_exact(width)) {
+                builder.sample(stack, LabelSetId::default(), None, values);
             }
         }
-        self.builder.meta.labelled_rows += batch.skipped_labels;
-        batch.clear();
-        Ok(self.reservation.set(self.stacks.size() as u64)?)
+    } else {
+        let mut rest = &mut *batch.labels;
+        let samples = batch.stacks.iter().zip(batch.values.chunks_exact(width));
+        for ((&stack, values), &count) in samples.zip(&batch.label_counts) {
+            let (own, others) = rest.split_at_mut(count as usize);
+            rest = others;
+            // So many numbers are no sizes: a service may number its requests.
+            let is_kept = builder.options().labels || builder.label_sets() < MOST_SIZES;
+            let labels = if is_kept { builder.label_set(own) } else { LabelSetId::default() };
+            builder.sample(stack, labels, None, values);
+        }
     }
+    builder.meta.labelled_rows += batch.skipped_labels;
+    batch.clear();
 }
 
-/// Where batches are collected. Of the CPU time for a million samples, a fifth is spent on decompression, a sixth
-/// on decoding fields, and a third on looking up stacks and adding up rows. After the first batch, each of these
-/// runs on its own thread.
+/// Where samples are added to the profile. Of the CPU time for a million samples, a fifth is spent on decompression, a third on decoding
+/// fields and looking up stacks, and a fifth on adding up rows. After the first batch, each of these runs on its own thread.
 pub(super) enum Collecting {
     /// On the thread that reads.
-    OnReader(Box<Collector>),
+    OnReader(Box<ProfileBuilder>),
     /// On its own thread.
-    OnThread(CollectorThread),
-}
-
-/// A thread that runs a [`Collector`].
-pub(super) struct CollectorThread {
-    full: SyncSender<Batch>,
-    /// Emptied batches, to be filled again.
-    emptied: Receiver<Batch>,
-    thread: JoinHandle<Result<Box<Collector>, LoadError>>,
+    OnThread(Worker<Box<ProfileBuilder>, Batch>),
 }
 
 /// The number of batches that may wait for the thread.
 const WAITING: usize = 2;
 
 impl Collecting {
-    /// Collects a batch of samples with `width` values each, and clears it. `on_thread` allows later batches to be
-    /// collected on another thread. Fails if [`Collector::add`] failed for this batch or, on a thread, an earlier
-    /// one.
-    pub(super) fn add(self, batch: &mut Batch, width: usize, on_thread: bool) -> Result<Self, LoadError> {
+    /// Adds a batch of samples, and clears it. `on_thread` allows later batches to be added on another thread.
+    pub(super) fn add(&mut self, batch: &mut Batch, on_thread: bool) {
         match self {
-            Collecting::OnReader(mut collector) => {
-                collector.add(batch, width)?;
-                Ok(if on_thread {
-                    Collecting::OnThread(CollectorThread::start(collector, width)?)
-                } else {
-                    Collecting::OnReader(collector)
-                })
-            }
-            Collecting::OnThread(thread) => {
-                let empty = thread.emptied.try_recv().unwrap_or_else(|_| batch.empty());
-                match thread.full.send(std::mem::replace(batch, empty)) {
-                    Ok(()) => Ok(Collecting::OnThread(thread)),
-                    // The thread has failed; joining it returns its error.
-                    Err(_) => thread.finish().map(Collecting::OnReader),
+            Collecting::OnReader(builder) => {
+                collect(batch, builder);
+                if on_thread {
+                    self.start();
                 }
             }
+            Collecting::OnThread(worker) => worker.add(batch),
         }
     }
 
-    /// Waits until all batches are collected. Fails if [`Collector::add`] failed for any of them.
-    pub(super) fn finish(self) -> Result<Collector, LoadError> {
+    /// Without another thread, samples are added on this one.
+    fn start(&mut self) {
+        let work = |builder: &mut Box<ProfileBuilder>, batch: &mut Batch| collect(batch, builder);
+        let Ok(worker) = Worker::start("collect", WAITING, work) else { return };
+        if let Collecting::OnReader(builder) = std::mem::replace(self, Collecting::OnThread(worker))
+            && let Collecting::OnThread(worker) = self
+        {
+            worker.begin(builder);
+        }
+    }
+
+    /// The profile with all samples that were added; `None` if a thread was never given it.
+    pub(super) fn finish(self) -> Option<Box<ProfileBuilder>> {
         match self {
-            Collecting::OnReader(collector) => Ok(*collector),
-            Collecting::OnThread(thread) => Ok(*thread.finish()?),
+            Collecting::OnReader(builder) => Some(builder),
+            Collecting::OnThread(worker) => worker.finish(),
         }
-    }
-}
-
-impl CollectorThread {
-    fn start(mut collector: Box<Collector>, width: usize) -> io::Result<CollectorThread> {
-        let (full, batches) = sync_channel::<Batch>(WAITING);
-        let (empty, emptied) = channel();
-        let collect = move || {
-            for mut batch in batches {
-                collector.add(&mut batch, width)?;
-                // Fails if the reader has failed and no longer needs the batch.
-                let _ = empty.send(batch);
-            }
-            Ok(collector)
-        };
-        let thread = thread::Builder::new().name("collect".into()).spawn(collect)?;
-        Ok(CollectorThread { full, emptied, thread })
-    }
-
-    fn finish(self) -> Result<Box<Collector>, LoadError> {
-        drop(self.full);
-        self.thread.join().unwrap_or_else(|panic| resume_unwind(panic))
     }
 }
 

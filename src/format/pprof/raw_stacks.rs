@@ -6,6 +6,7 @@ use std::ops::Range;
 use hashbrown::DefaultHashBuilder;
 
 use crate::format::wire::{Wire, push_varint};
+use crate::profile::{Id, StackId};
 
 /// The distinct lists of location ids of a profile, kept as their encoded bytes and numbered from 0.
 ///
@@ -86,8 +87,6 @@ pub(super) struct LookUp {
     /// The slot where the search for each list starts.
     slots: Vec<Slot>,
     candidates: Vec<Option<(u32, Range<usize>)>>,
-    /// The number of each list that was looked up.
-    pub(super) numbers: Vec<u32>,
 }
 
 struct List {
@@ -100,10 +99,6 @@ impl Lists {
     /// An empty collection, for [`RawStacks`] with the same hasher.
     pub(super) fn new(hasher: DefaultHashBuilder) -> Self {
         Lists { bytes: Vec::new(), rows: Vec::new(), hasher }
-    }
-
-    pub(super) fn hasher(&self) -> DefaultHashBuilder {
-        self.hasher.clone()
     }
 
     /// Adds a list.
@@ -145,15 +140,18 @@ impl RawStacks {
         self.hasher.clone()
     }
 
-    /// Looks up or adds all lists, and writes their numbers to `found`. `None` if there are more than 2³² distinct
+    /// Looks up or adds all lists, and appends their numbers to `found`. `None` if there are more than 2³² distinct
     /// stacks.
     ///
     /// A large index does not fit into a cache, and each lookup needs three dependent memory accesses. Done one
     /// list at a time, the processor waits for each of them. Done one step at a time for hundreds of lists, it
     /// fetches many at once.
-    pub(super) fn intern_all(&mut self, all: &Lists, found: &mut LookUp) -> Option<()> {
-        let LookUp { slots, candidates, numbers } = found;
-        numbers.clear();
+    pub(super) fn intern_all(
+        &mut self,
+        all: &Lists,
+        LookUp { slots, candidates }: &mut LookUp,
+        found: &mut Vec<StackId>,
+    ) -> Option<()> {
         let mut start = 0;
         for lists in all.rows.chunks(AT_ONCE) {
             slots.clear();
@@ -163,10 +161,11 @@ impl RawStacks {
             for (list, candidate) in lists.iter().zip(&*candidates) {
                 let ids = &all.bytes[start..list.end];
                 start = list.end;
-                numbers.push(match candidate {
+                let number = match candidate {
                     Some((number, range)) if self.bytes[range.clone()] == *ids => *number,
                     _ => self.intern(list.hash, ids, list.seen)?,
-                });
+                };
+                found.push(StackId::new(number as usize));
             }
         }
         Some(())
@@ -286,9 +285,9 @@ mod tests {
         for (sample, ids) in (1..).zip(lists) {
             all.push(ids, FirstSeen { sample, byte: 300 * sample });
         }
-        let mut found = LookUp::default();
-        stacks.intern_all(&all, &mut found).unwrap();
-        found.numbers
+        let mut found = Vec::new();
+        stacks.intern_all(&all, &mut LookUp::default(), &mut found).unwrap();
+        found.iter().map(|stack| stack.index() as u32).collect()
     }
 
     #[test]

@@ -7,10 +7,10 @@
 use prost::Message;
 
 use crate::format::pprof::buffers::Buffers;
-use crate::format::pprof::collect::{Batch, Collecting, Collector};
+use crate::format::pprof::collect::{Batch, Collecting};
 use crate::format::pprof::expand::{Expander, expand_all};
 use crate::format::pprof::messages::{FunctionMessage, LabelMessage, ValueType};
-use crate::format::pprof::raw_stacks::FirstSeen;
+use crate::format::pprof::raw_stacks::{FirstSeen, Lists, LookUp, RawStacks};
 use crate::format::pprof::sniff::NAME;
 use crate::format::pprof::tables::Tables;
 use crate::format::wire::{Field, Value, Wire, WireError, push_varint};
@@ -36,7 +36,7 @@ pub(super) fn read(source: &mut Source, options: LoadOptions) -> Result<Profile,
             }
             // The window is empty or ends inside a field: more may come with the next block.
             Ok(None) | Err(WireError::Truncated) => {
-                reader.reservation.set(reader.tables.size() as u64)?;
+                reader.reservation.set((reader.tables.size() + reader.stacks.size()) as u64)?;
                 if !source.more()? {
                     if source.bytes().is_empty() {
                         break;
@@ -61,9 +61,13 @@ pub(super) fn read(source: &mut Source, options: LoadOptions) -> Result<Profile,
 
 /// Everything read so far.
 struct PprofReader {
-    /// Where samples are collected; `None` only after a failure.
+    /// Where samples are added; `None` once all were.
     collecting: Option<Collecting>,
     batch: Batch,
+    /// The stacks of the batch, before they are looked up.
+    lists: Lists,
+    stacks: RawStacks,
+    found: LookUp,
     may_use_threads: bool,
     wants: Wanted,
     /// Those of the labels with text that are not kept.
@@ -79,7 +83,7 @@ struct PprofReader {
     comments: Vec<i64>,
     /// The location ids of the current sample, if they are not in a single field.
     ids: Vec<u8>,
-    /// The memory used by the tables.
+    /// The memory used by the tables and stacks.
     reservation: Reservation,
 }
 
@@ -105,6 +109,13 @@ impl Wanted {
 /// From this size in bytes on, memory that is only needed for adding stacks is freed before they are expanded.
 const LARGE: usize = 8 << 20;
 
+/// The maximum number of samples in a batch: enough to make the cost of passing it to another thread negligible, but few enough to fit
+/// into the L2 cache.
+const SAMPLES: usize = 4096;
+
+/// The maximum size of a batch in bytes; only its last sample may exceed it.
+const BYTES: usize = 256 << 10;
+
 const DROP_FRAMES: usize = 7;
 const KEEP_FRAMES: usize = 8;
 const TIME: usize = 9;
@@ -115,11 +126,13 @@ const DEFAULT_METRIC: usize = 14;
 impl PprofReader {
     fn new(options: LoadOptions, may_use_threads: bool, buffers: Buffers) -> Self {
         let (wants, reservation) = (Wanted::of(&options), options.budget.reservation());
-        let Buffers { batch, stacks, found, tables } = buffers;
-        let collector = Collector::new(ProfileBuilder::new(NAME, options), stacks, found);
+        let Buffers { batch, lists, stacks, found, tables } = buffers;
         PprofReader {
             batch,
-            collecting: Some(Collecting::OnReader(Box::new(collector))),
+            lists,
+            stacks,
+            found,
+            collecting: Some(Collecting::OnReader(Box::new(ProfileBuilder::new(NAME, options)))),
             may_use_threads,
             wants,
             skipped: None,
@@ -177,7 +190,7 @@ impl PprofReader {
             .map_err(|_| ParseError::at_byte(NAME, at, format!("sample {} is malformed", self.samples)))?;
         self.check_width(self.batch.values.len() - values, at)?;
         let seen = FirstSeen { sample: self.samples, byte: at };
-        self.batch.push_stack(direct.unwrap_or(&self.ids), seen);
+        self.lists.push(direct.unwrap_or(&self.ids), seen);
         let is_kept = self.batch.labels.len() > labels;
         if self.wants != Wanted::None {
             self.batch.end_labels(labels);
@@ -185,16 +198,29 @@ impl PprofReader {
         if has_labels && !is_kept {
             self.batch.skip_labels();
         }
-        if self.batch.is_full() { self.hand_over(self.may_use_threads) } else { Ok(()) }
+        if self.is_full() { self.hand_over(self.may_use_threads) } else { Ok(()) }
     }
 
-    /// Passes the current batch to the collector; `on_thread` allows later batches to be collected on another thread.
+    /// Whether the batch is large enough to be collected.
+    fn is_full(&self) -> bool {
+        let Batch { values, labels, .. } = &self.batch;
+        self.lists.len() >= SAMPLES
+            || self.lists.bytes() + size_of_val(&**values) + size_of_val(&**labels) > BYTES
+    }
+
+    /// Looks up the stacks of the batch, and adds its samples; `on_thread` allows later ones to be added on another thread.
     fn hand_over(&mut self, on_thread: bool) -> Result<(), LoadError> {
-        if let Some(width) = self.width
-            && let Some(collecting) = self.collecting.take()
-        {
-            self.collecting = Some(collecting.add(&mut self.batch, width, on_thread)?);
-        }
+        let PprofReader {
+            collecting: Some(collecting), width: Some(width), stacks, lists, found, batch, ..
+        } = self
+        else {
+            return Ok(());
+        };
+        let too_many = || ParseError::whole(NAME, "more than 2^32 distinct stacks");
+        stacks.intern_all(lists, found, &mut batch.stacks).ok_or_else(too_many)?;
+        lists.clear();
+        batch.width = *width;
+        collecting.add(batch, on_thread);
         Ok(())
     }
 
@@ -254,15 +280,15 @@ impl PprofReader {
     fn finish(mut self, source: &mut Source) -> Result<(Profile, Buffers), LoadError> {
         self.hand_over(false)?;
         self.check_that_it_is_a_profile()?;
-        let Some(collecting) = self.collecting.take() else {
+        let Some(builder) = self.collecting.take().and_then(Collecting::finish) else {
             return Err(ParseError::whole(NAME, "the samples could not be collected").into());
         };
-        let Collector { mut builder, mut stacks, found, .. } = collecting.finish()?;
+        let mut builder = *builder;
         self.tables.end_strings(&mut builder);
         self.name_metrics(&mut builder)?;
         self.describe(&mut builder.meta)?;
         builder.meta.skipped_kinds = self.skipped.as_ref().map(LabelKinds::any);
-        let mut tables = self.tables;
+        let (mut tables, mut stacks) = (self.tables, self.stacks);
         // Frames are dropped from each profile by its own rules.
         if builder.meta.drop_frames.is_empty() {
             tables.share(&mut builder, source)?;
@@ -284,7 +310,7 @@ impl PprofReader {
             builder.finish_provisional(stacks.len(), |_, number, frames| expander.expand(number, frames))?
         };
         let profile = profile.map_err(|error| ParseError::whole(NAME, error.to_string()))?;
-        Ok((profile, Buffers { batch: self.batch, stacks, found, tables }))
+        Ok((profile, Buffers { batch: self.batch, lists: self.lists, stacks, found: self.found, tables }))
     }
 
     /// Other protobuf messages can start like a profile.

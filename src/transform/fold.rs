@@ -2,8 +2,10 @@
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use crate::name::is_artefact;
+use crate::parallel;
 use crate::profile::{Column, FrameId, FunctionId, Profile};
 use crate::transform::Marks;
 use crate::transform::engine::{Change, map_stacks};
@@ -54,16 +56,11 @@ pub fn foldable(profile: &Profile, marks: &Marks, metrics: &[usize]) -> Vec<(Str
     if !marks.any() {
         return Vec::new();
     }
-    let mut sums: BTreeMap<FunctionId, Vec<i64>> = BTreeMap::new();
-    let samples = &profile.samples;
-    for row in 0..samples.len() {
-        let frames = profile.stacks.frames(samples.stack[row]);
-        let Some(&leaf) = frames.last().filter(|_| kept(frames, marks) < frames.len()) else { continue };
-        let function = profile.symbols.frames[leaf].function;
-        let sums = sums.entry(function).or_insert_with(|| vec![0; metrics.len()]);
-        for (sum, &metric) in sums.iter_mut().zip(metrics) {
-            *sum += samples.values[metric][row];
-        }
+    let mut sums = BTreeMap::new();
+    let parts =
+        parallel::ranges(profile.samples.len(), 50_000, |rows| folded_in(profile, marks, metrics, rows));
+    for (function, values) in parts.into_iter().flatten() {
+        add(&mut sums, function, &values);
     }
     let mut found: Vec<(String, Vec<i64>)> = Vec::new();
     for (function, values) in sums {
@@ -77,4 +74,29 @@ pub fn foldable(profile: &Profile, marks: &Marks, metrics: &[usize]) -> Vec<(Str
     found.retain(|(_, values)| values.iter().any(|value| *value != 0));
     found.sort_by_key(|(_, values)| Reverse(values.iter().map(|value| value.unsigned_abs()).max()));
     found
+}
+
+/// What these rows have in leaves that can be folded, by function.
+fn folded_in(
+    profile: &Profile,
+    marks: &Marks,
+    metrics: &[usize],
+    rows: Range<usize>,
+) -> BTreeMap<FunctionId, Vec<i64>> {
+    let (samples, mut sums) = (&profile.samples, BTreeMap::new());
+    let mut values = vec![0; metrics.len()];
+    for row in rows {
+        let frames = profile.stacks.frames(samples.stack[row]);
+        let Some(&leaf) = frames.last().filter(|_| kept(frames, marks) < frames.len()) else { continue };
+        for (value, &metric) in values.iter_mut().zip(metrics) {
+            *value = samples.values[metric][row];
+        }
+        add(&mut sums, profile.symbols.frames[leaf].function, &values);
+    }
+    sums
+}
+
+fn add(sums: &mut BTreeMap<FunctionId, Vec<i64>>, function: FunctionId, values: &[i64]) {
+    let sums = sums.entry(function).or_insert_with(|| vec![0; values.len()]);
+    sums.iter_mut().zip(values).for_each(|(sum, value)| *sum += value);
 }

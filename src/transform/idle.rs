@@ -1,6 +1,7 @@
 //! Finding out how much of a recording was idle.
 
 use crate::kind::{self, Idleness};
+use crate::parallel;
 use crate::pattern::{is_idle_processor, waits};
 use crate::profile::{Column, FrameId, FunctionId, Metric, Profile, Samples, StackId, Stacks};
 use crate::transform::waiting_of;
@@ -41,12 +42,13 @@ pub fn note_idle(profile: &mut Profile, metrics: &[usize]) {
 fn idle_value(profile: &Profile, metric: usize, stacks: &IdleStacks<'_>) -> i64 {
     let Samples { stack, values, .. } = &*profile.samples;
     let waiting = waiting_of(&profile.meta.metrics, metric);
-    let idle_part = |(row, &stack): (usize, &StackId)| match waiting {
-        _ if stacks.contain(stack) => values[metric][row].abs(),
+    let idle_part = |row: usize| match waiting {
+        _ if stacks.contain(stack[row]) => values[metric][row].abs(),
         Some(waiting) => values[waiting][row].abs(),
         None => 0,
     };
-    stack.iter().enumerate().map(idle_part).sum()
+    let sums = parallel::ranges(stack.len(), 50_000, |rows| rows.map(idle_part).sum::<i64>());
+    sums.into_iter().sum()
 }
 
 /// Which stacks are idle in a metric; `None` if that is unknown.

@@ -36,9 +36,12 @@ const REPEATED: &[(&str, &str, usize)] = &[
     ("callgrind-recorded", "callgrind/c.callgrind", usize::MAX),
     ("gmon", "gmon/c.gmon", usize::MAX),
     ("gprof", "gprof/c.gprof.txt", 0),
+    ("memray", "memray/pantry.bin", usize::MAX),
     ("nettrace", "nettrace/searches.nettrace.gz", usize::MAX),
     ("otlp-recorded", "otlp/python-messages.otlp", 0),
+    ("perfetto", "perfetto/worked.pftrace", 0),
     ("rprof", "rprof/plain.out", usize::MAX),
+    ("tachyon", "tachyon/worked.tachyon", usize::MAX),
 ];
 
 /// JSON formats, with a fixture and the lists in it that are repeated.

@@ -37,7 +37,8 @@ impl FilterError {
 
 impl From<PatternError> for FilterError {
     fn from(error: PatternError) -> Self {
-        FilterError { message: error.to_string(), hint: None, source: Some(Box::new(error)) }
+        // The message says all that its source does.
+        FilterError { message: error.to_string(), hint: None, source: None }
     }
 }
 

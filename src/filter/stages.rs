@@ -356,7 +356,11 @@ impl Stages {
     }
 
     fn matched_nothing(&self, what: &str, text: &str) -> FilterError {
-        let message = format!("{what}: nothing matches");
+        let how = match Pattern::parse(text, self.fixed) {
+            Ok((_, Some(_))) => " literally, and it is not a valid regular expression",
+            _ => "",
+        };
+        let message = format!("{what}: nothing matches{how}");
         if self.profile.samples.is_empty() && self.profile.calls.is_none() {
             return FilterError::hinted(message, "the filters applied before it left no samples");
         }
@@ -402,7 +406,11 @@ fn empty_range(why: Option<WhyEmpty>, from: Option<&str>, to: Option<&str>) -> F
     let (from, to) = (from.unwrap_or("0s"), to.unwrap_or("-0s"));
     match why {
         Some(WhyEmpty::Backwards) => {
-            let hint = format!("did you mean --from {to} --to {from}?");
+            let hint = if from == to {
+                "nothing lies between a time and itself; --to is the first time that is left out".to_string()
+            } else {
+                format!("did you mean --from {to} --to {from}?")
+            };
             FilterError::hinted(format!("--from {from} is not before --to {to}"), hint)
         }
         Some(WhyEmpty::TooLate(length)) => {

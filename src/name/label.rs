@@ -44,11 +44,31 @@ impl BlockLabel {
     }
 }
 
-/// Whether a part of a name says something without the parts before it, unlike `func1`, `2` and `{{closure}}`.
+/// Whether a part of a name says something without the parts before it, unlike `func1`, `2`, `{{closure}}`, `part.0` and `0.cold`.
 fn says_something(part: &str) -> bool {
+    if is_of_compiler(part) {
+        return false;
+    }
     let is_numbers = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
     let is_in_brackets = part.starts_with(['(', '<', '{']) && part.ends_with([')', '>', '}']);
     !is_in_brackets && !is_numbers(part.strip_prefix("func").unwrap_or(part))
+}
+
+/// Whether a part of a name is what compilers add to it: `isra.0`, `0.cold`, `constprop.0.cold`.
+fn is_of_compiler(part: &str) -> bool {
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let mut pieces = part.split('.');
+    while let Some(piece) = pieces.next() {
+        let is_added = match piece {
+            "isra" | "part" | "constprop" | "llvm" | "lto_priv" => pieces.next().is_some_and(is_number),
+            "cold" | "localalias" => true,
+            number => is_number(number),
+        };
+        if !is_added {
+            return false;
+        }
+    }
+    true
 }
 
 /// `(*Decoder).Decode` → `Decoder.Decode`: the brackets of a receiver in Go are not needed without the package.
@@ -102,6 +122,9 @@ mod tests {
             ("関数.関数関数", "", 7, "関数関…"),
             ("work", "", 2, ""),
             ("1.1.1.1", "", 4, "1.1…"),
+            ("call_init.part.0", "", 11, "call_init…"),
+            ("ld.so.call_init.part.0", "", 16, "call_init.part.0"),
+            ("do_sys_poll.isra.0.cold", "", 12, "do_sys_poll…"),
         ] {
             let label = BlockLabel { name: name.into(), place: place.into() };
             assert_eq!(label.fit(room), expected, "{name} {room}");

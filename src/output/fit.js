@@ -29,8 +29,9 @@ function wholeParts(name) {
   return parts;
 }
 
-/** Whether a part of a name says something without the parts before it, unlike `func1`, `2` and `{{closure}}`. */
-const saysSomething = (part) => !/^([(<{][^]*[)>}]|(func)?[0-9.]*)$/.test(part);
+/** Whether a part of a name says something without the parts before it, unlike `func1`, `2`, `{{closure}}`, `part.0` and `0.cold`. */
+const saysSomething = (part) =>
+  !/^([(<{][^]*[)>}]|(func)?[0-9.]*|(((isra|part|constprop|llvm|lto_priv)\.)?[0-9]+|cold|localalias)(\.(((isra|part|constprop|llvm|lto_priv)\.)?[0-9]+|cold|localalias))*)$/.test(part);
 
 /** `(*Decoder).Decode` becomes `Decoder.Decode`: the brackets of a receiver in Go are not needed without the package. */
 const withoutReceiver = (part) => part.replace(/^\(\**([^)]*)\)\./, "$1.");

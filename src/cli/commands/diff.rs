@@ -176,8 +176,7 @@ impl DiffCommand {
         let code = exit_code(diff.outcome());
         output.style.exit_code = Some(code);
         self.report_evidence(&mut diff, &output);
-        write(&self.fitted(diff.into(), &output)?, &output, self.input.verbose)?;
-        Ok(Outcome(code))
+        Outcome(code).after(write(&self.fitted(diff.into(), &output)?, &output, self.input.verbose))
     }
 
     /// The inputs of a side, as often as `--runs` says.

@@ -55,7 +55,6 @@ impl LintCommand {
         let is_denied = deny.is_some_and(|deny| worst >= Some(deny));
         let report: Report = prepared.report(found);
         clock.step("view");
-        write(&report, &output, input.verbose)?;
-        Ok(Outcome(if is_denied { FAILED } else { 0 }))
+        Outcome(if is_denied { FAILED } else { 0 }).after(write(&report, &output, input.verbose))
     }
 }

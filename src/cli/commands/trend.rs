@@ -161,11 +161,10 @@ impl TrendCommand {
             } else {
                 output::trend_svg(&found, unit.as_ref(), &mut drawn).map_err(unwritten)?;
             }
-            output.target.write(|out| Ok(out.write_all(&drawn)?))?;
+            Outcome(code).after(output.target.write(|out| Ok(out.write_all(&drawn)?)))
         } else {
-            write(&self.fitted(found, &output)?, &output, self.input.verbose)?;
+            Outcome(code).after(write(&self.fitted(found, &output)?, &output, self.input.verbose))
         }
-        Ok(Outcome(code))
     }
 
     /// Reads the profiles, and prints what there is to say about them.

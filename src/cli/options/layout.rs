@@ -4,6 +4,7 @@ use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
+use clap::builder::RangedU64ValueParser;
 use clap::{Args, ValueEnum, ValueHint};
 
 use crate::cli::options::pictures::{Drawing, has_ending, refuse_picture};
@@ -27,7 +28,7 @@ pub(crate) struct LayoutArgs {
     #[arg(short, long, value_name = "PATH", value_hint = ValueHint::FilePath)]
     pub(crate) output: Option<PathBuf>,
     /// Text width in columns [default: the width of the terminal]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(1..))]
     pub(crate) width: Option<usize>,
     /// When to use colours
     #[arg(long, value_name = "WHEN", default_value = "auto")]

@@ -32,6 +32,14 @@ impl Costs {
         self.object_of.entry(function).or_insert(object);
     }
 
+    /// Whether a function is of this binary, as far as is known.
+    pub(super) fn is_of(&self, function: FunctionId, object: StringId) -> bool {
+        let unknown = StringId::default();
+        self.object_of
+            .get(&function)
+            .is_none_or(|&known| known == object || known == unknown || object == unknown)
+    }
+
     pub(super) fn add_self(&mut self, function: FunctionId, values: &[i64]) {
         add(&mut self.self_values, function, values);
     }

@@ -168,3 +168,25 @@ fn xdebug_ends_a_file_with_its_summary() {
     // Other programs write none.
     assert_eq!(load(&text.replace("xdebug", "pprof")).meta.warnings, Vec::<String>::new());
 }
+
+/// Two binaries may each have functions without a file that have the same name; a callee is of the binary of its caller if none is given.
+#[test]
+fn functions_of_two_binaries_are_two() {
+    let profile = load(
+        "events: Ir\n\nob=/lib/a.so\nfl=???\nfn=read\n0 10\n\nob=/lib/b.so\nfl=???\nfn=read\n0 90\n\n\
+         fn=open\n0 1\ncfn=read\ncalls=1 0\n0 90\ncob=/lib/a.so\ncfn=read\ncalls=2 0\n0 10\n",
+    );
+    assert_eq!(
+        summary(&profile),
+        ["read 10 10 2", "read 90 90 1", "open 1 101 0", "open>read 90 1", "open>read 10 2"]
+    );
+    let calls = profile.calls.as_ref().unwrap();
+    let mapping = |function| {
+        profile.symbols.mapping_file(profile.symbols.frames[calls.frame[function].unwrap()].mapping)
+    };
+    let mappings: Vec<&str> = profile.symbols.functions.ids().map(mapping).collect();
+    assert_eq!(mappings, ["/lib/a.so", "/lib/b.so", "/lib/b.so"]);
+    let files: Vec<&str> =
+        profile.symbols.functions.ids().map(|id| profile.symbols.function_file(id)).collect();
+    assert_eq!(files, ["", "/lib/b.so", ""]);
+}

@@ -3,7 +3,7 @@
 use std::io::{self, BufRead, BufReader, Read};
 use std::sync::atomic::Ordering;
 
-use flate2::bufread::MultiGzDecoder;
+use flate2::bufread::GzDecoder;
 use lz4_flex::frame::FrameDecoder;
 use ruzstd::decoding::StreamingDecoder;
 
@@ -51,7 +51,7 @@ pub(super) fn unwrap_layers(
             return Err(ParseError::whole(layer, format!("compressed more than {MAX_LAYERS} times")).into());
         }
         reader = match layer {
-            "gzip" => Box::new(MultiGzDecoder::new(whole)),
+            "gzip" => Box::new(Frames::<GzDecoder<_>>::of(whole)),
             "zip" => Box::new(ZipReader::new(whole)),
             "lz4" => Box::new(Frames::<FrameDecoder<_>>::of(whole)),
             _ => Box::new(Frames::<StreamingDecoder<_, _>>::of(whole)),
@@ -79,6 +79,19 @@ impl FrameReader for StreamingDecoder<Compressed, ruzstd::decoding::FrameDecoder
 impl FrameReader for FrameDecoder<Compressed> {
     fn start(input: Compressed) -> io::Result<Self> {
         Ok(FrameDecoder::new(input))
+    }
+    fn rest(self) -> Compressed {
+        self.into_inner()
+    }
+}
+
+impl FrameReader for GzDecoder<Compressed> {
+    fn start(mut input: Compressed) -> io::Result<Self> {
+        if input.fill_buf()?.first() != Some(&0x1F) {
+            let message = "the compressed data is followed by something that is not gzip";
+            return Err(io::Error::new(io::ErrorKind::Unsupported, message));
+        }
+        Ok(GzDecoder::new(input))
     }
     fn rest(self) -> Compressed {
         self.into_inner()

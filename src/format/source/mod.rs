@@ -470,6 +470,18 @@ mod tests {
     }
 
     #[test]
+    fn what_follows_compressed_data_is_named() {
+        for rest in [&b"x"[..], b"garbage\n", &[0; 512]] {
+            let opened = Source::open(Box::new(io::Cursor::new([gzip(b"text"), rest.to_vec()].concat())));
+            let error = opened.and_then(|mut source| source.read_all()).unwrap_err();
+            assert_eq!(
+                error.to_string(),
+                "gzip: the compressed data is followed by something that is not gzip"
+            );
+        }
+    }
+
+    #[test]
     fn utf16_is_converted_to_utf8() {
         let text = "main;größe 3\n";
         let mut bytes = vec![0xFE, 0xFF];

@@ -107,9 +107,9 @@ impl MicrosecondClock {
                 MicrosecondClock { factor: i128::from(factor), divisor, is_time: true, changes: Vec::new() }
             }
             _ => {
-                let unit = if metric.unit.is_empty() { "its unit" } else { &metric.unit };
+                let unit = if metric.unit.is_empty() { String::new() } else { format!(" ({})", metric.unit) };
                 let change = format!(
-                    "cpuprofile: the file counts microseconds, each of which stands for 1 {unit} of {}",
+                    "cpuprofile: the file counts microseconds, each of which stands for one unit of {}{unit}",
                     metric.name
                 );
                 MicrosecondClock { factor: 1, divisor, is_time: false, changes: vec![change] }

@@ -28,8 +28,7 @@ impl DiffCommand {
         let report = compared.check_budgets(&rules);
         let code = exit_code(report.outcome());
         output.style.exit_code = Some(code);
-        write(&report.into(), &output, self.input.verbose)?;
-        Ok(Outcome(code))
+        Outcome(code).after(write(&report.into(), &output, self.input.verbose))
     }
 
     /// The budgets to check, if there are any.

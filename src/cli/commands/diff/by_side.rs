@@ -35,8 +35,7 @@ pub(super) fn run(command: &DiffCommand, mut output: Output) -> Result<Outcome> 
     let all = by_side(diffs, &options);
     let code = exit_code(all.outcome());
     output.style.exit_code = Some(code);
-    write(&command.fitted(all.into(), &output)?, &output, command.input.verbose)?;
-    Ok(Outcome(code))
+    Outcome(code).after(write(&command.fitted(all.into(), &output)?, &output, command.input.verbose))
 }
 
 /// Compares each build with the first. Also returns whether samples have labels that may tell kinds of work.

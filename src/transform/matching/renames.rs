@@ -155,10 +155,17 @@ fn heavy(mut entries: Vec<EntryId>, pool: &Pool<'_>, least_share: f64) -> Vec<En
 fn may_be_renamed(pool: &Pool<'_>, id: EntryId) -> bool {
     let entry = pool.get(id);
     !pool.is_of_system(id)
+        && !is_built_in(&entry.name)
         && !is_standard_library(&entry.name, entry.file)
         && !is_runtime(&entry.name, entry.file)
         && !entry.name.ends_with("@plt")
         && !entry.name.contains("@@")
+}
+
+/// Whether a function belongs to the language, as Python names these: `<built-in method builtins.min>`, `<method 'append' of 'list' objects>`.
+fn is_built_in(name: &str) -> bool {
+    let name = name.trim_start_matches(['<', '{']);
+    name.starts_with("built-in ") || name.starts_with("method '")
 }
 
 /// The pairs that are each other's best match by a clear margin.

@@ -3,7 +3,7 @@
 //! V8 compiles hot functions into their callers, whose own code they then are. It still says which line was running: lines
 //! 16 and 17 of own code of `render`, which begins at line 61, are those of `slug`, which begins at line 15.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use crate::profile::Id;
 use crate::tree::KeyId;
@@ -26,7 +26,8 @@ pub(super) fn newly_inlined(flow: &Flow<'_, '_>, function: usize, own: &Change) 
 
 /// The values of a function's own code that belong to other functions of its file, of each one.
 ///
-/// Only lines before the function itself are certainly not its own: what follows it may be in it.
+/// Only lines before the function itself are certainly not its own: what follows it may be in it. They may be lines of another file, if
+/// code from there was put into the function: a function that it leads to, and that begins nearer to the line, says so.
 fn inlined_code(flow: &Flow<'_, '_>, function: usize) -> BTreeMap<usize, Vec<i64>> {
     let subject = flow.subject;
     let this = subject.keys.get(KeyId::new(function));
@@ -36,6 +37,13 @@ fn inlined_code(flow: &Flow<'_, '_>, function: usize) -> BTreeMap<usize, Vec<i64
         other.line.filter(|line| *line < begin && other.file.as_ref() == Some(file)).map(|line| (line, key))
     };
     let before: BTreeMap<u32, KeyId> = subject.keys.ids().filter_map(begins).collect();
+    let elsewhere: BTreeSet<u32> = if before.is_empty() {
+        BTreeSet::new()
+    } else {
+        let others =
+            callees_of(flow, function).into_iter().map(|callee| subject.keys.get(KeyId::new(callee)));
+        others.filter(|other| other.file.as_ref() != Some(file)).filter_map(|other| other.line).collect()
+    };
     let mut found: BTreeMap<usize, Vec<i64>> = BTreeMap::new();
     for stack in subject.stacks().filter(|_| !before.is_empty()) {
         let Some(&leaf) = subject.profile.stacks.frames(stack).last() else { continue };
@@ -43,9 +51,23 @@ fn inlined_code(flow: &Flow<'_, '_>, function: usize) -> BTreeMap<usize, Vec<i64
         if subject.keys.of_frame(leaf).index() != function || line == 0 || line >= begin {
             continue;
         }
-        let Some((_, callee)) = before.range(..=line).next_back() else { continue };
+        let Some((start, callee)) = before.range(..=line).next_back() else { continue };
+        if elsewhere.range(start..=&line).next().is_some() {
+            continue;
+        }
         let sums = found.entry(callee.index()).or_insert_with(|| vec![0; subject.series.len()]);
         sums.iter_mut().zip(subject.values(stack)).for_each(|(sum, value)| *sum = sum.saturating_add(value));
+    }
+    found
+}
+
+/// All functions that a function leads to.
+fn callees_of(flow: &Flow<'_, '_>, function: usize) -> HashSet<usize> {
+    let (mut found, mut open) = (HashSet::new(), vec![function]);
+    while let Some(caller) = open.pop() {
+        open.extend(
+            flow.callees(caller).into_iter().map(|(callee, _)| callee).filter(|&callee| found.insert(callee)),
+        );
     }
     found
 }

@@ -254,7 +254,8 @@ pub fn command(diff: &Diff, cause: &DiffCause) -> Option<String> {
             format!("top --by {}", quoted(&format!("label:{label}")))
         }
         (CauseKind::Mix, Some(MixChange { caller: Some(caller), .. })) => focus(caller),
-        (CauseKind::NewPath, _) => {
+        // Formats that count calls have no whole stacks.
+        (CauseKind::NewPath, _) if cause.calls.is_none() => {
             let function = cause.path.first().unwrap_or(&cause.function);
             format!("tree{} --focus {}", literal(function), quoted(function))
         }

@@ -356,11 +356,7 @@ impl Stages {
     }
 
     fn matched_nothing(&self, what: &str, text: &str) -> FilterError {
-        let how = match Pattern::parse(text, self.fixed) {
-            Ok((_, Some(_))) => " literally, and it is not a valid regular expression",
-            _ => "",
-        };
-        let message = format!("{what}: nothing matches{how}");
+        let message = format!("{what}: nothing matches");
         if self.profile.samples.is_empty() && self.profile.calls.is_none() {
             return FilterError::hinted(message, "the filters applied before it left no samples");
         }
@@ -378,10 +374,14 @@ impl Stages {
         let names = names_in_use(&self.profile, text);
         let body = Pattern::literal_of(text).map_or(text.to_string(), |pattern| pattern.body().to_string());
         let near = nearest(&body, names.iter().map(String::as_str), OFFERED);
-        match &near[..] {
-            [] => FilterError::hinted(message, "prof top -n 0 lists all names"),
-            near => FilterError::hinted(message, format!("did you mean {}?", near.join(", "))),
-        }
+        let is_literal = matches!(Pattern::parse(text, self.fixed), Ok((_, Some(_))));
+        let how =
+            if is_literal { "it is no valid regular expression, so it was taken literally; " } else { "" };
+        let hint = match &near[..] {
+            [] => "prof top -n 0 lists all names".to_string(),
+            near => format!("did you mean {}?", near.join(", ")),
+        };
+        FilterError::hinted(message, format!("{how}{hint}"))
     }
 
     fn no_such_label(&self, option: &str, text: &str, key: &str) -> FilterError {

@@ -97,7 +97,10 @@ impl State {
         if let Some(note) = answer.notes.first() {
             self.message = Some(note.clone());
         }
-        self.tried = None;
+        // If the view that was tried cannot be shown, this is the one before it, and the next Tab goes on from there.
+        if self.tried == Some(self.question.view) {
+            self.tried = None;
+        }
         match self.restored.take() {
             Some(cursor) => {
                 self.cursor = cursor;

@@ -392,10 +392,12 @@ fn tab_leaves_out_what_cannot_be_shown() {
     assert_eq!(state.question.view, View::Hot);
     // The screen still shows the flame graph if that failed; the next key goes on.
     assert!(state.back());
+    state.show(&answer, None);
     for view in [View::Timeline, View::Labels] {
         press(&mut state, &answer, Key::Tab);
         assert_eq!(state.question.view, view);
         assert!(state.back());
+        state.show(&answer, None);
     }
     press(&mut state, &answer, Key::Char('j'));
     press(&mut state, &answer, Key::Tab);

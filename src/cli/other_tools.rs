@@ -42,7 +42,7 @@ fn count(words: &[String]) -> Option<anyhow::Error> {
     let mut corrected = words.to_vec();
     corrected[0] = "prof".to_string();
     // `prof top -n -5` has the option already.
-    let is_given = matches!(words[place - 1].as_str(), "-n" | "--limit");
+    let is_given = words[..place].last().is_some_and(|word| word == "-n" || word == "--limit");
     corrected[place] = format!("{}{}", if is_given { "" } else { "-n " }, &words[place][1..]);
     Some(hinted(
         format!("{}: no such option", words[place]),

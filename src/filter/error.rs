@@ -37,8 +37,7 @@ impl FilterError {
 
 impl From<PatternError> for FilterError {
     fn from(error: PatternError) -> Self {
-        // The message says all that its source does.
-        FilterError { message: error.to_string(), hint: None, source: None }
+        FilterError { message: error.to_string(), hint: None, source: Some(Box::new(error)) }
     }
 }
 

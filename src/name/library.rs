@@ -25,6 +25,12 @@ pub fn is_standard_library(function: &str, file: &str) -> bool {
     !is_installed && (is_standard_file || is_python_module(file) || is_in_library_package(function, file))
 }
 
+/// Whether a function is built into Python: `<built-in method builtins.min>`, `<method 'append' of 'list' objects>`.
+pub(crate) fn is_built_in(function: &str) -> bool {
+    let function = function.trim_start_matches(['<', '{']);
+    function.starts_with("built-in ") || function.starts_with("method '")
+}
+
 /// Whether a binary is the kernel, one of its modules, or a library of the operating system.
 pub fn is_system_binary(path: &str) -> bool {
     let is_library = [".so", ".dylib", ".framework/"].iter().any(|part| path.contains(part));

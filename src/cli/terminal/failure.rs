@@ -54,7 +54,10 @@ pub(crate) fn meant(name: &str, known: &[&str]) -> String {
 pub(crate) fn describe(error: &anyhow::Error) -> String {
     let shown = |text: &str| shortened(&clean_lines(text));
     let hint = error.downcast_ref::<Hinted>().map(|error| format!("\nhint: {}", shown(&error.hint)));
-    format!("error: {}{}", shown(&format!("{error:#}")), hint.unwrap_or_default())
+    let mut causes: Vec<String> = error.chain().map(ToString::to_string).collect();
+    // Some errors say all that their source does.
+    causes.dedup();
+    format!("error: {}{}", shown(&causes.join(": ")), hint.unwrap_or_default())
 }
 
 /// Words longer than this are cut in messages: a pattern of 40,000 characters would hide what is wrong with it.

@@ -201,13 +201,11 @@ impl CallgrindReader {
 
     fn function_of(&mut self, name: StringId, file: StringId, object: StringId) -> FunctionId {
         let place = |file| Function { name, file, line: 0, column: 0, by_place: false };
-        let function = self.builder.function(place(file));
-        if file != StringId::default() || self.sections.is_of(function, object) {
-            self.sections.set_object(function, object);
-            return function;
+        let mut function = self.builder.function(place(file));
+        // Two binaries may each have a `read` whose file is unknown. That of the second is the binary then.
+        if file == StringId::default() && !self.sections.is_of(function, object) {
+            function = self.builder.function(place(object));
         }
-        // Two binaries may each have a `read` whose file is unknown. Theirs is the binary then.
-        let function = self.builder.function(place(object));
         self.sections.set_object(function, object);
         function
     }

@@ -5,7 +5,7 @@ use hashbrown::{HashMap, HashSet};
 use super::names::{unique_on_both_sides, words_of};
 use super::pool::{EntryId, Pool, grouped};
 use super::{MatchMethod, MatchingState};
-use crate::name::{identifiers, is_standard_library};
+use crate::name::{identifiers, is_built_in, is_standard_library};
 use crate::pattern::is_runtime;
 
 /// The minimum similarity of renamed functions in callers, callees and cost.
@@ -160,12 +160,6 @@ fn may_be_renamed(pool: &Pool<'_>, id: EntryId) -> bool {
         && !is_runtime(&entry.name, entry.file)
         && !entry.name.ends_with("@plt")
         && !entry.name.contains("@@")
-}
-
-/// Whether a function belongs to the language, as Python names these: `<built-in method builtins.min>`, `<method 'append' of 'list' objects>`.
-fn is_built_in(name: &str) -> bool {
-    let name = name.trim_start_matches(['<', '{']);
-    name.starts_with("built-in ") || name.starts_with("method '")
 }
 
 /// The pairs that are each other's best match by a clear margin.

@@ -5,6 +5,7 @@ use std::cell::{OnceCell, RefCell};
 
 use hashbrown::HashMap;
 
+use crate::name::is_built_in;
 use crate::pattern::{is_collector, is_own, is_runtime};
 use crate::profile::{Column, Id};
 use crate::report::{Name, TotalGrowth};
@@ -94,9 +95,6 @@ const ALIKE: f64 = 0.7;
 
 /// Less than this between two growths, on a logarithmic scale, does not tell them apart.
 const LEAST_GAP: f64 = 0.1;
-
-/// How the names of Python's built-in functions and methods begin; they have no file that would show it.
-const BUILT_IN: [&str; 2] = ["<built-in method ", "<method '"];
 
 /// The counts of a comparison, indexed by function.
 pub(super) struct Flow<'a, 'p> {
@@ -191,6 +189,11 @@ impl<'a, 'p> Flow<'a, 'p> {
     /// The callees of a function and what it spends in them, the largest growth first.
     pub(super) fn callees(&self, function: usize) -> Vec<(usize, Change)> {
         self.changes(self.calls_of.get(&function), |call| call.callee)
+    }
+
+    /// All callees of a function, in no particular order.
+    pub(super) fn all_callees(&self, function: usize) -> impl Iterator<Item = usize> {
+        self.listed(self.calls_of.get(&function)).map(|call| call.callee)
     }
 
     /// The callees of a function in which it spends more.
@@ -320,8 +323,7 @@ impl<'a, 'p> Flow<'a, 'p> {
     /// Whether a function belongs to the program rather than to a library or the runtime.
     pub(super) fn is_own(&self, function: usize) -> bool {
         let key = self.subject.keys.get(KeyId::new(function));
-        let is_built_in = BUILT_IN.iter().any(|start| key.function.starts_with(start));
-        !is_built_in && is_own(&key.function, key.file.as_deref().unwrap_or_default())
+        !is_built_in(&key.function) && is_own(&key.function, key.file.as_deref().unwrap_or_default())
     }
 
     /// Whether a function belongs to the runtime of its language.

@@ -3,11 +3,12 @@
 //! V8 compiles hot functions into their callers, whose own code they then are. It still says which line was running: lines
 //! 16 and 17 of own code of `render`, which begins at line 61, are those of `slug`, which begins at line 15.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::profile::Id;
 use crate::tree::KeyId;
 use crate::view::diff::causes::flow::{Change, Flow};
+use crate::view::diff::causes::origins::reached;
 
 /// A call with this fraction of the growth of a function's own code explains it: the code around the call is new as well.
 const LEAST: f64 = 0.2;
@@ -37,15 +38,15 @@ fn inlined_code(flow: &Flow<'_, '_>, function: usize) -> BTreeMap<usize, Vec<i64
         other.line.filter(|line| *line < begin && other.file.as_ref() == Some(file)).map(|line| (line, key))
     };
     let before: BTreeMap<u32, KeyId> = subject.keys.ids().filter_map(begins).collect();
-    let elsewhere: BTreeSet<u32> = if before.is_empty() {
-        BTreeSet::new()
-    } else {
-        let others =
-            callees_of(flow, function).into_iter().map(|callee| subject.keys.get(KeyId::new(callee)));
-        others.filter(|other| other.file.as_ref() != Some(file)).filter_map(|other| other.line).collect()
-    };
+    if before.is_empty() {
+        return BTreeMap::new();
+    }
+    let below = reached(function, |caller| flow.all_callees(caller));
+    let others = below.into_iter().map(|callee| subject.keys.get(KeyId::new(callee)));
+    let elsewhere: BTreeSet<u32> =
+        others.filter(|other| other.file.as_ref() != Some(file)).filter_map(|other| other.line).collect();
     let mut found: BTreeMap<usize, Vec<i64>> = BTreeMap::new();
-    for stack in subject.stacks().filter(|_| !before.is_empty()) {
+    for stack in subject.stacks() {
         let Some(&leaf) = subject.profile.stacks.frames(stack).last() else { continue };
         let line = subject.profile.symbols.frames[leaf].line;
         if subject.keys.of_frame(leaf).index() != function || line == 0 || line >= begin {
@@ -57,17 +58,6 @@ fn inlined_code(flow: &Flow<'_, '_>, function: usize) -> BTreeMap<usize, Vec<i64
         }
         let sums = found.entry(callee.index()).or_insert_with(|| vec![0; subject.series.len()]);
         sums.iter_mut().zip(subject.values(stack)).for_each(|(sum, value)| *sum = sum.saturating_add(value));
-    }
-    found
-}
-
-/// All functions that a function leads to.
-fn callees_of(flow: &Flow<'_, '_>, function: usize) -> HashSet<usize> {
-    let (mut found, mut open) = (HashSet::new(), vec![function]);
-    while let Some(caller) = open.pop() {
-        open.extend(
-            flow.callees(caller).into_iter().map(|(callee, _)| callee).filter(|&callee| found.insert(callee)),
-        );
     }
     found
 }

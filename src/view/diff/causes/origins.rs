@@ -264,14 +264,21 @@ fn without_duplicates(flow: &Flow<'_, '_>, found: &[Origin]) -> Vec<Origin> {
 
 /// The functions that are called, directly or not, by the function of an origin. Its own code has none.
 pub(super) fn functions_below(flow: &Flow<'_, '_>, origin: &Origin) -> HashSet<usize> {
-    let mut below = HashSet::new();
-    if origin.kind == CountKind::SelfCount {
-        return below;
+    match origin.kind {
+        CountKind::SelfCount => HashSet::new(),
+        CountKind::Total => reached(origin.function, |function| flow.growing_callees(function)),
     }
-    below.insert(origin.function);
-    let mut open = vec![origin.function];
-    while let Some(function) = open.pop() {
-        open.extend(flow.growing_callees(function).filter(|&callee| below.insert(callee)));
+}
+
+/// A function, and all that can be reached from it through these callees.
+pub(super) fn reached<I: Iterator<Item = usize>>(
+    function: usize,
+    callees: impl Fn(usize) -> I,
+) -> HashSet<usize> {
+    let mut found = HashSet::from([function]);
+    let mut open = vec![function];
+    while let Some(caller) = open.pop() {
+        open.extend(callees(caller).filter(|&callee| found.insert(callee)));
     }
-    below
+    found
 }

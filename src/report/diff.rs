@@ -324,7 +324,9 @@ pub struct EffectiveSamples {
 pub enum Moved {
     /// In a function that was removed.
     From(Name),
-    /// Elsewhere below this caller, which did not grow.
+    /// In this function, which is new and replaced it.
+    To(Name),
+    /// In this function, from which a new one was extracted, or elsewhere below it.
     Below(Name),
     /// Elsewhere in the whole program.
     Elsewhere,

@@ -121,9 +121,17 @@ fn what_was_not_tested_is_counted_without_zeros() {
     let folder = shared("changes");
     let (heap, _) = run(&folder, "diff go-gc/heap-old go-gc/heap-new --width 200");
     let why = "(fewer than 3 samples, or a share below --min-tested)";
-    assert!(heap.contains(&format!("\nnot tested: 14 more new and 7 removed functions {why}\n")), "{heap}");
+    assert!(
+        heap.contains(&format!(
+            "\nnot tested: 14 more functions seen only on the new side, 7 only on the old side {why}\n"
+        )),
+        "{heap}"
+    );
     let (python, _) = run(&folder, "diff python-two-causes/old python-two-causes/new --width 200");
-    assert!(python.contains(&format!("\nnot tested: 1 new function {why}\n")), "{python}");
+    assert!(
+        python.contains(&format!("\nnot tested: 1 function seen only on the new side {why}\n")),
+        "{python}"
+    );
 }
 
 /// A total that grew by a third as recorded was said to have shrunk, without a word on rescaling.

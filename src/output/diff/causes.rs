@@ -192,7 +192,7 @@ fn evidence_of_function(diff: &Diff, cause: &DiffCause, name: impl Fn(&str) -> S
             (None, Growth::OneCaller) => format!("only when called from {}", first()),
             (None, Growth::FurtherCall) => format!("{} calls it in more places than before", first()),
             (None, Growth::Whole) => {
-                "its own code and everything that it calls grew equally: more calls, or more work per call"
+                "its own code and everything that it calls grew: more calls, or more work per call"
                     .to_string()
             }
             (None, Growth::NewCallee) => format!("it calls {}, which is new", last()),

@@ -199,6 +199,7 @@ pub(in crate::output) fn after_name(diff: &Diff, row: &DiffRow, shown: impl Fn(&
             text.push_str(&format!(", inlined into {}", shown(name)));
         }
         Some(Moved::Into(name)) => text.push_str(&format!(", extracted into {}", shown(name))),
+        Some(Moved::To(name)) => text.push_str(&format!(", is now {}", shown(name))),
         Some(Moved::From(name)) => text.push_str(&format!(", was {}", shown(name))),
         Some(Moved::Below(name)) => {
             text.push_str(&format!(", was called elsewhere below {} before", shown(name)));
@@ -569,25 +570,29 @@ fn too_noisy(diff: &Diff) -> Option<String> {
 
 /// Functions on one side only that were not tested.
 pub(in crate::output) fn on_one_side(diff: &Diff) -> Option<String> {
-    let (new, removed) = (diff.appeared, diff.vanished);
+    let (new, old) = (diff.appeared, diff.vanished);
     let is_row = |is: fn(&DiffRow) -> bool| diff.rows.iter().any(|row| row.p.is_some() && is(row));
-    // Of those that were tested, some have rows.
+    // Of those that were tested, some have rows. Few samples do not show that a function is new, or gone.
     let kinds = [
         (new, "new", is_row(|row| row.tested_values().0 == 0)),
-        (removed, "removed", is_row(|row| row.tested_values().1 == 0)),
+        (old, "old", is_row(|row| row.tested_values().1 == 0)),
     ];
-    let part = |(count, word, is_shown): (usize, &str, bool)| {
+    let mut parts: Vec<String> = Vec::new();
+    for (count, side, is_shown) in kinds.into_iter().filter(|(count, ..)| *count > 0) {
         let more = if is_shown { " more" } else { "" };
-        (count > 0).then(|| format!("{}{more} {word}", group_thousands(count as i128)))
-    };
-    let parts: Vec<String> = kinds.into_iter().filter_map(part).collect();
-    let noun = diff.header.by.noun((new + removed) as u64);
+        let noun = if parts.is_empty() {
+            format!(" {} seen", diff.header.by.noun(count as u64))
+        } else {
+            String::new()
+        };
+        parts.push(format!("{}{more}{noun} only on the {side} side", group_thousands(count as i128)));
+    }
     let why = match (&diff.untestable, diff.strictness.named) {
         (Some(_), _) => "",
         (None, true) => " (--function names others, or too few samples)",
         (None, false) => " (fewer than 3 samples, or a share below --min-tested)",
     };
-    (!parts.is_empty()).then(|| format!("not tested: {} {noun}{why}", parts.join(" and ")))
+    (!parts.is_empty()).then(|| format!("not tested: {}{why}", parts.join(", ")))
 }
 
 /// `budget exceeded: total of ^serde is 14.2%, limit 12% (owner: parsing)`

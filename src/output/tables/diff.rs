@@ -80,6 +80,10 @@ pub(super) fn add_keys<'r, R: 'r>(columns: &mut Columns<'r, R>, of: impl Fn(&R) 
         Some(Moved::Into(name)) => Some(&**name),
         _ => None,
     });
+    columns.add("moved.to", Kind::Text, move |row| match &of(row).moved {
+        Some(Moved::To(name)) => Some(&**name),
+        _ => None,
+    });
 }
 
 /// `1,204 → 1,377`

@@ -31,6 +31,7 @@ pub(super) struct Pool<'p> {
     normalized: Vec<OnceCell<Option<Box<str>>>>,
     shares: OnceCell<Vec<f64>>,
     of_system: OnceCell<Vec<bool>>,
+    has_places: OnceCell<bool>,
 }
 
 /// Everything that distinguishes a function within its side: name, file, line, column, and whether the place counts.
@@ -176,6 +177,7 @@ impl<'p> Pool<'p> {
             normalized,
             shares: OnceCell::new(),
             of_system: OnceCell::new(),
+            has_places: OnceCell::new(),
         }
     }
 
@@ -262,6 +264,11 @@ impl<'p> Pool<'p> {
                 add(table, first.stacks.frames(stack), weight);
             }
         }
+    }
+
+    /// Whether functions are told apart by their place in a file, as those of JavaScript are.
+    pub(super) fn has_places(&self) -> bool {
+        *self.has_places.get_or_init(|| self.entries.iter().any(|entry| entry.by_place))
     }
 
     /// Whether all code of an entry is in the kernel or in libraries of the operating system.

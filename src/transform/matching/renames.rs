@@ -151,10 +151,12 @@ fn heavy(mut entries: Vec<EntryId>, pool: &Pool<'_>, least_share: f64) -> Vec<En
 }
 
 /// Whether a function may have another name in another build. Those of the language and of the system keep their names: if
-/// only one side has `HashMap.getNode` and only the other one `HashMap.putVal`, few samples hit either.
+/// only one side has `HashMap.getNode` and only the other one `HashMap.putVal`, few samples hit either. Where functions are told apart by their
+/// place in a file, those without one are the language's own, such as `slice` of Node.js.
 fn may_be_renamed(pool: &Pool<'_>, id: EntryId) -> bool {
     let entry = pool.get(id);
     !pool.is_of_system(id)
+        && (!pool.has_places() || !entry.file.is_empty())
         && !is_built_in(&entry.name)
         && !is_standard_library(&entry.name, entry.file)
         && !is_runtime(&entry.name, entry.file)

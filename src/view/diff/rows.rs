@@ -55,10 +55,10 @@ impl RowBuilder<'_, '_> {
     pub(super) fn build(&self) -> DiffRows {
         let hypotheses = self.comparison.map_or(&[][..], |comparison| &comparison.hypotheses);
         let lines = self.hottest_lines(hypotheses);
-        let moves: Vec<Option<Moved>> = hypotheses.iter().map(|row| self.moved(row, hypotheses)).collect();
+        let moves = self.moves(hypotheses);
         let verdict = |index: usize| match moves[index] {
-            Some(Moved::Into(_)) => Verdict::Moved,
-            _ => hypotheses[index].verdict,
+            Some(_) => Verdict::Moved,
+            None => hypotheses[index].verdict,
         };
         let mut rows: Vec<DiffRow> = Vec::new();
         // What only moved did not change in its own code either.
@@ -203,20 +203,37 @@ impl RowBuilder<'_, '_> {
         }
     }
 
-    /// Where the cost of a row was before, or is now, if it only moved.
+    /// Where the cost of each row was before, or is now, if it only moved.
+    fn moves(&self, rows: &[Hypothesis]) -> Vec<Option<Moved>> {
+        let moves: Vec<Option<Moved>> = rows.iter().map(|row| self.moved(row, rows)).collect();
+        // A function moved if all that its total inherits is that its own code did.
+        let of_own = |row: &Hypothesis| match row.cause {
+            Some(Cause::Inherits { row: own }) if rows[own].function == row.function => moves[own].clone(),
+            _ => None,
+        };
+        moves.iter().zip(rows).map(|(moved, row)| moved.clone().or_else(|| of_own(row))).collect()
+    }
+
     fn moved(&self, row: &Hypothesis, rows: &[Hypothesis]) -> Option<Moved> {
         let name = |function: usize| self.subject.keys.name(KeyId::new(function));
         match row.cause {
             Some(Cause::Moved { from: Some(from), .. }) => return Some(Moved::From(name(from).clone())),
-            Some(Cause::Moved { caller: Some(caller), .. }) => {
-                return Some(Moved::Below(name(caller).clone()));
+            Some(Cause::Moved { caller, loser, .. }) => {
+                let place = if row.old <= 0.0 { loser.or(caller) } else { caller };
+                return Some(place.map_or(Moved::Elsewhere, |place| Moved::Below(name(place).clone())));
             }
-            Some(Cause::Moved { .. }) => return Some(Moved::Elsewhere),
             _ => {}
         }
         if !matches!(row.verdict, Verdict::Improved | Verdict::Inherits | Verdict::Small) || row.points >= 0.0
         {
             return None;
+        }
+        let has_replaced = |other: &&Hypothesis| {
+            other.measure == row.measure
+                && matches!(other.cause, Some(Cause::Moved { from, .. }) if from == Some(row.function))
+        };
+        if let Some(other) = rows.iter().find(has_replaced) {
+            return Some(Moved::To(name(other.function).clone()));
         }
         // What another function gained is what this one lost.
         let gained = |function: &Name| {

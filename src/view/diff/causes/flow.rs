@@ -5,11 +5,11 @@ use std::cell::{OnceCell, RefCell};
 
 use hashbrown::HashMap;
 
-use crate::name::is_built_in;
+use crate::name::{is_built_in, is_system_binary};
 use crate::pattern::{is_collector, is_own, is_runtime};
-use crate::profile::{Column, Id};
+use crate::profile::{Column, Id, MappingId};
 use crate::report::{Name, TotalGrowth};
-use crate::stats::compare::Comparison;
+use crate::stats::compare::{Comparison, Hypothesis};
 use crate::stats::dispersion::RunCounts;
 use crate::stats::model::Model;
 use crate::stats::{CountKind, Verdict};
@@ -115,6 +115,8 @@ pub(super) struct Flow<'a, 'p> {
     call_counts: Option<&'a CallCounts>,
     /// The functions by name, on first use.
     of_name: OnceCell<HashMap<&'a str, usize>>,
+    /// The functions that are only in the kernel and the libraries of the operating system, on first use.
+    of_system: OnceCell<Column<KeyId, bool>>,
     /// What was computed before: following growth up and down comes by the same functions again and again.
     changes: RefCell<HashMap<(usize, CountKind), Change>>,
     grew_as_a_whole: RefCell<HashMap<usize, bool>>,
@@ -145,6 +147,7 @@ impl<'a, 'p> Flow<'a, 'p> {
             units,
             call_counts,
             of_name: OnceCell::new(),
+            of_system: OnceCell::new(),
             changes: RefCell::default(),
             grew_as_a_whole: RefCell::default(),
         };
@@ -174,6 +177,13 @@ impl<'a, 'p> Flow<'a, 'p> {
             self.calls_to.entry(call.callee).or_default().push(self.calls.len());
             self.calls.push(call);
         }
+    }
+
+    /// The function that the row of this one's total names: of a chain of callers with the same counts, only one has a row.
+    pub(super) fn of_row(&self, function: usize) -> usize {
+        let is_row =
+            |row: &&Hypothesis| row.measure == CountKind::Total && row.same_counts.contains(&function);
+        self.comparison.hypotheses.iter().find(is_row).map_or(function, |row| row.function)
     }
 
     /// The functions whose own code or total certainly grew, with what was tested, and by enough to matter.
@@ -323,7 +333,25 @@ impl<'a, 'p> Flow<'a, 'p> {
     /// Whether a function belongs to the program rather than to a library or the runtime.
     pub(super) fn is_own(&self, function: usize) -> bool {
         let key = self.subject.keys.get(KeyId::new(function));
-        !is_built_in(&key.function) && is_own(&key.function, key.file.as_deref().unwrap_or_default())
+        !is_built_in(&key.function)
+            && is_own(&key.function, key.file.as_deref().unwrap_or_default())
+            && !self.is_of_system(function)
+    }
+
+    /// Whether a function is in the kernel or in a library of the operating system, and nowhere else.
+    pub(super) fn is_of_system(&self, function: usize) -> bool {
+        let find = || {
+            let symbols = &self.subject.profile.symbols;
+            let files = symbols.mappings.ids().map(|mapping| symbols.mapping_file(mapping));
+            let is_system: Column<MappingId, bool> = files.map(is_system_binary).collect();
+            let keys = &self.subject.keys;
+            let mut found = Column::filled(true, keys.len());
+            for (frame, _) in symbols.frames.enumerate().filter(|(_, frame)| !is_system[frame.mapping]) {
+                found[keys.of_frame(frame)] = false;
+            }
+            found
+        };
+        self.of_system.get_or_init(find)[KeyId::new(function)]
     }
 
     /// Whether a function belongs to the runtime of its language.

@@ -33,7 +33,7 @@ pub(super) fn cause(flow: &Flow<'_, '_>, origin: Origin) -> DiffCause {
     if let Some(&(caller, call)) = callers.first()
         && call.points >= NEARLY_ALL * total.points
     {
-        let mut path = vec![name(flow, caller), name(flow, origin.function)];
+        let path = vec![name(flow, caller), name(flow, origin.function)];
         if flow.is_own(caller)
             && !flow.is_own(origin.function)
             && is_of_one_module(flow, caller, origin.function)
@@ -43,9 +43,8 @@ pub(super) fn cause(flow: &Flow<'_, '_>, origin: Origin) -> DiffCause {
         }
         let whole = Origin { kind: CountKind::Total, ..origin };
         if call.is_new() {
-            let above = nearest_old_caller(flow, caller).filter(|_| flow.total(caller).is_new());
-            path.splice(0..0, above.map(|above| name(flow, above)));
-            return DiffCause { path, ..made(flow, CauseKind::NewPath, whole, call) };
+            let (path, change) = new_path(flow, path, caller, call);
+            return DiffCause { path, ..made(flow, CauseKind::NewPath, whole, change) };
         }
         let others = flow.of_other_callers(origin.function, caller);
         if others.old_share >= LEAST_WITNESS * total.old_share && others.grew_less_than(&call) {
@@ -69,6 +68,11 @@ pub(super) fn cause(flow: &Flow<'_, '_>, origin: Origin) -> DiffCause {
     {
         return of_inlined_call(flow, origin.function, &change, callee, call);
     }
+    // The kernel is the same on both sides.
+    if flow.is_of_system(origin.function) {
+        let whole = Origin { kind: CountKind::Total, ..origin };
+        return DiffCause { growth: Growth::Whole, ..made(flow, CauseKind::CalledMore, whole, total) };
+    }
     // A recursive function is called by what it calls, which says nothing about where its growth comes from.
     let below = functions_below(flow, &Origin { kind: CountKind::Total, ..origin });
     let from_outside = callers.iter().filter(|(caller, _)| !below.contains(caller));
@@ -81,6 +85,18 @@ pub(super) fn cause(flow: &Flow<'_, '_>, origin: Origin) -> DiffCause {
         _ => Growth::Itself,
     };
     DiffCause { growth, ..made(flow, CauseKind::Dearer, origin, change) }
+}
+
+/// The whole of a new path that ends in a call by `caller`, and what it costs: of a caller that is new as well, all of it is,
+/// and it begins with the function that calls that.
+fn new_path(flow: &Flow<'_, '_>, mut path: Vec<Name>, caller: usize, call: Change) -> (Vec<Name>, Change) {
+    let of_caller = flow.total(caller);
+    if !of_caller.is_new() {
+        return (path, call);
+    }
+    path.splice(0..0, nearest_old_caller(flow, caller).map(|above| name(flow, above)));
+    // A new caller may do much else.
+    (path, if call.points >= MOST * of_caller.points { of_caller } else { call })
 }
 
 /// Whether a new function of the program leads to code that the old side called from elsewhere. What a runtime does for its
@@ -122,9 +138,9 @@ fn of_counted_calls(flow: &Flow<'_, '_>, origin: Origin, change: Change, calls: 
         return DiffCause { calls: Some(calls), ..made(flow, CauseKind::Dearer, origin, change) };
     }
     let calls_of = |caller: usize| flow.edge_counts(caller, origin.function).unwrap_or_default();
-    let callers: Vec<usize> = flow.callers(origin.function).into_iter().map(|(caller, _)| caller).collect();
-    let grew = |caller: &usize| calls_of(*caller)[1] - calls_of(*caller)[0] >= NEARLY_ALL * (new - old);
-    let Some(&caller) = callers.iter().find(|caller| grew(caller)) else {
+    let callers = flow.callers(origin.function);
+    let grew = |caller: usize| calls_of(caller)[1] - calls_of(caller)[0] >= NEARLY_ALL * (new - old);
+    let Some(&(caller, call)) = callers.iter().find(|(caller, _)| grew(*caller)) else {
         let found = made(flow, CauseKind::CalledMore, origin, change);
         return DiffCause { calls: Some(calls), growth: Growth::AllCallers(callers.len()), ..found };
     };
@@ -132,6 +148,10 @@ fn of_counted_calls(flow: &Flow<'_, '_>, origin: Origin, change: Change, calls: 
     let path = vec![name(flow, caller), name(flow, origin.function)];
     if kind == CauseKind::CalledMore && flow.is_own(caller) && !flow.is_own(origin.function) {
         return of_library_call(flow, caller, path, change);
+    }
+    if kind == CauseKind::NewPath {
+        let (path, change) = new_path(flow, path, caller, call);
+        return DiffCause { calls: Some(calls), path, ..made(flow, kind, origin, change) };
     }
     DiffCause { calls: Some(calls), growth: Growth::OneCaller, path, ..made(flow, kind, origin, change) }
 }

@@ -38,21 +38,19 @@ pub(super) fn moves(flow: &Flow<'_, '_>, matched: &[Matched]) -> Vec<DiffCause> 
     moves
 }
 
-/// The function that is gone and whose own code is what this one's own code grew by: the one that lost as much, or one that
-/// this one called.
+/// The function that this one called, that is gone, and whose own code is what this one's own code grew by.
 fn inlined(flow: &Flow<'_, '_>, row: &Hypothesis, loser: Option<usize>) -> Option<usize> {
     let is_gone = |function: &usize| {
         let own = flow.own(*function);
         own.new_share < GONE * own.old_share
     };
+    let is_called = |callee: usize| flow.callers(callee).iter().any(|(caller, _)| *caller == row.function);
     let gone = flow.comparison.removed.iter().filter(|gone| gone.measure == CountKind::SelfCount);
-    let called =
-        gone.filter(|gone| flow.callers(gone.function).iter().any(|(caller, _)| *caller == row.function));
-    let largest = called
-        .filter(|gone| gone.share >= row.points / 2.0)
+    let largest = gone
+        .filter(|gone| gone.share >= row.points / 2.0 && is_called(gone.function))
         .max_by(|a, b| a.share.total_cmp(&b.share))
         .map(|gone| gone.function);
-    loser.filter(is_gone).or(largest)
+    loser.filter(|loser| is_gone(loser) && is_called(*loser)).or(largest)
 }
 
 /// What has less than this fraction of its own code left is gone.

@@ -168,6 +168,10 @@ fn entry(flow: &Flow<'_, '_>, origin: Origin) -> Origin {
                     return Origin { function: at, kind: CountKind::Total };
                 }
             }
+            // The whole program calls the kernel, and nobody calls what it does inside.
+            _ if flow.is_of_system(origin.function) => {
+                return Origin { function: flow.of_row(at), kind: CountKind::Total };
+            }
             _ => break,
         }
     }

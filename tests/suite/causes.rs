@@ -338,6 +338,36 @@ fn a_call_in_a_second_place_is_more_calls() {
     );
 }
 
+/// Frame pointers show the caller of the function that calls a leaf, so `hash` and `index` seem to be called from one place.
+#[test]
+fn a_leaf_whose_caller_is_missing_was_inlined_into_a_function_called_from_the_same_place() {
+    let folder = tempdir().unwrap();
+    for (side, hash, index) in [("old", 200, 60), ("new", 0, 260)] {
+        fs::create_dir(folder.path().join(side)).unwrap();
+        for run in 0..3 {
+            let others = ["read", "parse", "sort", "print", "log", "draw", "send"]
+                .map(|name| ([(name, 0x400), ("main", 0x10)], 300));
+            let parts = [("hash", hash), ("index", index)];
+            let parts = parts.map(|(name, count)| ([(name, 0x500), ("main", 0x10)], count));
+            let stacks: Vec<(&[(&str, u64)], i64)> = others
+                .iter()
+                .chain(&parts)
+                .map(|(stack, count)| (&stack[..], if *count > 0 { count + run } else { 0 }))
+                .collect();
+            fs::write(folder.path().join(format!("{side}/{run}.perf")), perf(&stacks)).unwrap();
+        }
+    }
+    let output = prof(folder.path(), &["diff", "-q", "-f", "json", "old", "new"]).output().unwrap();
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let causes = report["causes"].as_array().unwrap();
+    let found: Vec<[&str; 3]> = causes
+        .iter()
+        .map(|cause| ["cause", "function", "of"].map(|key| cause[key].as_str().unwrap()))
+        .collect();
+    assert_eq!(found, [["inlined", "index", "hash"]]);
+    assert_eq!((&report["improved"], output.status.code()), (&0.into(), Some(0)));
+}
+
 /// `price` had no own code before, but it was there.
 #[test]
 fn a_function_without_own_code_that_gets_that_of_its_callee_has_inlined_it() {

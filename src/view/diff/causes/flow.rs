@@ -338,6 +338,14 @@ impl<'a, 'p> Flow<'a, 'p> {
             && !self.is_of_system(function)
     }
 
+    /// Whether the addresses of a function's instructions are known, as those of compiled code are.
+    pub(super) fn has_addresses(&self, function: usize) -> bool {
+        let frames = self.subject.profile.symbols.frames.enumerate();
+        let mut of_function =
+            frames.filter(|(frame, _)| self.subject.keys.of_frame(*frame).index() == function);
+        of_function.any(|(_, frame)| frame.address != 0)
+    }
+
     /// Whether a function is in the kernel or in a library of the operating system, and nowhere else.
     pub(super) fn is_of_system(&self, function: usize) -> bool {
         let find = || {

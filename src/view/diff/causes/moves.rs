@@ -38,7 +38,8 @@ pub(super) fn moves(flow: &Flow<'_, '_>, matched: &[Matched]) -> Vec<DiffCause> 
     moves
 }
 
-/// The function that this one called, that is gone, and whose own code is what this one's own code grew by.
+/// The function that this one called, that is gone, and whose own code is what this one's own code grew by. Stacks that were
+/// followed by frame pointers lack the caller of some leaves, so that compiled code counts as called if it was called from the same place.
 fn inlined(flow: &Flow<'_, '_>, row: &Hypothesis, loser: Option<usize>) -> Option<usize> {
     let is_gone = |function: &usize| {
         let own = flow.own(*function);
@@ -50,7 +51,8 @@ fn inlined(flow: &Flow<'_, '_>, row: &Hypothesis, loser: Option<usize>) -> Optio
         .filter(|gone| gone.share >= row.points / 2.0 && is_called(gone.function))
         .max_by(|a, b| a.share.total_cmp(&b.share))
         .map(|gone| gone.function);
-    loser.filter(|loser| is_gone(loser) && is_called(*loser)).or(largest)
+    let may_be_called = |callee: usize| is_called(callee) || flow.has_addresses(callee);
+    loser.filter(|loser| is_gone(loser) && may_be_called(*loser)).or(largest)
 }
 
 /// What has less than this fraction of its own code left is gone.

@@ -446,6 +446,15 @@ fn both_names_of_a_function_that_was_replaced_are_said_and_neither_improved() {
     assert_eq!(json["improved"], 0);
 }
 
+/// `cost` is gone, and its caller calls `min()` instead: neither has become the other.
+#[test]
+fn what_a_built_in_function_does_now_was_not_renamed() {
+    let (old, new) = ("main;cost 1500\n", "main;<built-in method builtins.min> 1500\n");
+    let text = rows(old, new, &[]);
+    assert!(text.contains("  cost (self), is now <built-in method builtins.min>\n"), "{text}");
+    assert!(!text.contains("renamed"), "{text}");
+}
+
 /// All of a new function moved if its own code did.
 #[test]
 fn the_total_of_a_function_whose_own_code_moved_inherits_nothing() {

@@ -1,5 +1,6 @@
 //! What did not become slower but only moved: extracted and inlined functions, and those of another name or place.
 
+use crate::name::is_built_in;
 use crate::report::{CauseKind, DiffCause, Matched};
 use crate::stats::compare::{Cause, Hypothesis};
 use crate::stats::{CountKind, Verdict};
@@ -24,6 +25,10 @@ pub(super) fn moves(flow: &Flow<'_, '_>, matched: &[Matched]) -> Vec<DiffCause> 
             continue;
         }
         let Some(Cause::Moved { caller, from, loser }) = row.cause else { continue };
+        // If `min()` does now what `cost` did, `cost` has no other name.
+        if from.is_some() && is_built_in(&function) {
+            continue;
+        }
         let (cause, of) = match (from, row.old > 0.0) {
             (Some(from), _) => (CauseKind::Renamed, Some(from)),
             (None, false) if flow.total(row.function).is_new() => (CauseKind::Extracted, loser.or(caller)),

@@ -4,9 +4,9 @@ use std::sync::OnceLock;
 
 use hashbrown::HashMap;
 
-use crate::name::{is_standard_library, is_system_binary};
+use crate::name::is_standard_library;
 use crate::pattern::{contains, is_added, is_own};
-use crate::profile::{Column, FrameId, FunctionId, MappingId, Profile, StackId};
+use crate::profile::{Column, FrameId, FunctionId, Profile, StackId};
 use crate::report::{Evidence, Name, Sentence};
 use crate::tree::{Flat, KeyId, Subject, flat};
 use crate::unit;
@@ -176,8 +176,7 @@ impl<'s, 'p> Samples<'s, 'p> {
         });
         // Names such as `__schedule` say nothing; the binary that they are in does.
         let symbols = &profile.symbols;
-        let is_system: Column<MappingId, bool> =
-            symbols.mappings.ids().map(|mapping| is_system_binary(symbols.mapping_file(mapping))).collect();
+        let is_system = symbols.system_mappings();
         let is_system = |frame: FrameId| is_system[symbols.frames[frame].mapping];
         // Functions of one name are one function: it is the program's if any of them is.
         let mut own_keys = Column::<KeyId, bool>::filled(false, subject.keys.len());

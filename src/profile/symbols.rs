@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt::Write;
 use std::hash::{Hash, Hasher};
 
-use crate::name::{base_name, is_nameless, package};
+use crate::name::{base_name, is_nameless, is_system_binary, package};
 use crate::profile::stacks::AT_ONCE;
 use crate::profile::{Column, FrameId, FunctionId, HashIndex, Id, MappingId, StringId, Strings};
 
@@ -179,6 +179,11 @@ impl Symbols {
     /// The path of the file of `mapping`; empty if unknown.
     pub fn mapping_file(&self, mapping: MappingId) -> &str {
         self.strings.get(self.mappings[mapping].file)
+    }
+
+    /// Which mappings are the kernel, one of its modules, or a library of the operating system.
+    pub(crate) fn system_mappings(&self) -> Column<MappingId, bool> {
+        self.mappings.map(|mapping| is_system_binary(self.strings.get(mapping.file)))
     }
 }
 

@@ -1,6 +1,7 @@
 //! Why costs changed: each kind of cause on small programs whose change is known.
 
 use std::fs;
+use std::path::Path;
 
 use serde_json::{Value, json};
 use tempfile::tempdir;
@@ -277,10 +278,16 @@ fn a_new_call_that_was_compiled_into_its_caller_is_a_new_call_path() {
     assert_eq!(found.iter().map(kind).collect::<Vec<_>>(), [("dearer".into(), "render".to_string())]);
 }
 
-/// Three samples of `perf script` for each of the given stacks, leaf first: functions and their addresses.
+/// Where the kernel begins in the recordings of [`perf`].
+const KERNEL: u64 = 0xffff_8000;
+
+/// So many samples of `perf script` of each of the given stacks, leaf first: functions and their addresses.
 fn perf(stacks: &[(&[(&str, u64)], i64)]) -> String {
     let sample = |stack: &[(&str, u64)]| {
-        let frame = |(name, address): &(&str, u64)| format!("\t{address:x} {name}+0x4 (/srv/app)\n");
+        let frame = |&(name, address): &(&str, u64)| {
+            let file = if address < KERNEL { "/srv/app" } else { "[kernel.kallsyms]" };
+            format!("\t{address:x} {name}+0x4 ({file})\n")
+        };
         let frames: Vec<String> = stack.iter().map(frame).collect();
         format!("app 7 1.000000: 2500000 cpu-clock:\n{}\n", frames.concat())
     };
@@ -294,33 +301,19 @@ fn a_call_in_a_second_place_is_more_calls() {
     let hash =
         |count: u64, site: u64| [("hash", 0x300), ("count", 0x200 + count), ("draw", site), ("main", 0x10)];
     let found = |old: &[(u64, u64, i64)], new: &[(u64, u64, i64)]| {
-        for (side, calls) in [("old", old), ("new", new)] {
-            fs::create_dir_all(folder.path().join(side)).unwrap();
-            for run in 0..3 {
-                let others = ["read", "parse", "sort", "print", "log", "draw"]
-                    .map(|name| [(name, 0x400), ("main", 0x10)]);
-                let stacks: Vec<_> =
-                    calls.iter().map(|&(count, site, samples)| (hash(count, site), samples)).collect();
-                let mut all: Vec<(&[(&str, u64)], i64)> =
-                    stacks.iter().map(|(stack, samples)| (&stack[..], *samples)).collect();
-                all.extend(
-                    others
-                        .iter()
-                        .zip(0..)
-                        .map(|(stack, number)| (&stack[..], 180 + 5 * ((run + number) % 3))),
-                );
-                fs::write(folder.path().join(format!("{side}/{run}.perf")), perf(&all)).unwrap();
-            }
-        }
-        let output = prof(folder.path(), &["diff", "-q", "-f", "json", "old", "new"]).output().unwrap();
-        let report: Value = serde_json::from_slice(&output.stdout).unwrap();
-        let causes = report["causes"].as_array().unwrap();
-        causes
-            .iter()
-            .map(|cause| {
-                ["cause", "function", "grew"].map(|key| cause[key].as_str().unwrap().to_string()).join(" ")
-            })
-            .collect::<Vec<_>>()
+        let (_, causes) = causes_of_runs(folder.path(), ["cause", "function", "grew"], |side, run| {
+            let calls = if side == "old" { old } else { new };
+            let others =
+                ["read", "parse", "sort", "print", "log", "draw"].map(|name| [(name, 0x400), ("main", 0x10)]);
+            let stacks: Vec<_> =
+                calls.iter().map(|&(count, site, samples)| (hash(count, site), samples)).collect();
+            let mut all: Vec<(&[(&str, u64)], i64)> =
+                stacks.iter().map(|(stack, samples)| (&stack[..], *samples)).collect();
+            let others = others.iter().zip(0..);
+            all.extend(others.map(|(stack, number)| (&stack[..], 180 + 5 * ((run + number) % 3))));
+            perf(&all)
+        });
+        causes.iter().map(|cause| cause.join(" ")).collect::<Vec<_>>()
     };
     assert_eq!(
         found(&[(1, 0x110, 150)], &[(1, 0x114, 153), (1, 0x124, 148)]),
@@ -338,34 +331,41 @@ fn a_call_in_a_second_place_is_more_calls() {
     );
 }
 
+/// The report on three runs a side with the exit code, and its causes with some of their keys. `run` gives the samples of a run.
+fn causes_of_runs<const N: usize>(
+    folder: &Path,
+    keys: [&str; N],
+    run: impl Fn(&str, i64) -> String,
+) -> ((Value, Option<i32>), Vec<[String; N]>) {
+    for side in ["old", "new"] {
+        fs::create_dir_all(folder.join(side)).unwrap();
+        for number in 0..3 {
+            fs::write(folder.join(format!("{side}/{number}.perf")), run(side, number)).unwrap();
+        }
+    }
+    let output = prof(folder, &["diff", "-q", "-f", "json", "old", "new"]).output().unwrap();
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let causes = report["causes"].as_array().unwrap().iter();
+    let causes = causes.map(|cause| keys.map(|key| cause[key].as_str().unwrap().to_string())).collect();
+    ((report, output.status.code()), causes)
+}
+
 /// Frame pointers show the caller of the function that calls a leaf, so `hash` and `index` seem to be called from one place.
 #[test]
 fn a_leaf_whose_caller_is_missing_was_inlined_into_a_function_called_from_the_same_place() {
     let folder = tempdir().unwrap();
-    for (side, hash, index) in [("old", 200, 60), ("new", 0, 260)] {
-        fs::create_dir(folder.path().join(side)).unwrap();
-        for run in 0..3 {
-            let others = ["read", "parse", "sort", "print", "log", "draw", "send"]
-                .map(|name| ([(name, 0x400), ("main", 0x10)], 300));
-            let parts = [("hash", hash), ("index", index)];
-            let parts = parts.map(|(name, count)| ([(name, 0x500), ("main", 0x10)], count));
-            let stacks: Vec<(&[(&str, u64)], i64)> = others
-                .iter()
-                .chain(&parts)
-                .map(|(stack, count)| (&stack[..], if *count > 0 { count + run } else { 0 }))
-                .collect();
-            fs::write(folder.path().join(format!("{side}/{run}.perf")), perf(&stacks)).unwrap();
-        }
-    }
-    let output = prof(folder.path(), &["diff", "-q", "-f", "json", "old", "new"]).output().unwrap();
-    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
-    let causes = report["causes"].as_array().unwrap();
-    let found: Vec<[&str; 3]> = causes
-        .iter()
-        .map(|cause| ["cause", "function", "of"].map(|key| cause[key].as_str().unwrap()))
-        .collect();
+    let ((report, code), found) = causes_of_runs(folder.path(), ["cause", "function", "of"], |side, run| {
+        let parts = if side == "old" { vec![("hash", 200), ("index", 60)] } else { vec![("index", 260)] };
+        let others = ["read", "parse", "sort", "print", "log", "draw", "send"].map(|name| (name, 300));
+        let all: Vec<_> = others
+            .into_iter()
+            .chain(parts)
+            .map(|(name, count)| ([(name, 0x400), ("main", 0x10)], count + run))
+            .collect();
+        perf(&all.iter().map(|(stack, count)| (&stack[..], *count)).collect::<Vec<_>>())
+    });
     assert_eq!(found, [["inlined", "index", "hash"]]);
-    assert_eq!((&report["improved"], output.status.code()), (&0.into(), Some(0)));
+    assert_eq!((&report["improved"], code), (&0.into(), Some(0)));
 }
 
 /// `price` had no own code before, but it was there.
@@ -470,47 +470,18 @@ fn the_total_of_a_function_whose_own_code_moved_inherits_nothing() {
 /// The kernel did not change: it has more to do.
 #[test]
 fn a_function_of_the_kernel_has_more_work_wherever_it_comes_from() {
-    let stack = |inner: &[&'static str]| -> Vec<(&'static str, u64, &'static str)> {
-        let kernel = ["clear_page", "do_anonymous_page", "exc_page_fault"];
-        let kernel =
-            kernel.iter().filter(|_| !inner.is_empty()).map(|name| (*name, 0xffff_8000, "[kernel.kallsyms]"));
-        kernel
-            .chain(inner.iter().map(|name| (*name, 0x400, "/srv/app")))
-            .chain([("main", 0x10, "/srv/app")])
-            .collect()
-    };
-    let perf = |run: usize, faults: usize| {
-        let mut text = String::new();
-        let mut add = |stack: &[(&str, u64, &str)], count: usize| {
-            let frames =
-                stack.iter().map(|(name, address, file)| format!("\t{address:x} {name}+0x4 ({file})\n"));
-            let sample = format!("app 7 1.000000: 2500000 cpu-clock:\n{}\n", frames.collect::<String>());
-            text.push_str(&sample.repeat(count));
-        };
-        for (number, name) in
-            ["read", "parse", "sort", "print", "log", "hash", "send", "poll"].into_iter().enumerate()
-        {
-            add(&[(name, 0x400, "/srv/app"), ("main", 0x10, "/srv/app")], 400 + 10 * number + run);
-            if number < 3 {
-                add(&stack(&[name]), faults);
-            }
-        }
-        text
-    };
     let folder = tempdir().unwrap();
-    for (side, faults) in [("old", 60), ("new", 150)] {
-        fs::create_dir(folder.path().join(side)).unwrap();
-        for run in 0..3 {
-            fs::write(folder.path().join(format!("{side}/{run}.perf")), perf(run, faults + run)).unwrap();
-        }
-    }
-    let output = prof(folder.path(), &["diff", "-q", "-f", "json", "old", "new"]).output().unwrap();
-    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
-    let causes = report["causes"].as_array().unwrap();
-    let found: Vec<[&str; 3]> = causes
-        .iter()
-        .map(|cause| ["cause", "function", "grew"].map(|key| cause[key].as_str().unwrap()))
-        .collect();
+    let (_, found) = causes_of_runs(folder.path(), ["cause", "function", "grew"], |side, run| {
+        let faults = if side == "old" { 60 } else { 150 };
+        let names = ["read", "parse", "sort", "print", "log", "hash", "send", "poll"];
+        let stacks: Vec<_> = names.map(|name| [(name, 0x400), ("main", 0x10)]).to_vec();
+        let kernel = ["clear_page", "do_anonymous_page", "exc_page_fault"].map(|name| (name, KERNEL));
+        let in_kernel: Vec<_> = stacks[..3].iter().map(|stack| [&kernel[..], stack].concat()).collect();
+        let mut all: Vec<(&[(&str, u64)], i64)> =
+            stacks.iter().zip(0..).map(|(stack, number)| (&stack[..], 400 + 10 * number + run)).collect();
+        all.extend(in_kernel.iter().map(|stack| (&stack[..], faults + run)));
+        perf(&all)
+    });
     assert_eq!(found, [["called-more", "do_anonymous_page", "whole"]]);
 }
 
@@ -644,7 +615,7 @@ type Called<'n> = (&'n str, i64, &'n [usize]);
 
 /// Runs of a program that records calls instead of stacks, as callgrind does. `main` comes first and calls some functions
 /// that do not change as well; callees come after their callers. Runs differ by some tenths of a percent.
-fn runs_of_calls(folder: &std::path::Path, side: &str, functions: &[Called<'_>]) -> Vec<String> {
+fn runs_of_calls(folder: &Path, side: &str, functions: &[Called<'_>]) -> Vec<String> {
     let own =
         |run: i64, number: usize, cost: i64| cost * (1000 + (run * 7 + number as i64 * 13) % 9 - 4) / 1000;
     let run = |run: i64| {

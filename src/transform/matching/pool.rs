@@ -8,8 +8,8 @@ use std::sync::Arc;
 use hashbrown::HashMap;
 
 use super::{FunctionText, SideProfile};
-use crate::name::{is_system_binary, normalized, without_run};
-use crate::profile::{CallTable, Column, FrameId, Function, FunctionId, MappingId, StackId, Symbols};
+use crate::name::{normalized, without_run};
+use crate::profile::{CallTable, Column, FrameId, Function, FunctionId, StackId, Symbols};
 
 /// The number of a function in the pool of its side.
 pub(super) type EntryId = usize;
@@ -276,8 +276,7 @@ impl<'p> Pool<'p> {
         let of_system = self.of_system.get_or_init(|| {
             let mut found: Vec<Option<bool>> = vec![None; self.len()];
             for (table, symbols) in self.tables.iter().enumerate() {
-                let is_system: Column<MappingId, bool> =
-                    symbols.mappings.map(|mapping| is_system_binary(symbols.strings.get(mapping.file)));
+                let is_system = symbols.system_mappings();
                 for frame in &symbols.frames {
                     let found = &mut found[self.of_function(table, frame.function)];
                     *found = Some(found.unwrap_or(true) && is_system[frame.mapping]);

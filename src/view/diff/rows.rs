@@ -205,7 +205,14 @@ impl RowBuilder<'_, '_> {
 
     /// Where the cost of each row was before, or is now, if it only moved.
     fn moves(&self, rows: &[Hypothesis]) -> Vec<Option<Moved>> {
-        let moves: Vec<Option<Moved>> = rows.iter().map(|row| self.moved(row, rows)).collect();
+        // By what each function was replaced, the first row if there are several. Thousands of functions may be gone, so
+        // they are not searched for again and again.
+        let replaced = rows.iter().rev().filter_map(|row| match row.cause {
+            Some(Cause::Moved { from: Some(from), .. }) => Some(((from, row.measure), row.function)),
+            _ => None,
+        });
+        let replaced: HashMap<(usize, CountKind), usize> = replaced.collect();
+        let moves: Vec<Option<Moved>> = rows.iter().map(|row| self.moved(row, rows, &replaced)).collect();
         // A function moved if all that its total inherits is that its own code did.
         let of_own = |row: &Hypothesis| match row.cause {
             Some(Cause::Inherits { row: own }) if rows[own].function == row.function => moves[own].clone(),
@@ -214,7 +221,12 @@ impl RowBuilder<'_, '_> {
         moves.iter().zip(rows).map(|(moved, row)| moved.clone().or_else(|| of_own(row))).collect()
     }
 
-    fn moved(&self, row: &Hypothesis, rows: &[Hypothesis]) -> Option<Moved> {
+    fn moved(
+        &self,
+        row: &Hypothesis,
+        rows: &[Hypothesis],
+        replaced: &HashMap<(usize, CountKind), usize>,
+    ) -> Option<Moved> {
         let name = |function: usize| self.subject.keys.name(KeyId::new(function));
         match row.cause {
             Some(Cause::Moved { from: Some(from), .. }) => return Some(Moved::From(name(from).clone())),
@@ -228,12 +240,8 @@ impl RowBuilder<'_, '_> {
         {
             return None;
         }
-        let has_replaced = |other: &&Hypothesis| {
-            other.measure == row.measure
-                && matches!(other.cause, Some(Cause::Moved { from, .. }) if from == Some(row.function))
-        };
-        if let Some(other) = rows.iter().find(has_replaced) {
-            return Some(Moved::To(name(other.function).clone()));
+        if let Some(&by) = replaced.get(&(row.function, row.measure)) {
+            return Some(Moved::To(name(by).clone()));
         }
         // What another function gained is what this one lost.
         let gained = |function: &Name| {

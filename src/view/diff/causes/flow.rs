@@ -5,9 +5,9 @@ use std::cell::{OnceCell, RefCell};
 
 use hashbrown::HashMap;
 
-use crate::name::{is_built_in, is_system_binary};
+use crate::name::is_built_in;
 use crate::pattern::{is_collector, is_own, is_runtime};
-use crate::profile::{Column, Id, MappingId};
+use crate::profile::{Column, Frame, Id};
 use crate::report::{Name, TotalGrowth};
 use crate::stats::compare::{Comparison, Hypothesis};
 use crate::stats::dispersion::RunCounts;
@@ -115,8 +115,10 @@ pub(super) struct Flow<'a, 'p> {
     call_counts: Option<&'a CallCounts>,
     /// The functions by name, on first use.
     of_name: OnceCell<HashMap<&'a str, usize>>,
-    /// The functions that are only in the kernel and the libraries of the operating system, on first use.
-    of_system: OnceCell<Column<KeyId, bool>>,
+    /// The functions that are not only in the kernel and the libraries of the operating system, on first use.
+    outside_system: OnceCell<Column<KeyId, bool>>,
+    /// The functions of which addresses are known, on first use.
+    with_addresses: OnceCell<Column<KeyId, bool>>,
     /// What was computed before: following growth up and down comes by the same functions again and again.
     changes: RefCell<HashMap<(usize, CountKind), Change>>,
     grew_as_a_whole: RefCell<HashMap<usize, bool>>,
@@ -147,7 +149,8 @@ impl<'a, 'p> Flow<'a, 'p> {
             units,
             call_counts,
             of_name: OnceCell::new(),
-            of_system: OnceCell::new(),
+            outside_system: OnceCell::new(),
+            with_addresses: OnceCell::new(),
             changes: RefCell::default(),
             grew_as_a_whole: RefCell::default(),
         };
@@ -340,26 +343,23 @@ impl<'a, 'p> Flow<'a, 'p> {
 
     /// Whether the addresses of a function's instructions are known, as those of compiled code are.
     pub(super) fn has_addresses(&self, function: usize) -> bool {
-        let frames = self.subject.profile.symbols.frames.enumerate();
-        let mut of_function =
-            frames.filter(|(frame, _)| self.subject.keys.of_frame(*frame).index() == function);
-        of_function.any(|(_, frame)| frame.address != 0)
+        self.with_addresses.get_or_init(|| self.with_frames(|frame| frame.address != 0))[KeyId::new(function)]
     }
 
     /// Whether a function is in the kernel or in a library of the operating system, and nowhere else.
     pub(super) fn is_of_system(&self, function: usize) -> bool {
         let find = || {
-            let symbols = &self.subject.profile.symbols;
-            let files = symbols.mappings.ids().map(|mapping| symbols.mapping_file(mapping));
-            let is_system: Column<MappingId, bool> = files.map(is_system_binary).collect();
-            let keys = &self.subject.keys;
-            let mut found = Column::filled(true, keys.len());
-            for (frame, _) in symbols.frames.enumerate().filter(|(_, frame)| !is_system[frame.mapping]) {
-                found[keys.of_frame(frame)] = false;
-            }
-            found
+            let is_system = self.subject.profile.symbols.system_mappings();
+            self.with_frames(|frame| !is_system[frame.mapping])
         };
-        self.of_system.get_or_init(find)[KeyId::new(function)]
+        !self.outside_system.get_or_init(find)[KeyId::new(function)]
+    }
+
+    /// The functions with any such frame.
+    fn with_frames(&self, is: impl Fn(&Frame) -> bool) -> Column<KeyId, bool> {
+        let keys = &self.subject.keys;
+        let found = self.subject.profile.symbols.frames.enumerate().filter(|(_, frame)| is(frame));
+        Column::marking(found.map(|(frame, _)| keys.of_frame(frame)), keys.len())
     }
 
     /// Whether a function belongs to the runtime of its language.

@@ -64,7 +64,7 @@ pub enum Part {
     DropFrames,
     /// The recorder's comments.
     Comments,
-    /// When the recording started, and the sampling period.
+    /// When the recording started, how long it took, and the sampling period.
     Recording,
     /// The time of each sample.
     Times,
@@ -110,7 +110,7 @@ impl fmt::Display for Part {
             Part::Inlining => "which frames were inlined",
             Part::DropFrames => "which frames to drop",
             Part::Comments => "comments",
-            Part::Recording => "the recording's start time and sampling period",
+            Part::Recording => "the recording's start time, duration and sampling period",
             Part::Times => "the time of each sample",
             Part::Negatives => "negative values",
         })
@@ -210,7 +210,10 @@ fn has(profile: &Profile, metric: usize, part: Part) -> bool {
         Part::Inlining => profile.calls.is_none() && symbols.frames.iter().any(|frame| frame.inlined),
         Part::DropFrames => !meta.drop_frames.is_empty(),
         Part::Comments => !meta.comments.is_empty(),
-        Part::Recording => meta.time_ns.is_some() || meta.period.is_some(),
+        Part::Recording => {
+            let has_length = meta.duration_ns.is_some_and(|duration| duration > 0);
+            meta.time_ns.is_some() || has_length || meta.period.is_some()
+        }
         // Times that were not loaded count as well.
         Part::Times => profile.samples.time.is_some() || meta.has_times,
         Part::Negatives => {

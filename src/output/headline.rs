@@ -64,7 +64,9 @@ pub(super) fn recording(metric: &str, recording: &Recording, is_wide: bool) -> V
 /// How long the recording took, and how busy it was: `in 40.73s, 2.11 CPUs busy, 78% idle`.
 pub(super) fn activity(recording: &Recording) -> Option<String> {
     let mut parts = Vec::new();
-    parts.extend(recording.duration_ns.map(|duration| format!("in {}", unit::duration(duration))));
+    // The times of a single sample span nothing.
+    let length = recording.duration_ns.filter(|&duration| duration > 0);
+    parts.extend(length.map(|duration| format!("in {}", unit::duration(duration))));
     let hundredths = |value: f64| (value * 100.0).round() as i64;
     let busy = recording.busy.map(|busy| unit::fixed(hundredths(busy), 100, 2));
     let what = busy_units(recording.thread_time);

@@ -21,6 +21,8 @@ pub struct Style {
     pub unit: Option<Unit>,
     /// The columns of `top` and `tree`; empty for the defaults of the view.
     pub columns: Vec<TextColumn>,
+    /// Whether the defaults of `top` include what callees cost, because the rows are sorted by it.
+    pub by_children: bool,
     /// Whether a row that stands for a chain of calls names all its functions, instead of counting those that do
     /// not fit on the line.
     pub full_chains: bool,
@@ -64,6 +66,7 @@ impl Style {
             glyphs: &Glyphs::UNICODE,
             unit: None,
             columns: Vec::new(),
+            by_children: false,
             full_chains: false,
             explain: Explain::default(),
             all_matches: false,

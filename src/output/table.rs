@@ -124,6 +124,17 @@ pub(super) struct Note {
     pub(super) emphasis: Emphasis,
     /// What it says something about.
     pub(super) part: Option<ReportPart>,
+    /// For a line that explains a column: what is said where a narrow terminal does not show that column.
+    pub(super) without: Option<Without>,
+}
+
+/// What a line says where a column is not shown.
+#[derive(Clone, Debug)]
+pub(super) struct Without {
+    /// The title of the column.
+    pub(super) column: &'static str,
+    /// The text without it; empty if the line is about nothing else.
+    pub(super) text: String,
 }
 
 /// What a line shows of its report, by its place in a list of the report: a screen knows what is selected without reading the text.
@@ -168,6 +179,11 @@ impl Note {
     /// A command.
     pub(super) fn command(text: impl Into<String>) -> Self {
         Note { emphasis: Emphasis::Command, ..Note::plain(text) }
+    }
+
+    /// The same, with what is said where the column of this title is not shown.
+    pub(super) fn without(self, column: &'static str, text: impl Into<String>) -> Self {
+        Note { without: Some(Without { column, text: text.into() }), ..self }
     }
 
     /// The same, about a part of the report.
@@ -216,6 +232,8 @@ pub(super) struct Column {
     pub(super) rank: Rank,
     /// Whether it was requested: then it is dropped last.
     pub(super) asked: bool,
+    /// How much wider than usual the column must be: `4` for names that stand behind the branches of a tree.
+    pub(super) extra: usize,
 }
 
 /// How the cells of a column are printed, and where the column stands.
@@ -275,8 +293,8 @@ impl Kind {
     }
 }
 
-/// Which columns a narrow terminal drops first: shares follow from values, an old value from the new one and the
-/// change.
+/// Which columns a narrow terminal drops first: shares follow from values, children from self and total, an old value
+/// from the new one and the change.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Rank {
     /// `SAMPLES`
@@ -297,6 +315,8 @@ pub(super) enum Rank {
     ChangeShare,
     /// `RECORDED`
     Recorded,
+    /// `CHILDREN`
+    Children,
     /// `%FUNC` and `%TOP`
     ShareOfFunction,
     /// `%` and `%ALL`
@@ -309,8 +329,6 @@ pub(super) enum Rank {
     Duration,
     /// `SUM%`
     Sum,
-    /// `CHILDREN`
-    Children,
     /// `CONTEXTS`
     Contexts,
     /// `EVENTS`
@@ -446,6 +464,12 @@ impl<R> Entry<'_, R> {
         self
     }
 
+    /// Keeps this much space before the names, for the branches of a tree.
+    pub(super) fn extra(&mut self, width: usize) -> &mut Self {
+        self.column.extra = width;
+        self
+    }
+
     /// Makes the column one of those to choose from.
     pub(super) fn group(&mut self, group: Group) -> &mut Self {
         self.group = group;
@@ -480,7 +504,7 @@ impl<'r, R: 'r> Columns<'r, R> {
 
     /// The part of [`Columns::add`] that is the same for all columns, which are hundreds, so that it is compiled once.
     fn push(&mut self, key: Cow<'static, str>, kind: Kind, cell: CellOf<'r, R>) -> &mut Entry<'r, R> {
-        let column = Column { key, title: "".into(), kind, rank: Rank::default(), asked: false };
+        let column = Column { key, title: "".into(), kind, rank: Rank::default(), asked: false, extra: 0 };
         self.entries.push(Entry { column, is_shown: false, group: Group::default(), cell });
         let last = self.entries.len() - 1;
         &mut self.entries[last]

@@ -247,6 +247,14 @@ mod tests {
     }
 
     #[test]
+    fn stacks_may_start_in_a_circle() {
+        // The stacks 0, 1, 0 with 10 and 0, 1, 2 with 5.
+        assert_eq!(totals(&[10, 0, 5], &[(0, 1, 15), (1, 0, 10), (1, 2, 5)]), [15, 15, 5]);
+        // 0 calls 1 for 4, and the stacks 1, 2, 1 with 6.
+        assert_eq!(totals(&[0, 10, 0], &[(0, 1, 4), (1, 2, 6), (2, 1, 6)]), [4, 10, 6]);
+    }
+
+    #[test]
     fn deep_chains_need_no_deep_stack() {
         let count = 200_000;
         let calls: Vec<_> = (1..count).map(|callee| (callee - 1, callee, (count - callee) as i64)).collect();

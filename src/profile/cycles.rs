@@ -71,8 +71,11 @@ impl Cycles {
     }
 
     /// The total of every node, given its self, the cost of calls, and `charged`, the cost charged to it otherwise.
-    /// Within a cycle, the result is an upper bound: the cost charged by callers, but at least the node's self and
-    /// its calls out of the cycle, and at most the cost of the whole cycle.
+    /// Within a cycle, the result is an upper bound: the cost charged by callers and that with which stacks start, but
+    /// at least the node's self and its calls out of the cycle, and at most the cost of the whole cycle.
+    ///
+    /// Nothing calls the outermost function. If `a` calls `t` for 15, and `t` calls `a` for 10 of them, the cycle costs
+    /// 15 and nobody outside is charged for it, so the stacks start in it: with `a`, which spends more than the 10.
     pub(crate) fn totals(
         &self,
         self_values: &[i64],
@@ -80,24 +83,38 @@ impl Cycles {
         mut charged: Vec<i64>,
     ) -> Vec<i64> {
         let mut own = self_values.to_vec();
+        // What a node spends: its self and all of its calls.
+        let mut spent = self_values.to_vec();
         let mut of_cycle = vec![0_i64; self.size.len()];
-        for (node, &value) in own.iter().enumerate() {
-            of_cycle[self.of[node]] = of_cycle[self.of[node]].saturating_add(value);
+        // What a cycle costs beyond what those outside of it are charged for: stacks start in it.
+        let mut starting = vec![0_i64; self.size.len()];
+        for (node, (&value, &charged)) in own.iter().zip(&charged).enumerate() {
+            let cycle = self.of[node];
+            of_cycle[cycle] = of_cycle[cycle].saturating_add(value);
+            starting[cycle] = starting[cycle].saturating_sub(charged);
         }
         for (caller, callee, value) in edges {
-            if self.of[caller] != self.of[callee] {
+            let (from, to) = (self.of[caller], self.of[callee]);
+            if from != to {
                 own[caller] = own[caller].saturating_add(value);
-                of_cycle[self.of[caller]] = of_cycle[self.of[caller]].saturating_add(value);
+                of_cycle[from] = of_cycle[from].saturating_add(value);
+                starting[to] = starting[to].saturating_sub(value);
             }
             if caller != callee {
+                spent[caller] = spent[caller].saturating_add(value);
                 charged[callee] = charged[callee].saturating_add(value);
             }
+        }
+        for (starting, &cost) in starting.iter_mut().zip(&of_cycle) {
+            *starting = starting.saturating_add(cost).max(0);
         }
         let total = |node: usize| {
             if !self.holds(node) {
                 return own[node];
             }
-            charged[node].max(own[node]).min(of_cycle[self.of[node]])
+            let cycle = self.of[node];
+            let uncalled = spent[node].saturating_sub(charged[node]).clamp(0, starting[cycle]);
+            charged[node].saturating_add(uncalled).max(own[node]).min(of_cycle[cycle])
         };
         (0..own.len()).map(total).collect()
     }

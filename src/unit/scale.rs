@@ -247,9 +247,9 @@ pub fn duration(nanoseconds: i64) -> String {
     human(nanoseconds, &Unit::NANOSECONDS, 1)
 }
 
-/// A moment after the start of a recording, with all its digits, as options for times take it: `2.31s`, `350us`.
+/// A moment after the start of a recording, with all its digits, as options for times take it: `2.31s`, `350µs`.
 pub fn moment(nanoseconds: i64) -> String {
-    let units = [("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1_000)];
+    let units = [("s", 1_000_000_000), ("ms", 1_000_000), ("µs", 1_000)];
     let size = nanoseconds.unsigned_abs();
     let fitting = units.into_iter().find(|&(_, factor)| size >= factor || size == 0);
     let (unit, factor) = fitting.unwrap_or(("ns", 1));
@@ -348,7 +348,7 @@ mod tests {
             (0, "0s"),
             (2_310_000_000, "2.31s"),
             (95 * S, "95s"),
-            (350_000, "350us"),
+            (350_000, "350µs"),
             (12_345_678, "12.345678ms"),
             (7, "7ns"),
             (-1_500_000_000, "-1.5s"),

@@ -341,7 +341,7 @@ pub fn recording(profile: &Profile, metric: usize) -> Recording {
     }
 }
 
-/// How many samples were taken: the total of the metric that counts them, else the total divided by the period.
+/// How many samples were taken of a metric: the sum of the metric that counts them, else the total divided by the period.
 ///
 /// A recording of Java may have allocations next to CPU time, and count only the samples of CPU time.
 fn samples(profile: &Profile, metric: usize) -> Option<i64> {
@@ -355,8 +355,16 @@ fn samples(profile: &Profile, metric: usize) -> Option<i64> {
         let count = &meta.metrics[number];
         // A profile of calls has no samples.
         let values = |number: usize| profile.samples.values.get(number).into_iter().flatten();
-        let counts_all = values(metric).zip(values(number)).all(|(&value, &count)| value == 0 || count != 0);
-        return (counts_all && !count.too_large && count.divisor == 1).then_some(count.total);
+        let mut rows = values(metric).zip(values(number)).filter(|(value, _)| **value != 0);
+        let counts_all = rows.clone().all(|(_, count)| *count != 0);
+        // Next to other events, a sample without a value is one of those.
+        let has_others = meta.metrics.len() > 2;
+        let sum = if has_others {
+            rows.try_fold(0, |sum: i64, (_, count)| sum.checked_add(*count))
+        } else {
+            Some(count.total)
+        };
+        return sum.filter(|_| counts_all && !count.too_large && count.divisor == 1);
     }
     let period = meta.period_of(metric)?;
     let count = (period > 1 && shown.divisor == 1).then(|| shown.total / period)?;

@@ -55,6 +55,11 @@ impl Sort {
         self.keys.iter().any(|(key, _)| is_of_sides(key))
     }
 
+    /// Whether rows are sorted by what their callees cost, before anything else.
+    pub fn is_by_children(&self) -> bool {
+        matches!(self.keys.first(), Some((SortKey::Children, _)))
+    }
+
     /// Sorts by the change of one key between two sides: that of self, otherwise that of total.
     pub fn by_change_of(key: SortKey) -> Self {
         Sort { keys: vec![(SortKey::Delta, false)], by_self: key == SortKey::SelfValue }

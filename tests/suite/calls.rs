@@ -133,6 +133,37 @@ proptest! {
         }
     }
 
+    /// A total that calls cannot tell is an upper bound, wherever stacks start: never less than what the stacks say.
+    #[test]
+    fn totals_of_recursive_functions_are_never_too_small(
+        drawn in prop::collection::vec((prop::collection::vec(0..6_usize, 1..7), 1..100_i64), 1..20),
+        is_each in any::<bool>(),
+    ) {
+        let (mut selfs, mut edges) = (Vec::new(), Vec::new());
+        for (stack, value) in &drawn {
+            selfs.extend(stack.last().map(|&leaf| (leaf, *value)));
+            let mut calls: Vec<_> = stack.windows(2).map(|pair| (pair[0], pair[1], *value)).collect();
+            if !is_each {
+                // A call that recurs counts once per sample.
+                calls.sort_unstable();
+                calls.dedup();
+            }
+            edges.extend(calls);
+        }
+        let totals = |profile: &Profile| -> Vec<(String, i64)> {
+            let rows = top(profile, &TopOptions::new(scope())).rows;
+            let mut totals: Vec<_> =
+                rows.iter().map(|row| (row.name.to_string(), row.values.total)).collect();
+            totals.sort_unstable();
+            totals
+        };
+        let whole: i64 = drawn.iter().map(|(_, value)| value).sum();
+        let exact = totals(&as_stacks(&drawn));
+        for ((name, exact), (_, bound)) in exact.iter().zip(&totals(&calls(&selfs, &edges))) {
+            prop_assert!(exact <= bound && *bound <= whole, "{name}: {exact} {bound} of {whole}");
+        }
+    }
+
     #[test]
     fn trees_are_exact_if_every_function_has_one_caller(drawn in with_one_caller()) {
         let (stacks, calls) = (as_stacks(&drawn), as_calls(&drawn));

@@ -103,7 +103,7 @@ fn spans_are_drawn_where_the_trace_says() {
             (left - pixels(*at)).abs() < 1e-3 && (width - pixels(end - at)).abs() < 1e-3,
             "{name} {left} {width}"
         );
-        let micros = |ns: i64| if ns == 0 { "0s".to_string() } else { format!("{}us", ns / 1000) };
+        let micros = |ns: i64| if ns == 0 { "0s".to_string() } else { format!("{}µs", ns / 1000) };
         assert_eq!((from, to), (&micros(*at), &micros(*end)));
     }
 }

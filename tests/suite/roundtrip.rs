@@ -226,7 +226,7 @@ proptest! {
         let meta = &mut profile.meta;
         meta.default_metric = default % metrics;
         meta.time_ns = (time > 0).then_some(time * 1_700_000_000_000_000_000);
-        meta.duration_ns = (time > 0 && duration > 0).then_some(duration);
+        meta.duration_ns = (duration > 0).then_some(duration);
         meta.period =
             (period > 0).then(|| Period { name: "cpu".into(), unit: "events".into(), value: period });
         let again = through("otlp", &profile, 0);

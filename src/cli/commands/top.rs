@@ -12,7 +12,7 @@ use crate::cli::options::layout::Output;
 use crate::cli::terminal::failure::hinted;
 use crate::profile::Profile;
 use crate::report::Report;
-use crate::view::{Scope, SortKey, TopOptions, companion, top_per_event, top_with_calls};
+use crate::view::{Scope, Sort, SortKey, TopOptions, companion, top_per_event, top_with_calls};
 
 /// Flat view: self and total of every function
 #[derive(Args, Debug)]
@@ -43,6 +43,7 @@ impl TopCommand {
     pub(crate) fn run(self) -> Result<()> {
         let mut output = self.view.output()?;
         output.style.columns = self.columns.columns();
+        output.style.by_children = self.rows.sort.as_ref().is_some_and(Sort::is_by_children);
         write(&self.report(&output, None)?, &output, self.view.stacks.input.verbose)
     }
 

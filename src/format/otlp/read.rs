@@ -173,6 +173,10 @@ impl OtlpReader {
             let end = header.time.saturating_add(header.duration.max(0));
             let (first, last) = self.span.unwrap_or((header.time, end));
             self.span = Some((first.min(header.time), last.max(end)));
+        } else if header.duration > 0 {
+            // The profiles of a file are the metrics of one recording.
+            let longest = self.builder.meta.duration_ns.unwrap_or(0);
+            self.builder.meta.duration_ns = Some(longest.max(header.duration));
         }
         let period = &mut self.builder.meta.period;
         *period = period.take().or_else(|| header.period.clone());

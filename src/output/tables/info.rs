@@ -175,7 +175,11 @@ fn input(info: &Info, style: &Style) -> (&'static str, String) {
 fn recorded(info: &Info) -> Option<String> {
     let mut parts = Vec::new();
     parts.extend(info.time_ns.map(unit::timestamp_seconds));
-    parts.extend(info.duration_ns.map(|duration| format!("for {}", unit::duration(duration))));
+    parts.extend(
+        info.duration_ns
+            .filter(|&duration| duration > 0)
+            .map(|duration| format!("for {}", unit::duration(duration))),
+    );
     let metric = &info.metrics[info.shown_metric].name;
     let what = headline::busy_units(kind::is_thread_time(metric, &info.format));
     parts.extend(info.busy.map(|busy| format!("{busy:.2} {what} busy")));

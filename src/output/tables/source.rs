@@ -71,7 +71,7 @@ pub(super) fn per_function<'r, F>(
         let (mut table, summary) = table(place, function);
         let emphasis = if header.is_highlighted(name) { Emphasis::Marked } else { Emphasis::Bold };
         let text = fitted(&shown.marked(header, name, style), &summary, style);
-        table.above.insert(0, Note { text, emphasis, part: Some(ReportPart::Function(place)) });
+        table.above.insert(0, Note { emphasis, ..Note::plain(text).about(ReportPart::Function(place)) });
         tables.push(table);
     }
     let matches = Grouping { one: "function matches", several: "functions match", ..Grouping::default() };

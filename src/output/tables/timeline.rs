@@ -110,11 +110,10 @@ fn activity<'r>(
         None => (&header.metric, header.total, header.shown),
     };
     let value_scale = scale(name, shown, style.unit.as_ref())?;
-    let is_filtered = !header.filters.is_empty();
     let mut columns = Columns::new();
     let value = move |line: &TimelineLine| line.total(metric);
     columns.show("TOTAL", Kind::Value(value_scale), value);
-    let wholes = Wholes { total, shown: is_filtered.then_some(shown) };
+    let wholes = Wholes::new(header, total, shown);
     add_shares(&mut columns, wholes, Group::Always, value);
     let largest = timeline.largest[metric];
     let strip = move |line: &TimelineLine| {

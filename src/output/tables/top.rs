@@ -131,7 +131,9 @@ fn groups(header: &Header, form: Form, style: &Style) -> Vec<Group> {
     if !style.columns.is_empty() {
         return style.columns.iter().map(|&column| Group::Of(column)).collect();
     }
-    let mut groups = vec![Group::Of(TextColumn::SelfValue), Group::Of(TextColumn::Total), Group::Calls];
+    let mut groups = vec![Group::Of(TextColumn::SelfValue), Group::Of(TextColumn::Total)];
+    groups.extend(style.by_children.then_some(Group::Of(TextColumn::Children)));
+    groups.push(Group::Calls);
     let is_wide = form == Form::Markdown || style.is_wide();
     if is_wide && is_plain(header) && header.by.is_function() {
         groups.push(Group::Of(TextColumn::File));
@@ -201,7 +203,7 @@ fn add_values<'r>(
     values.value(columns, Which::Own, is_asked);
     values.value(columns, Which::Total, is_asked);
     let children = add_children(columns, values).titled("CHILDREN").rank(Rank::Children);
-    children.group(Group::Of(TextColumn::Children)).asked(is_asked);
+    children.group(Group::Of(TextColumn::Children)).asked(is_asked || style.by_children);
     let whole = header.total;
     let sum = columns.show("SUM%", Kind::Share, move |line| match *line {
         TopLine::Row { above, .. } => Cell::Share { part: above, whole },
@@ -222,10 +224,9 @@ fn add_children<'c, 'r>(
 
 /// Several metrics side by side.
 fn add_metrics<'r>(columns: &mut Columns<'r, TopLine<'r>>, header: &Header, style: &Style) -> Scaled<()> {
-    let is_filtered = !header.filters.is_empty();
     for (index, metric) in header.metrics.iter().enumerate() {
         let scale = scale(&metric.metric, metric.shown, style.unit.as_ref())?;
-        let wholes = Wholes { total: metric.total, shown: is_filtered.then_some(metric.shown) };
+        let wholes = Wholes::new(header, metric.total, metric.shown);
         for which in [Which::Own, Which::Total] {
             let key = format!("values.{}.{}", metric.metric.name, which.key());
             let value = move |line: &TopLine| which.of(line.metric(index));
@@ -321,7 +322,7 @@ fn notes(top: &Top, style: &Style) -> Vec<Note> {
         )));
     }
     if top.rows.iter().any(|row| row.per_call.is_some()) && style.columns.is_empty() {
-        notes.push(Note::faint("PER CALL: average total of one call"));
+        notes.push(Note::faint("PER CALL: average total of one call").without("PER CALL", ""));
     }
     notes
 }

@@ -73,7 +73,8 @@ fn add_names<'r>(columns: &mut Columns<'r, TreeLine<'r>>, drawing: &Rc<Drawing<'
         Direction::BottomUp => format!("FUNCTION{}CALLERS", drawing.style.glyphs.called_by),
     };
     let drawing = drawing.clone();
-    columns.show(title, Kind::Name, move |line: &TreeLine<'r>| drawing.label(line));
+    let width = drawing.width_of_branches();
+    columns.show(title, Kind::Name, move |line: &TreeLine<'r>| drawing.label(line)).extra(width);
 }
 
 /// Whether the values are those of one metric.
@@ -187,13 +188,16 @@ fn note_of_cut(drawing: &Drawing) -> Option<Note> {
 fn note_of_callers(drawing: &Drawing) -> Option<Note> {
     let (tree, header) = (drawing.tree, &drawing.tree.header);
     let has_share = header.base.is_none() && is_one(header);
-    let (top, whole) = if has_share {
-        ("%TOP: share of the function at the top", "")
-    } else {
-        ("", " of the function at the top")
+    let showing = |whole: &str| {
+        format!("showing callers with at least {}%{whole} (--min-share 0: all)", tree.min_share)
     };
-    let dot = if has_share { drawing.style.glyphs.dot } else { "" };
-    let note =
-        format!("{top}{dot}showing callers with at least {}%{whole} (--min-share 0: all)", tree.min_share);
-    (tree.min_share > 0.0).then(|| Note::faint(note))
+    let without = showing(" of the function at the top");
+    let note = if has_share {
+        let dot = drawing.style.glyphs.dot;
+        let with = format!("%TOP: share of the function at the top{dot}{}", showing(""));
+        Note::faint(with).without("%TOP", without)
+    } else {
+        Note::faint(without)
+    };
+    (tree.min_share > 0.0).then_some(note)
 }

@@ -223,15 +223,20 @@ pub(super) fn per_event_note(header: &Header) -> Option<Note> {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Wholes {
     pub(super) total: i64,
-    /// What filters leave; `None` without filters.
+    /// What filters leave; `None` if that is everything.
     pub(super) shown: Option<i64>,
 }
 
 impl Wholes {
+    /// Filters that hide nothing, such as `--collapse-recursion`, leave everything.
+    pub(super) fn new(header: &Header, total: i64, shown: i64) -> Self {
+        let hides = !header.filters.is_empty() && shown != total;
+        Wholes { total, shown: hides.then_some(shown) }
+    }
+
     /// Those of the first metric.
     pub(super) fn of(header: &Header) -> Self {
-        let is_filtered = !header.filters.is_empty();
-        Wholes { total: header.total, shown: is_filtered.then_some(header.shown) }
+        Wholes::new(header, header.total, header.shown)
     }
 }
 

@@ -7,7 +7,7 @@ use crate::name::{display_width, fit};
 use crate::output::cell::cell_text;
 use crate::output::label::{LEAST_NAME, NameSpace};
 use crate::output::style::{PIPE_WIDTH, Style};
-use crate::output::table::{Cell, Column, Emphasis, Kind, Names, Note, Rank, Row, Table};
+use crate::output::table::{Cell, Column, Emphasis, Kind, Names, Note, Rank, Row, Table, Without};
 use crate::output::text::grid;
 use crate::output::text::line::TextLine;
 use crate::output::width::add_blanks;
@@ -16,15 +16,16 @@ use crate::output::width::add_blanks;
 pub(super) fn lines<'t>(table: Table<'t>, style: &'t Style) -> Box<dyn Iterator<Item = TextLine> + 't> {
     let note = |note: Note| TextLine::new(note.text, note.emphasis).about(note.part);
     let Table { above, below, columns, .. } = &table;
-    let (above, below) = (above.clone().into_iter().map(note), below.clone().into_iter().map(note));
+    let above = above.clone().into_iter().map(note);
     if columns.is_empty() {
-        return Box::new(above.chain(below));
+        return Box::new(above.chain(below.clone().into_iter().map(note)));
     }
     if !columns.iter().any(|column| column.kind.is_name()) {
         let rows = grid::lines(&table, style);
-        return Box::new(above.chain(rows).chain(below));
+        return Box::new(above.chain(rows).chain(below.clone().into_iter().map(note)));
     }
     let layout = ColumnLayout::new(&table, style);
+    let below: Vec<Note> = below.iter().filter_map(|note| layout.said(note)).collect();
     let title = TextLine::row(layout.title(), Emphasis::Bold);
     let notes = layout.notes();
     let rows = table.rows().map(|row| (row, true)).chain(table.closing.into_iter().map(|row| (row, false)));
@@ -32,7 +33,7 @@ pub(super) fn lines<'t>(table: Table<'t>, style: &'t Style) -> Box<dyn Iterator<
         let (first, further) = layout.lines(&row, is_fitted);
         std::iter::once(first).chain(further)
     });
-    Box::new(above.chain([title]).chain(rows).chain(notes).chain(below))
+    Box::new(above.chain([title]).chain(rows).chain(notes).chain(below.into_iter().map(note)))
 }
 
 /// Which columns fit, and how wide they are.
@@ -97,12 +98,18 @@ impl<'t> ColumnLayout<'t> {
         self.shown(Kind::is_number).map(|index| self.widths[index] + GAP).sum()
     }
 
+    /// The width before the names that is kept free.
+    fn extra(&self) -> usize {
+        self.columns.iter().map(|column| column.extra).sum()
+    }
+
     /// Drops columns of numbers until the names have enough space.
     fn drop_numbers(&mut self) {
         let Some(width) = self.style.width else { return };
-        let wanted = self.taken() + LEAST_NAME;
+        let least_name = LEAST_NAME + self.extra();
+        let wanted = self.taken() + least_name;
         let mut titles = Vec::new();
-        while self.taken() + LEAST_NAME > width {
+        while self.taken() + least_name > width {
             let rank = |index: &usize| (self.columns[*index].asked, self.columns[*index].rank);
             let droppable = self.columns.iter().enumerate().skip(1).rev();
             let droppable =
@@ -164,6 +171,16 @@ impl ColumnLayout<'_> {
     fn has_places(&self) -> bool {
         let shown = self.columns.iter().zip(&self.widths);
         shown.into_iter().any(|(column, width)| *width > 0 && matches!(column.kind, Kind::File))
+    }
+
+    /// What a line below the table says where some columns may not be shown.
+    fn said(&self, note: &Note) -> Option<Note> {
+        let Some(Without { column, text }) = &note.without else { return Some(note.clone()) };
+        let mut shown = self.columns.iter().zip(&self.widths);
+        if shown.any(|(shown, width)| *width > 0 && shown.title.trim_start() == *column) {
+            return Some(note.clone());
+        }
+        (!text.is_empty()).then(|| Note { text: text.clone(), ..note.clone() })
     }
 
     /// The notes that list the columns that do not fit.
@@ -357,8 +374,45 @@ mod tests {
                 ("SUM%", Rank::Sum, is_asked),
             ]
         };
-        assert_eq!(kept(&columns(false), 60).0, "SELF TOTAL CHILDREN SUM%");
-        assert_eq!(kept(&columns(false), 52).0, "SELF TOTAL CHILDREN");
+        assert_eq!(kept(&columns(false), 60).0, "SELF TOTAL SUM%");
+        assert_eq!(kept(&columns(false), 70).0, "SELF % TOTAL % SUM%");
+        assert_eq!(kept(&columns(false), 47).0, "SELF TOTAL");
         assert_eq!(kept(&columns(true), 52).0, "SELF TOTAL SUM%");
+    }
+
+    #[test]
+    fn a_line_does_not_explain_a_column_that_is_not_shown() {
+        let below = |width| {
+            let mut columns = Columns::new();
+            columns.show("%TOP", Kind::Word, |()| "12345678").rank(Rank::ShareOfFunction);
+            columns.show("SELF", Kind::Word, |()| "12345678");
+            columns.show("PER CALL", Kind::Word, |()| "12345678").rank(Rank::PerCall);
+            columns.show("NAME", Kind::Name, |()| Label::new("main"));
+            let mut table = columns.table(Form::Text, &[], || std::iter::once(()), []);
+            table.below = vec![
+                Note::faint("SELF and PER CALL").without("PER CALL", "SELF"),
+                Note::faint("PER CALL").without("PER CALL", ""),
+            ];
+            let style = Style { width: Some(width), ..Style::plain() };
+            let texts: Vec<String> = lines(table, &style).map(|line| line.text).collect();
+            texts.into_iter().skip(2).filter(|line| !line.starts_with("too narrow")).collect::<Vec<_>>()
+        };
+        assert_eq!(below(48), ["SELF and PER CALL", "PER CALL"]);
+        assert_eq!(below(20), ["SELF"]);
+    }
+
+    #[test]
+    fn branches_have_space_before_names() {
+        let titles = |extra| {
+            let mut columns = Columns::new();
+            columns.show("SELF", Kind::Word, |()| "12345678");
+            columns.show("%", Kind::Word, |()| "12345678").rank(Rank::Share);
+            columns.show("NAME", Kind::Name, |()| Label::new("main")).extra(extra);
+            let style = Style { width: Some(38), ..Style::plain() };
+            let table = columns.table(Form::Text, &[], || std::iter::once(()), []);
+            lines(table, &style).next().unwrap().text
+        };
+        assert_eq!(titles(0).split_whitespace().collect::<Vec<_>>(), ["SELF", "%", "NAME"]);
+        assert_eq!(titles(4).split_whitespace().collect::<Vec<_>>(), ["SELF", "NAME"]);
     }
 }

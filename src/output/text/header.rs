@@ -155,12 +155,11 @@ fn idle_note(header: &Header) -> Option<String> {
     let idle = (header.recording.idle? * 100.0).round();
     if header.recording.waits_recorded {
         return Some(format!(
-            "{idle}% of {} is waiting; --metric waiting shows only that",
+            "waiting: {idle}% of {}; --metric waiting shows only that",
             clean(&header.metric.name)
         ));
     }
     let is_told = header.filters.iter().any(|filter| filter.contains("@idle"));
-    (!is_told).then(|| {
-        format!("{idle}% of {} is idle; --hide-stacks @idle excludes it", clean(&header.metric.name))
-    })
+    (!is_told)
+        .then(|| format!("idle: {idle}% of {}; --hide-stacks @idle excludes it", clean(&header.metric.name)))
 }

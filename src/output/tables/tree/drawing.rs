@@ -160,6 +160,12 @@ impl<'r> Drawing<'r> {
         below.map(heavier).min().unwrap_or(u64::MAX)
     }
 
+    /// The width of the branches that a narrow terminal shows: without them nobody sees what calls what.
+    pub(super) fn width_of_branches(&self) -> usize {
+        let is_nested = self.groups.iter().skip(1).any(|group| !group.below.is_empty());
+        if is_nested { LEAST_BRANCHES } else { 0 }
+    }
+
     pub(super) fn emphasis(&self, line: &TreeLine) -> Emphasis {
         let is_marked = |row: &TreeRow| self.tree.header.is_highlighted(&row.name);
         match line.what {
@@ -399,6 +405,9 @@ impl<'r> Iterator for Lines<'r> {
         Some(line)
     }
 }
+
+/// The width of two levels of branches.
+const LEAST_BRANCHES: usize = 4;
 
 /// One dot per level. Deeper levels are numbered: a chain of 20,000 calls would be a gigabyte of dots.
 fn indent(depth: u32) -> String {

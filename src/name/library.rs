@@ -8,7 +8,22 @@ use super::package::package;
 pub fn is_library(function: &str, file: &str) -> bool {
     let is_no_code =
         is_nameless(function, file) || (function.starts_with('(') && !function.starts_with("(anonymous"));
-    is_no_code || is_library_file(file) || is_in_library_package(function, file)
+    if is_no_code || is_main_of_go(function, file) {
+        return is_no_code;
+    }
+    is_library_file(file) || is_of_go(file) || is_in_library_package(function, file)
+}
+
+/// Whether a function is in the package that makes a Go program, wherever that was downloaded to.
+fn is_main_of_go(function: &str, file: &str) -> bool {
+    function.starts_with("main.") && file.ends_with(".go")
+}
+
+/// Whether a file comes with Go: `/usr/local/go/src/internal/bytealg/compare_amd64.s`, whose functions have no package. Programs were
+/// in a folder with such a name, too: `/home/me/go/src/github.com/me/shop/main.go`.
+fn is_of_go(file: &str) -> bool {
+    let within = file.split_once("/go/src/").map(|(_, within)| within.split('/').next().unwrap_or(within));
+    within.is_some_and(|first| GO.contains(&first))
 }
 
 /// Whether a function comes with its language: the standard library of Go, Rust, Python and others, and the modules of
@@ -140,10 +155,9 @@ const PYTHON: [&str; 87] = [
 ];
 
 /// Folders in which package managers and systems install libraries.
-const FOLDERS: [&str; 13] = [
+const FOLDERS: [&str; 12] = [
     "/pkg/mod/",
     "/vendor/",
-    "/go/src/",
     "/rustc/",
     "/rust/deps/",
     "/.cargo/registry/",
@@ -307,6 +321,8 @@ mod tests {
             ("sync.(*Mutex).Unlock", ""),
             ("encoding/gob.(*Decoder).Decode", ""),
             ("net/http.(*conn).serve", ""),
+            ("cmpbody", "/usr/local/go/src/internal/bytealg/compare_amd64.s"),
+            ("github.com/lib/pq.Open", "/home/me/go/src/github.com/me/shop/vendor/github.com/lib/pq/conn.go"),
             (
                 "github.com/dgraph-io/badger/v4.(*DB).View",
                 "/root/go/pkg/mod/github.com/dgraph-io/badger/v4/db.go",
@@ -325,6 +341,9 @@ mod tests {
         }
         for (function, file) in [
             ("main.main", ""),
+            ("main.busyLoop", "/home/me/go/src/shop/main.go"),
+            ("github.com/me/shop.Place", "/home/me/go/src/github.com/me/shop/place.go"),
+            ("main.run", "/root/go/pkg/mod/example.com/tool@v1.0.0/main.go"),
             ("example.com/shop/orders.(*Ledger).Place", "/srv/shop/orders/orders.go"),
             ("github.com/me/sync.Do", ""),
             ("shop::orders::place", ""),

@@ -16,7 +16,7 @@ pub fn is_library(function: &str, file: &str) -> bool {
 
 /// Whether a function is in the package that makes a Go program, wherever that was downloaded to.
 fn is_main_of_go(function: &str, file: &str) -> bool {
-    function.starts_with("main.") && file.ends_with(".go")
+    function.starts_with("main.") && file.rsplit_once('.').is_some_and(|(_, ending)| ending == "go")
 }
 
 /// Whether a file comes with Go: `/usr/local/go/src/internal/bytealg/compare_amd64.s`, whose functions have no package. Programs were

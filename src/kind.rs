@@ -544,6 +544,16 @@ fn place_of(metric: &str) -> Option<(&'static Kind, usize)> {
     })
 }
 
+/// The metrics that may measure the same events in another way, such as their number next to their size, the closest first:
+/// for `max_space` it is `max_objects`, then `peak_objects`.
+pub fn companions_of(metric: &str) -> Vec<&'static str> {
+    let Some((kind, place)) = place_of(metric) else { return Vec::new() };
+    let companion = KINDS.iter().find(|other| kind.companion == Some(other.name));
+    let Some(companion) = companion else { return Vec::new() };
+    let same = companion.metrics.get(place);
+    same.into_iter().chain(companion.metrics).copied().collect()
+}
+
 /// The name of a Linux perf event without the unit that counts it and without modifiers: `cycles` of
 /// `cycles:u` and of `cpu_core/cycles/P`.
 fn event(metric: &str) -> &str {
@@ -701,6 +711,13 @@ mod tests {
             let companion = KINDS.iter().find(|other| other.name == companion).unwrap();
             assert_eq!(companion.companion, Some(kind.name));
         }
+    }
+
+    #[test]
+    fn a_maximum_belongs_to_a_maximum() {
+        assert_eq!(companions_of("max_space")[..2], ["max_objects", "peak_objects"]);
+        assert_eq!(companions_of("peak_objects")[0], "peak_space");
+        assert!(companions_of("bananas").is_empty());
     }
 
     #[test]

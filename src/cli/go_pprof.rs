@@ -22,11 +22,22 @@ pub(super) fn answer(words: &[OsString]) -> Option<anyhow::Error> {
     options.into_iter().find_map(|word| {
         // Options with two dashes are ours.
         let name = word.strip_prefix('-').filter(|rest| !rest.starts_with('-'))?;
-        let name = name.split('=').next().unwrap_or(name);
+        let (name, value) = name.split_once('=').unwrap_or((name, ""));
         let instead = instead_of_option(name)?;
         let message = format!("{word} is an option of go tool pprof");
-        Some(hinted(message, instead))
+        Some(hinted(message, with_value(instead, name, value)))
     })
+}
+
+/// What to type instead, with the number that was typed: `prof top -n 5 PROFILE` for `-nodecount=5`. Fractions become percentages.
+fn with_value(instead: &str, name: &str, value: &str) -> String {
+    let Ok(number) = value.parse::<f64>() else { return instead.to_string() };
+    let number = if name.ends_with("fraction") { number * 100.0 } else { number };
+    let is_number = |word: &&str| word.parse::<f64>().is_ok();
+    match instead.split(' ').find(is_number) {
+        Some(example) => instead.replacen(&format!(" {example} "), &format!(" {number} "), 1),
+        None => instead.to_string(),
+    }
 }
 
 /// What to type instead of an option of `go tool pprof`, given without its dash.
@@ -69,7 +80,8 @@ mod tests {
             ("-http=:8080 cpu.pb.gz", "prof open PROFILE"),
             ("-top cpu.pb.gz", "prof top PROFILE"),
             ("top -cum cpu.pb.gz", "--sort total"),
-            ("top -nodecount=10 cpu.pb.gz", "prof top -n 10"),
+            ("top -nodecount=5 cpu.pb.gz", "prof top -n 5 PROFILE"),
+            ("-edgefraction=0.1 cpu.pb.gz", "prof graph --min-edge 10 PROFILE, in percent"),
             ("-diff_base old.pb.gz new.pb.gz", "prof diff OLD NEW"),
             ("-sample_index=alloc_space heap.pb.gz", "--metric NAME"),
             ("-list main cpu.pb.gz", "prof source FUNC"),

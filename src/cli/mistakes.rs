@@ -91,9 +91,9 @@ impl<'c> Typed<'c> {
         self.command.map_or("prof".to_string(), |command| format!("prof {}", command.get_name()))
     }
 
-    /// The hint that names the list of options: `prof top -h lists the options`.
+    /// The hint that names the list of options: `prof top --help lists the options`.
     fn lists(&self) -> String {
-        format!("{} -h lists the options", self.name())
+        format!("{} --help lists the options", self.name())
     }
 
     /// The hint that names the explanation of an option.
@@ -113,6 +113,16 @@ impl<'c> Typed<'c> {
         }
         if !argument.starts_with('-') {
             return hinted(format!("unexpected argument {argument}"), self.usage());
+        }
+        // Objective-C's methods begin with a dash: `-[NSApplication run]`.
+        if let Some(method) = words.iter().find(|word| word.to_string_lossy().starts_with("-[")) {
+            let example = format!("{} -- '{}' PROFILE", self.name(), method.to_string_lossy());
+            let message =
+                format!("{}: a name that begins with a dash looks like an option", method.to_string_lossy());
+            return hinted(
+                message,
+                format!("put it after two dashes: {example}; or after an option's equals sign"),
+            );
         }
         let hint = self.meant(argument).or_else(|| self.elsewhere(argument)).unwrap_or_else(|| self.lists());
         hinted(format!("{} has no option {argument}", self.name()), hint)
@@ -162,8 +172,20 @@ pub(super) fn similar<'w>(word: &str, known: impl Iterator<Item = &'w str>) -> O
     let is_whole = |known: &&str| {
         !nearest(known, [word], 1).is_empty() || known.contains(word) && word.len() >= LEAST_PART
     };
-    let known: Vec<&str> = known.filter(is_whole).collect();
-    nearest(word, known, 1).first().copied()
+    let known: Vec<&str> = known.collect();
+    let transposed = known.iter().find(|known| is_transposed(known, word)).copied();
+    transposed.or_else(|| nearest(word, known.into_iter().filter(is_whole), 1).first().copied())
+}
+
+/// Whether two words differ in two letters that changed places: `srot` and `sort`.
+fn is_transposed(known: &str, word: &str) -> bool {
+    let (known, word) = (known.as_bytes(), word.as_bytes());
+    let Some(first) = known.iter().zip(word).position(|(a, b)| a != b) else { return false };
+    let mut swapped = word.to_vec();
+    if first + 1 < swapped.len() {
+        swapped.swap(first, first + 1);
+    }
+    swapped == known
 }
 
 /// A part of a word with fewer letters may be in it by chance.
@@ -243,11 +265,21 @@ mod tests {
     #[test]
     fn mistakes_are_told_in_one_sentence_with_one_hint() {
         for (line, message, hint) in [
-            ("prof top --nonsense a", "prof top has no option --nonsense", "prof top -h lists the options"),
+            (
+                "prof top --nonsense a",
+                "prof top has no option --nonsense",
+                "prof top --help lists the options",
+            ),
             (
                 "prof diff --normalise core a b",
                 "prof diff has no option --normalise",
                 "did you mean --normalize?",
+            ),
+            ("prof top --srot self a", "prof top has no option --srot", "did you mean --sort?"),
+            (
+                "prof focus -[NSApplication a",
+                "-[NSApplication: a name that begins with a dash looks like an option",
+                "put it after two dashes: prof focus -- '-[NSApplication' PROFILE",
             ),
             ("prof top --ignored x a", "prof top has no option --ignored", "did you mean --hide-stacks?"),
             (
@@ -279,7 +311,7 @@ mod tests {
             (
                 "prof diff --explain --no-explain a b",
                 "--explain cannot be used with --no-explain",
-                "prof diff -h lists the options",
+                "prof diff --help lists the options",
             ),
             (
                 "prof diff --runs 0 a b",
@@ -307,6 +339,8 @@ mod tests {
     fn similar_words_are_as_long() {
         let commands = ["top", "tree", "completions", "collapse-recursion"];
         assert_eq!(similar("toop", commands.into_iter()), Some("top"));
+        assert_eq!(similar("teer", ["tree", "top"].into_iter()), None);
+        assert_eq!(similar("tere", ["tree", "top"].into_iter()), Some("tree"));
         assert_eq!(similar("recursion", commands.into_iter()), Some("collapse-recursion"));
         for word in ["mcp", "comp", "x"] {
             assert_ne!(similar(word, commands.into_iter()), Some("top"), "{word}");

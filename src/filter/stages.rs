@@ -367,7 +367,8 @@ impl Stages {
             let hint = if self.fixed {
                 format!("with -F, `{text}` is literal text; without -F, it stands for a set of functions")
             } else {
-                "no function of this profile is in this set; prof top -n 0 lists all names".to_string()
+                "no function of this profile is in this set; prof top -n 0 PROFILE lists all names"
+                    .to_string()
             };
             return FilterError::hinted(message, hint);
         }
@@ -378,7 +379,7 @@ impl Stages {
         let how =
             if is_literal { "it is no valid regular expression, so it was taken literally; " } else { "" };
         let hint = match &near[..] {
-            [] => "prof top -n 0 lists all names".to_string(),
+            [] => "prof top -n 0 PROFILE lists all names".to_string(),
             near => format!("did you mean {}?", near.join(", ")),
         };
         FilterError::hinted(message, format!("{how}{hint}"))

@@ -44,9 +44,10 @@ fn find(samples: &Samples<'_, '_>) -> Vec<Candidate> {
 
 fn candidate(samples: &Samples<'_, '_>, key: KeyId, groups: Vec<usize>, depth: usize) -> Candidate {
     let name = samples.name(key);
-    let calls_itself = |group: &usize| direct(samples, *group).any(|(other, _)| other == key);
-    let all = (0..samples.groups.len()).filter(calls_itself);
-    let measured: Measured = add(all.map(|group| &samples.groups[group]));
+    // Its total, as the command shows it: not only the stacks on which it calls itself.
+    let all =
+        samples.groups.iter().filter(|group| group.frames.iter().any(|&frame| samples.key(frame) == key));
+    let measured: Measured = add(all);
     let says = Sentence::of(name).text(format!(" calls itself, up to {depth} deep"));
     Candidate::new(groups, measured, focus(name), says).about(name)
 }
@@ -80,7 +81,7 @@ mod tests {
         assert_eq!(
             drawn(&profile, Cost::Time)[1..],
             [
-                "recursion 30/30: walk calls itself, up to 4 deep",
+                "recursion 30/40: walk calls itself, up to 4 deep",
                 "light-parent 10/40: walk: the cost is spread over 5 functions below it, none of which has more than 2.0% | \
                  its heaviest callee is part0 (2.0%); prof tree with --focus shows all",
                 "rest 0",

@@ -10,7 +10,9 @@ use crate::load::read::{Kept, ReadInputs};
 use crate::load::{Error, Request};
 use crate::profile::{Meta, Metric, Profile};
 use crate::report::{Combined, InfoInput};
+use crate::source::is_url;
 use crate::transform::note_idle;
+use crate::unit::plural;
 use crate::view::BaseSide;
 
 /// The profile to show, and the inputs it was made from.
@@ -99,6 +101,7 @@ impl Request {
             profile.meta.warn_of_fault(text);
         }
         profile.meta.warnings.extend(note);
+        profile.meta.warnings.extend(warning_of_repetition(&inputs));
         let all: Vec<usize> = (0..profile.meta.metrics.len()).collect();
         note_idle(&mut profile, &all);
         let default_metric = default.place_in(&profile.meta).unwrap_or(metrics[0]);
@@ -120,6 +123,25 @@ impl Loaded {
         }
         Ok(self)
     }
+}
+
+/// `cpu.pb.gz is given twice, and counted twice`
+fn warning_of_repetition(inputs: &[InfoInput]) -> Option<String> {
+    let mut names: Vec<&str> = inputs.iter().map(|input| &*input.name).collect();
+    // What a server or a pipe gives is another profile each time.
+    names.retain(|name| !is_url(name) && *name != "-");
+    names.sort_unstable();
+    let repeated: Vec<&[&str]> = names.chunk_by(|a, b| a == b).filter(|same| same.len() > 1).collect();
+    let (first, more) = repeated.split_first()?;
+    let times = match first.len() {
+        2 => "twice".to_string(),
+        count => format!("{count} times"),
+    };
+    let others = match more.len() {
+        0 => String::new(),
+        count => format!(" ({count} more {} repeated, too)", plural(count as u64, "input is", "inputs are")),
+    };
+    Some(format!("{} is given {times}, and counted {times}{others}", first[0]))
 }
 
 /// The positions of the profiles to combine.

@@ -7,6 +7,11 @@ const ARTEFACTS: &[&str] = &[
     // on how busy the machine is: in runs of one program they held 0.6 to 48 % of the samples.
     "runtime.asyncPreempt",
     "runtime.asyncPreempt2",
+    // Rust: pprof-rs records its own unwinding. Programs that print backtraces call these as well, but spend the time in
+    // what they call.
+    "backtrace::backtrace::libunwind::trace",
+    "backtrace::backtrace::trace_unsynchronized",
+    "pprof::profiler::perf_signal_handler",
     // Linux: switches the counters of `perf` itself whenever a thread is scheduled; without a recording the kernel
     // does not call them.
     "__perf_event_task_sched_in",

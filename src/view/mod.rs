@@ -221,7 +221,10 @@ impl Scope {
             total: first.total,
             shown: first.shown,
             profiles: profile.meta.profiles,
-            warnings: warnings_of(profile).chain(impossible.map(Message::note)).collect(),
+            warnings: warnings_of(profile)
+                .chain(impossible.map(Message::note))
+                .chain(note_of_negatives(profile, self.metrics[0]))
+                .collect(),
             metrics: if several { self.metrics.iter().map(total).collect() } else { Vec::new() },
             base: base.map(|base| base_of(profile, base)),
             normalize: base.map(|base| base.normalize.clone()),
@@ -246,6 +249,18 @@ impl Scope {
 fn warnings_of(profile: &Profile) -> impl Iterator<Item = Message> + '_ {
     let Meta { warnings, notes, .. } = &profile.meta;
     warnings.iter().map(Message::warning).chain(notes.iter().map(Message::note))
+}
+
+/// What shares mean where values below 0 take from the sum, as in the difference of two profiles.
+fn note_of_negatives(profile: &Profile, metric: usize) -> Option<Message> {
+    let mut values = profile.samples.values[metric].iter();
+    let is_there = values.any(|&value| value < 0);
+    let name = &profile.meta.metrics[metric].name;
+    is_there.then(|| {
+        Message::note(format!(
+            "some values of {name} are negative: 100% is what all would add up to without their signs"
+        ))
+    })
 }
 
 /// Adds the note that a tree is an approximation, if the profile holds calls instead of stacks.

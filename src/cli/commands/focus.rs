@@ -96,7 +96,7 @@ pub(crate) fn explain(function: &str, error: NotFound) -> anyhow::Error {
         NotFound::Pattern(error) => error.into(),
         NotFound::Nothing(near) => {
             let hint = (!near.is_empty()).then(|| format!("the nearest names are {}", near.join(", ")));
-            let hint = hint.or_else(|| Some("prof top -n 0 lists all names".to_string()));
+            let hint = hint.or_else(|| Some("prof top -n 0 PROFILE lists all names".to_string()));
             with_hint(format!("{function}: no function matches"), hint)
         }
         NotFound::NoValue(names) => hinted(

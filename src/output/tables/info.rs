@@ -91,8 +91,11 @@ fn kind_of(info: &Info, metric: &InfoMetric) -> Option<&'static kind::Kind> {
 
 /// The other metric of the profile that measures the same events: their number next to their size or duration.
 fn companion<'r>(info: &'r Info, metric: &InfoMetric) -> Option<&'r str> {
+    let known = |name: &&str| info.metrics.iter().find(|other| other.name.eq_ignore_ascii_case(name));
+    let exact = kind::companions_of(&metric.name).iter().find_map(known);
     let companion = kind::of_metric(&metric.name)?.companion?;
-    info.metrics.iter().find(|other| kind::is(&other.name, companion)).map(|other| &*other.name)
+    let alike = || info.metrics.iter().find(|other| kind::is(&other.name, companion));
+    exact.or_else(alike).map(|other| &*other.name)
 }
 
 fn has_companions(info: &Info, style: &Style) -> bool {

@@ -267,7 +267,7 @@ fn phases<'r>(timeline: &'r Timeline, form: Form, style: &'r Style) -> Result<Ta
     });
     let mut table = columns.table(form, &[], || phases.iter(), []);
     let count = group_thousands(phases.len() as i128);
-    let title = format!("{count} phases: in each, the function that sets it apart from the others");
+    let title = format!("{count} phases: in each, the function that sets it apart, or else the heaviest");
     table.above.push(Note::title(title));
     let command = |(place, phase): (usize, &TimelinePhase)| {
         Note::command(clean(&phase.command).into_owned()).about(ReportPart::Phase(place))

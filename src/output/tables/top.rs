@@ -277,7 +277,9 @@ fn add_calls<'r>(columns: &mut Columns<'r, TopLine<'r>>, top: &Top, style: &Styl
 fn closing<'r>(top: &'r Top, style: &Style) -> Vec<TopLine<'r>> {
     let header = &top.header;
     if header.per_event.is_some() {
-        return Vec::new();
+        let label = more(header.elided_rows, &header.by, style);
+        let cut = TopLine::Closing { new: 0, old: 0, metrics: Vec::new(), label };
+        return (header.elided_rows > 0).then_some(cut).into_iter().collect();
     }
     let shown: i64 = top.rows.iter().map(|row| row.values.self_value).sum();
     let shown_old: i64 = top.rows.iter().map(|row| row.values.old.unwrap_or_default().self_value).sum();

@@ -113,7 +113,7 @@ pub fn timeline(profile: &Profile, options: &TimelineOptions) -> Result<Timeline
     }
     Ok(Timeline {
         start_ns: moments.start_ns(),
-        largest: (0..scope.metrics.len()).map(|metric| largest(&rows, metric)).collect(),
+        largest: (0..scope.metrics.len()).map(|metric| largest(&rows, more.as_ref(), metric)).collect(),
         rows_by: options.rows_by.name(),
         rows,
         more,
@@ -144,13 +144,15 @@ fn note_of_order(samples: u64) -> Option<Message> {
     })
 }
 
-/// The largest absolute value of a bin, without what is idle.
-fn largest(rows: &[TimelineRow], metric: usize) -> i64 {
+/// The largest absolute value of a bin, without what is idle. What was cut counts only if all rows are idle: together, many
+/// threads would make each look small.
+fn largest(rows: &[TimelineRow], more: Option<&TimelineRow>, metric: usize) -> i64 {
     let bins = |row: &'_ TimelineRow| -> i64 {
         let (bins, idle) = row.bins_of(metric);
         busy_bins(bins, idle).map(i64::saturating_abs).max().unwrap_or(0)
     };
-    rows.iter().map(bins).max().unwrap_or(0)
+    let of_rows = rows.iter().map(bins).max().unwrap_or(0);
+    if of_rows > 0 { of_rows } else { more.map_or(0, bins) }
 }
 
 /// What a row has in the whole range.

@@ -432,11 +432,15 @@ fn line_of(row: &TreeRow) -> TreeLine<'_> {
 /// The groups of a tree in depth-first order. Group 0 stands for the whole tree.
 fn groups(tree: &Tree) -> Vec<RowGroup> {
     let mut groups: Vec<RowGroup> = vec![RowGroup::default()];
+    let labels = tree.header.filters.iter().filter(|filter| filter.starts_with("--label-root ")).count();
+    // Who asks for a label looks for its values: they have lines of their own.
+    let is_label =
+        |row: usize| tree.direction == Direction::TopDown && (tree.rows[row].depth as usize) < labels;
     let mut group_of = vec![0; tree.rows.len()];
     for (index, row) in tree.rows.iter().enumerate() {
         let parent = row.parent.map(|parent| parent as usize);
         let above = parent.map_or(0, |parent| group_of[parent]);
-        if parent.is_some_and(|parent| is_joined(tree, parent)) {
+        if parent.is_some_and(|parent| !is_label(parent) && is_joined(tree, parent)) {
             groups[above].last = index;
             group_of[index] = above;
             continue;

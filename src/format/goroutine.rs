@@ -17,6 +17,7 @@ use crate::format::labels::sample_labels;
 use crate::format::text::{Lines, decimal, hex, lossy};
 use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
 use crate::profile::{Frame, FrameId, LoadOptions, Profile, ProfileBuilder};
+use crate::unit::plural;
 
 /// The entry in the list of readable formats.
 pub(super) static GOROUTINE: Format = Format { name: NAME, title: "goroutine dump", sniff, read };
@@ -66,7 +67,8 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
     }
     if elided > 0 {
         let warning = format!(
-            "{elided} stacks lack frames in the middle, which Go leaves out if there are more than 100"
+            "{elided} {} frames in the middle, which Go leaves out if there are more than 100",
+            plural(elided, "stack lacks", "stacks lack")
         );
         builder.warn(warning);
     }

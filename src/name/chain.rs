@@ -156,6 +156,10 @@ impl<S: AsRef<str>> Chain<'_, S> {
             return self.with_short_location(i);
         }
         let (name, before) = (self.name(i), self.name(before));
+        // The end of a binary says nothing: `[kernel.kallsyms]`, `libc.so.6`.
+        if name.starts_with('[') || name.contains(".so") {
+            return name.to_owned();
+        }
         let Some(at) = before.rfind(['.', ':']) else { return name.to_owned() };
         let separator = &before[at..=at];
         let qualifier = before[..at].trim_end_matches(':');
@@ -204,6 +208,7 @@ mod tests {
         let wake = ["runtime.futexwakeup", "runtime.notewakeup", "runtime.startm", "runtime.wakep"];
         let put = ["skl.(*Skiplist).findSpliceForLevel", "skl.(*Skiplist).Put"];
         let mixed = ["a.x", "b.yyyyyyyyyy", "b.z"];
+        let kernel = ["[kernel.kallsyms]"; 3];
         let std = ["std::vector::push_back", "std::vector::emplace_back"];
         for (names, width, want) in [
             (&decode[..], 60, "gob.(*Decoder).Decode → gob.(*Decoder).DecodeValue"),
@@ -213,6 +218,7 @@ mod tests {
             (&wake, 35, "… 2 … → runtime.startm → .wakep"),
             (&put, 38, "skl.(*Skiplist)…dSpliceForLevel → .Put"),
             (&mixed, 20, "… 2 … → b.z"),
+            (&kernel, 46, "… 1 … → [kernel.kallsyms] → [kernel.kallsyms]"),
             (&std, 42, "std::vector::push_back → ::emplace_back"),
             (&wake, 5, "ru…ep"),
             (&[], 5, ""),

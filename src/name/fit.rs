@@ -31,6 +31,8 @@ pub(super) fn fit_middle(name: &str, width: usize, ellipsis: &str) -> String {
     };
     let tail_room = available / 2;
     let (head, tail) = (head(name, available - tail_room), tail(name, tail_room));
+    // A name that was shortened before is not shortened twice in one place.
+    let (head, tail) = (head.trim_end_matches(ellipsis), tail.trim_start_matches(ellipsis));
     format!("{head}{ellipsis}{tail}")
 }
 

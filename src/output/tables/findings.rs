@@ -115,10 +115,12 @@ impl Words<'_> {
         if points(first).max(points(last)) < 0.05 {
             return None;
         }
-        let first_is = format!("the {} below by up to {:.1} points", self.share(first.value), points(first));
-        let last_is = match self.report.findings.len() {
-            1 => String::new(),
-            _ => format!(" and the {} by {:.1}", self.share(last.value), points(last)),
+        let (first_share, last_share) = (self.share(first.value), self.share(last.value));
+        let first_is = format!("the {first_share} below by up to {:.1} points", points(first));
+        let last_is = if first_share == last_share {
+            String::new()
+        } else {
+            format!(" and the {last_share} by {:.1}", points(last))
         };
         Some(format!("with this many samples, chance moves {first_is}{last_is} (95%)"))
     }

@@ -335,7 +335,12 @@ impl<'r> Drawing<'r> {
         let mut for_all = vec![options.join(" ")];
         for_all.extend(hidden_by.depth.then(|| "without --depth".to_string()));
         for_all.retain(|part| !part.is_empty());
-        if !for_all.is_empty() {
+        if for_all.is_empty() {
+            note = format!(
+                "{} lighter rows are left out: a tree approximated from calls would grow without end",
+                unit::group_thousands(header.elided_rows.into())
+            );
+        } else {
             note.push_str(&format!("{}for all rows: {}", self.style.glyphs.dot, for_all.join(", ")));
         }
         (header.elided_rows > 0).then(|| Note::faint(note))

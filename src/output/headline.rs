@@ -68,7 +68,8 @@ pub(super) fn activity(recording: &Recording) -> Option<String> {
     let length = recording.duration_ns.filter(|&duration| duration > 0);
     parts.extend(length.map(|duration| format!("in {}", unit::duration(duration))));
     let hundredths = |value: f64| (value * 100.0).round() as i64;
-    let busy = recording.busy.map(|busy| unit::fixed(hundredths(busy), 100, 2));
+    let busy = recording.busy.map(hundredths).filter(|&busy| busy > 0);
+    let busy = busy.map(|busy| unit::fixed(busy, 100, 2));
     let what = busy_units(recording.thread_time);
     parts.extend(busy.map(|busy| format!("{busy} {what} busy")));
     parts.extend(recording.idle.map(|idle| format!("{}% idle", hundredths(idle))));

@@ -116,7 +116,7 @@ pub(crate) fn first_of(
         text += if number == 0 { "" } else { comma };
         text += &name.to_string();
     }
-    if more > 0 { format!("{text} and {more} more") } else { text }
+    if more > 0 { format!("{text} and {} more", group_thousands(more as i128)) } else { text }
 }
 
 #[cfg(test)]

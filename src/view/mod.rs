@@ -370,16 +370,12 @@ fn samples(profile: &Profile, metric: usize) -> Option<i64> {
         let count = &meta.metrics[number];
         // A profile of calls has no samples.
         let values = |number: usize| profile.samples.values.get(number).into_iter().flatten();
-        let mut rows = values(metric).zip(values(number)).filter(|(value, _)| **value != 0);
-        let counts_all = rows.clone().all(|(_, count)| *count != 0);
-        // Next to other events, a sample without a value is one of those.
+        let counts_all = values(metric).zip(values(number)).all(|(&value, &count)| value == 0 || count != 0);
+        // Where each row is a sample of one of several events, those of the others do not count.
+        let is_each_one = u64::try_from(count.total).is_ok_and(|total| total == count.rows);
         let has_others = meta.metrics.len() > 2;
-        let sum = if has_others {
-            rows.try_fold(0, |sum: i64, (_, count)| sum.checked_add(*count))
-        } else {
-            Some(count.total)
-        };
-        return sum.filter(|_| counts_all && !count.too_large && count.divisor == 1);
+        let samples = if is_each_one && has_others { shown.rows as i64 } else { count.total };
+        return (counts_all && !count.too_large && count.divisor == 1).then_some(samples);
     }
     let period = meta.period_of(metric)?;
     let count = (period > 1 && shown.divisor == 1).then(|| shown.total / period)?;

@@ -202,7 +202,7 @@ fn what_is_about_two_sides_is_rejected() {
         ("--by-side v1", "fewer than two were given", "prof diff --by-side v1/ v2/ v3/"),
         ("--by-side v1 v2 -f junit", "no test reports", "text, json, csv and markdown"),
         ("--by-side v1 v2 --normalize per=1,2", "per=OLD,NEW is about two sides", "--normalize none"),
-        ("--by-side --old v1 --new v2", "cannot be used with", "prof diff -h"),
+        ("--by-side --old v1 --new v2", "cannot be used with", "prof diff --help"),
         ("v1 v2 v3 v4", "4 profiles given for two sides", "prof diff --by-side"),
     ] {
         let (code, _, text) = run(folder.path(), arguments);

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::Result;
@@ -107,7 +107,9 @@ pub(crate) fn they_are(whose: &str, metrics: &[String]) -> String {
 /// The first folder in a folder.
 fn first_subfolder(folder: &Path) -> Option<String> {
     let paths = fs::read_dir(folder).ok()?.filter_map(|entry| Some(entry.ok()?.path()));
-    paths.filter(|path| path.is_dir()).min().map(|path| path.display().to_string())
+    let is_hidden =
+        |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
+    paths.filter(|path| path.is_dir() && !is_hidden(path)).min().map(|path| path.display().to_string())
 }
 
 /// Whether the content of an input is to blame.

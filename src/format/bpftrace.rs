@@ -9,9 +9,9 @@
 //! ]: 4096
 //! ```
 //!
-//! Each stack is printed on separate, indented lines, leaf first; a kernel stack comes before the user stack
-//! that it continues. Each map becomes a metric with the map's name, or `samples` if it has none. Keys that
-//! are not stacks become labels: `key`, `key2` and so on.
+//! Each stack is printed on separate, indented lines, leaf first. If a key has a kernel stack and a user stack, in
+//! whichever order the program names them, the kernel stack continues the user stack. Each map becomes a metric with the
+//! map's name, or `samples` if it has none. Keys that are not stacks become labels: `key`, `key2` and so on.
 
 use std::rc::Rc;
 
@@ -36,11 +36,24 @@ fn sniff(head: &[u8]) -> Confidence {
     if is_binary(head) {
         return Confidence::No;
     }
-    let mut lines = head.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii_end);
-    let is_stack = |line: &[u8]| line.starts_with(b" ") || line.starts_with(b"\t");
-    // An entry whose keys continue on the next line with a frame.
-    let any = lines.any(|line| Entry::open(line).is_some_and(|(_, rest)| split_value(rest).is_none()));
-    if any && lines.next().is_some_and(is_stack) { Confidence::Likely } else { Confidence::No }
+    // An entry whose keys continue on the next line with a frame, or with a comma after an empty stack.
+    let mut is_open = false;
+    for line in head.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii_end) {
+        if is_open && is_frame(line) {
+            return Confidence::Likely;
+        }
+        let rest = match Entry::open(line) {
+            Some((_, rest)) => Some(rest),
+            None => line.strip_prefix(b",").filter(|_| is_open),
+        };
+        is_open = rest.is_some_and(|rest| split_value(rest).is_none());
+    }
+    Confidence::No
+}
+
+/// Whether a line within an entry is a frame: keys are not indented.
+fn is_frame(line: &[u8]) -> bool {
+    line.starts_with(b" ") || line.starts_with(b"\t")
 }
 
 fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError> {
@@ -92,8 +105,10 @@ struct Entry {
     map: Vec<u8>,
     /// Whether one of the keys is a stack, possibly an empty one.
     has_stack: bool,
-    /// The numbers of lines in [`FrameLines`], leaf first.
+    /// The numbers of lines in [`FrameLines`], those of each stack leaf first.
     frames: Vec<u32>,
+    /// Where in `frames` each stack starts.
+    stacks: Vec<usize>,
     keys: Vec<String>,
 }
 
@@ -128,13 +143,18 @@ impl Entry {
 
     /// Parses a continuation line; returns the text after the keys if they end on this line.
     fn line(&mut self, line: &[u8], frames: &mut FrameLines) -> Option<Vec<u8>> {
-        let is_frame = line.starts_with(b" ") || line.starts_with(b"\t");
-        if is_frame || line.is_empty() {
+        if is_frame(line) || line.is_empty() {
             self.has_stack = true;
-            self.frames.extend(is_frame.then(|| frames.number(line.trim_ascii())));
+            self.frames.extend(is_frame(line).then(|| frames.number(line.trim_ascii())));
             return None;
         }
         self.keys(line)
+    }
+
+    /// The stacks, an empty one included, in the order of the keys.
+    fn stacks(&self) -> impl Iterator<Item = &[u32]> {
+        let ends = self.stacks.iter().skip(1).copied().chain([self.frames.len()]);
+        self.stacks.iter().zip(ends).map(|(&start, end)| &self.frames[start..end])
     }
 
     /// Parses the keys in `text`, such as `, nginx]: 12`; returns the text after them.
@@ -145,6 +165,9 @@ impl Entry {
         };
         // A stack is on separate lines, between the brackets or between commas.
         self.has_stack |= keys.is_empty();
+        if value.is_none() {
+            self.stacks.push(self.frames.len());
+        }
         let keys = String::from_utf8_lossy(keys);
         let keys = keys.split(", ").map(|key| key.trim_matches([',', ' '])).filter(|key| !key.is_empty());
         self.keys.extend(keys.map(str::to_string));
@@ -207,25 +230,123 @@ impl BpftraceReader {
             self.builder.metric(name, unit);
         }
         let lines = std::mem::take(&mut self.frames.lines);
+        let sides: Vec<i64> = lines.iter().map(|line| side(line)).collect();
+        let mut layouts = vec![Layout::default(); maps.len()];
+        let map_of = |entry: &Entry| maps.iter().position(|map| *map == entry.map).unwrap_or_default();
+        for (entry, _) in &self.entries {
+            layouts[map_of(entry)].add(entry, &sides);
+        }
         let frames: Vec<FrameId> = lines.iter().map(|line| frame(&mut self.builder, line)).collect();
         let mut values = vec![0; maps.len()];
         for (entry, value) in std::mem::take(&mut self.entries) {
-            let map = maps.iter().position(|map| *map == entry.map).unwrap_or_default();
+            let map = map_of(&entry);
             values.fill(0);
             values[map] = value;
-            self.sample(&entry, &frames, &values);
+            self.sample(&entry, &layouts[map], &frames, &values);
         }
         finished(self.builder)
     }
 
-    fn sample(&mut self, entry: &Entry, frames: &[FrameId], values: &[i64]) {
+    fn sample(&mut self, entry: &Entry, layout: &Layout, frames: &[FrameId], values: &[i64]) {
         let builder = &mut self.builder;
-        let known = entry.frames.iter().rev().filter_map(|&line| frames.get(line as usize).copied());
+        let leaf_first = layout.leaf_first(entry);
+        let known = leaf_first.iter().rev().filter_map(|&line| frames.get(line as usize).copied());
         let frames: Vec<FrameId> = known.collect();
         let stack = builder.stack(&frames);
         let labels = labels(builder, &entry.keys);
         builder.sample(stack, labels, None, values);
     }
+}
+
+/// Which of the stacks in the keys of a map are the kernel's. The program has one order for all entries of a map, so an
+/// entry whose own frames do not tell, such as one whose stacks are cut, follows the others.
+#[derive(Clone, Default)]
+struct Layout {
+    /// For each stack of the keys, the number of its frames in the kernel minus those in user space.
+    kernel: Vec<i64>,
+}
+
+impl Layout {
+    fn add(&mut self, entry: &Entry, sides: &[i64]) {
+        for (number, stack) in entry.stacks().enumerate() {
+            if number == self.kernel.len() {
+                self.kernel.push(0);
+            }
+            self.kernel[number] += stack.iter().filter_map(|&line| sides.get(line as usize)).sum::<i64>();
+        }
+    }
+
+    /// The frames of an entry, leaf first: kernel stacks come before user stacks, in whichever order they were printed.
+    fn leaf_first(&self, entry: &Entry) -> Vec<u32> {
+        let mut stacks: Vec<(i64, &[u32])> =
+            self.kernel.iter().map(|kernel| -kernel.signum()).zip(entry.stacks()).collect();
+        stacks.sort_by_key(|&(rank, _)| rank);
+        stacks.iter().flat_map(|(_, stack)| *stack).copied().collect()
+    }
+}
+
+/// Functions with which code in the kernel starts on x86-64 and AArch64: system calls, interrupts, threads.
+const KERNEL: &[&str] = &[
+    "do_syscall_64",
+    "invoke_syscall",
+    "kthread",
+    "do_idle",
+    "cpu_startup_entry",
+    "start_secondary",
+    "x86_64_start_kernel",
+    "system_call_fastpath",
+    "do_el0_svc",
+];
+
+/// How the names of others of them start, such as `entry_SYSCALL_64_after_hwframe`, `__x64_sys_futex` and `el0t_64_sync`.
+const KERNEL_PREFIXES: &[&str] = &[
+    "entry_SYSCALL_",
+    "entry_SYSENTER_",
+    "entry_INT80_",
+    "__x64_sys_",
+    "__ia32_sys_",
+    "__arm64_sys_",
+    "asm_sysvec_",
+    "asm_exc_",
+    "asm_common_interrupt",
+    "ret_from_fork",
+    "secondary_startup_64",
+    "common_startup_64",
+    "el0_",
+    "el0t_",
+    "el1h_",
+];
+
+/// Functions with which programs and their threads start.
+const USER: &[&str] = &[
+    "_start",
+    "main",
+    "__libc_start_main",
+    "__libc_start_call_main",
+    "start_thread",
+    "thread_start",
+    "clone",
+    "__clone",
+    "clone3",
+    "__clone3",
+    "runtime.main",
+    "runtime.goexit",
+    "runtime.mcall",
+    "runtime.mstart",
+];
+
+/// 1 for a frame in the kernel, -1 for one in user space, 0 if it does not tell.
+fn side(line: &[u8]) -> i64 {
+    let text = String::from_utf8_lossy(line);
+    let FrameText { address, name, .. } = FrameText::parse(&text);
+    // Symbols may have a version or an ABI: `clone@@GLIBC_2.2.5`, `runtime.goexit.abi0`.
+    let plain = name.split('@').next().unwrap_or(name).trim_end_matches(".abi0");
+    if KERNEL.contains(&plain) || KERNEL_PREFIXES.iter().any(|start| plain.starts_with(start)) {
+        return 1;
+    }
+    // The kernel is in the upper half of 64 bits. Whether a smaller address is its own depends on the machine.
+    let is_upper = address.is_some_and(|address| address >= 0xFFFF_0000_0000_0000);
+    i64::from(is_upper) - i64::from(USER.contains(&plain))
 }
 
 /// The unit of a map's values, guessed from its name: `@bytes`, `@usecs`.
@@ -323,6 +444,33 @@ mod tests {
         let expected = " 4\n<unknown> 3 {key=sh}\nfoo::bar();__read;do_syscall_64;vfs_read 12 {key=nginx}";
         assert_eq!(to_notation(&profile), expected);
         assert_eq!((profile.meta.metrics[0].name.as_str(), profile.meta.metrics[0].total), ("samples", 19));
+    }
+
+    #[test]
+    fn the_kernel_continues_user_code_in_either_order_of_the_keys() {
+        // `@[ustack, kstack, comm]`. The stacks of the second entry do not tell, those of the last are cut or empty.
+        let text = "@[\n    read+20\n    main+4\n, \n    vfs_read+1\n    entry_SYSCALL_64_after_hwframe+9\n, sh]: 1\n\
+                    @[\n    read+20\n    f+4\n, \n    vfs_read+1\n, sh]: 2\n\
+                    @[\n, \n    schedule+1\n    ret_from_fork_asm+26\n, kcompactd0]: 3\n@[\n    f+1\n, \n, sh]: 4\n";
+        let expected = "f 4 {key=sh}\nf;read;vfs_read 2 {key=sh}\n\
+                        main;read;entry_SYSCALL_64_after_hwframe;vfs_read 1 {key=sh}\n\
+                        ret_from_fork_asm;schedule 3 {key=kcompactd0}";
+        assert_eq!(to_notation(&load(text).unwrap()), expected);
+        // Addresses tell, too, here those of `ustack(perf)` and `kstack(perf)`. Each map has its own order.
+        let text = "@a[\n\t7f21 read+20 (/lib/libc.so.6)\n, \n\tffffffff81a0 vfs_read+1\n\tffffffff81a00001 sys+1\n]: 1\n\
+                    @b[sh, \n\tffffffff81a00001 sys+1\n, \n\t7f21 read+20 (/lib/libc.so.6)\n]: 2\n";
+        assert_eq!(to_notation(&load(text).unwrap()), "read;sys 0 2 {key=sh}\nread;sys;vfs_read 1 0");
+    }
+
+    #[test]
+    fn the_first_stack_may_be_empty() {
+        let text = "@samples[\n,\n    pick_eevdf+1\n    common_startup_64+318\n, swapper/3]: 1032\n";
+        assert_eq!(sniff(text.as_bytes()), Confidence::Likely);
+        assert_eq!(to_notation(&load(text).unwrap()), "common_startup_64;pick_eevdf 1032 {key=swapper/3}");
+        let both = format!("@samples[\n,\n, sh]: 1\n{text}");
+        assert_eq!(sniff(both.as_bytes()), Confidence::Likely);
+        assert_eq!(sniff(b"@samples[\n, \n, sh]: 1\n    x+1\n"), Confidence::No);
+        assert_eq!(sniff(b"@list[\nkey\n    x+1\n"), Confidence::No);
     }
 
     #[test]

@@ -11,11 +11,12 @@
 //! ```
 //!
 //! A frame is a module and a function; `->` comes before a function that is inlined into the one before it. A count
-//! without frames is of stacks that DTrace could not walk.
+//! without frames is of stacks that DTrace could not walk. A script that prints repeatedly, or several outputs in one file,
+//! repeat the header.
 
-use crate::format::text::{Lines, decimal, lossy};
+use crate::format::text::{Lines, Scan, decimal, lossy};
 use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
-use crate::name::rust_escape;
+use crate::name::{demangle, rust_escape};
 use crate::profile::{Frame, FrameId, LabelSetId, LoadOptions, Mapping, Profile, ProfileBuilder};
 
 /// The entry in the list of readable formats.
@@ -32,7 +33,7 @@ fn sniff(head: &[u8]) -> Confidence {
         let is_frame = line.contains(&b'`') || line.starts_with(b"0x");
         let is_bare_count = !has_frames && decimal(line).is_some();
         has_frames |= is_frame;
-        !line.is_empty() && !is_frame && !is_bare_count
+        !line.is_empty() && !is_frame && !is_bare_count && !is_header_line(line)
     });
     let is_it = has_frames && end.is_some_and(|line| decimal(line).is_some());
     if is_it { Confidence::Likely } else { Confidence::No }
@@ -50,6 +51,8 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
         let line = lines.line().trim_ascii();
         if is_header {
             is_header = !line.is_empty();
+        } else if is_header_line(line) {
+            // Where the next output starts.
         } else if let Some(count) = decimal(line) {
             frames.reverse();
             let stack = builder.stack(&frames);
@@ -72,6 +75,15 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
     Ok(finished(builder)?)
 }
 
+/// Whether a line is `CPU     ID                    FUNCTION:NAME`, or names the probe that printed what follows, with its
+/// processor and its number: `2  29684                        :tick-60s`.
+fn is_header_line(line: &[u8]) -> bool {
+    let mut scan = Scan(line);
+    let [cpu, id, probe] = [scan.word(), scan.word(), scan.word()];
+    let is_title = [cpu, id, probe] == [b"CPU".as_slice(), b"ID", b"FUNCTION:NAME"];
+    is_title || (decimal(cpu).is_some() && decimal(id).is_some() && probe.contains(&b':'))
+}
+
 /// Adds the frames of a line: a function, and those inlined into it.
 fn push_frames(builder: &mut ProfileBuilder, frames: &mut Vec<FrameId>, line: &str) {
     let text = without_offset(line);
@@ -87,7 +99,7 @@ fn push_frames(builder: &mut ProfileBuilder, frames: &mut Vec<FrameId>, line: &s
         // The class of a Java method: `Lorders/Shop;`.
         let name = if is_inlined { name.trim_start_matches('L') } else { name };
         let name = if name.is_empty() && module.is_empty() { "-" } else { name };
-        let function = builder.named_function(&name.replace(';', ":"), "");
+        let function = builder.named_function(&demangle(name).replace(';', ":"), "");
         let frame = Frame { function, mapping, inlined: number > 0, ..Frame::default() };
         frames.insert(callee, builder.frame(frame));
     }
@@ -155,6 +167,25 @@ mod tests {
                      a`Lshop/Orders;->Lshop/Price;\n 0x1234\n 2\n";
         let frames = "0x1234;shop/Orders:;+shop/Price:;std::vector<int>::push_back;<T as x::Y>::call 2";
         assert_eq!(to_notation(&load(text).unwrap()), frames);
+    }
+
+    #[test]
+    fn headers_of_later_outputs_are_not_frames() {
+        let header =
+            "CPU     ID                    FUNCTION:NAME\n  2  29684                        :tick-60s \n";
+        let text = format!(
+            "{header}\n\n  a`f+0x1\n  a`main\n  1\n{header}\n\n  a`g\n  2\n\n  0  7  main:entry \n\n  a`h\n  3\n"
+        );
+        assert_eq!(to_notation(&load(text.as_bytes()).unwrap()), "g 2\nh 3\nmain;f 1");
+        let nothing_at_first = format!("{header}\n\n{header}\n\n  a`g\n  2\n");
+        assert_eq!(sniff(nothing_at_first.as_bytes()), Confidence::Likely);
+    }
+
+    #[test]
+    fn symbols_are_demangled() {
+        let text =
+            b"h\n\n a`_ZN4node5StartEiPPc+0x196\n a`_ZN1a1f17h0123456789abcdefE+0x2\n a`_start+0x6c\n 2\n";
+        assert_eq!(to_notation(&load(text).unwrap()), "_start;a::f;node::Start(int, char**) 2");
     }
 
     #[test]

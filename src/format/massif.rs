@@ -17,6 +17,7 @@ use std::ops::Range;
 
 use crate::format::text::{decimal, hex, lossy};
 use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
+use crate::name::demangle;
 use crate::profile::{Frame, FrameId, LabelSetId, LoadOptions, Mapping, Profile, ProfileBuilder};
 
 /// The entry in the list of readable formats.
@@ -244,7 +245,7 @@ fn frame(what: &[u8], builder: &mut ProfileBuilder) -> Option<FrameId> {
     let mapping = builder.mapping(Mapping { file: path, ..Mapping::default() });
     let function = match name {
         "???" => builder.unnamed_function(mapping),
-        name => builder.named_function(name, file),
+        name => builder.named_function(&demangle(name), file),
     };
     Some(builder.frame(Frame { function, line, address, mapping, inlined: false }))
 }
@@ -276,6 +277,13 @@ mod tests {
             "[below massif's threshold] 100\nf(int, char)@a.c:88 100\n\
              main@a.c:3;f(int, char)@a.c:88 500\nmain@a.c:4;[libx.so];f(int, char)@a.c:88 300"
         );
+    }
+
+    /// Valgrind records symbols with `--demangle=no`.
+    #[test]
+    fn symbols_are_demangled() {
+        let profile = load(&TEXT.replace("f(int, char)", "_Z1fic")).unwrap();
+        assert!(to_notation(&profile).contains("main@a.c:3;f(int, char)@a.c:88 500"));
     }
 
     #[test]

@@ -10,6 +10,7 @@
 
 mod blocks;
 mod join;
+mod mangled;
 mod python;
 mod reader;
 mod weight;

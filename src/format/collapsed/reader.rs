@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use crate::format::collapsed::blocks::SharedBlocks;
+use crate::format::collapsed::mangled::demangle_names;
 use crate::format::collapsed::python::move_locations;
 use crate::format::collapsed::weight::{Weight, split_weight};
 use crate::format::text::{common_prefix, lossy};
@@ -292,6 +293,7 @@ impl CollapsedReader {
             self.builder.warn(warning);
         }
         let mut profile = finished(self.builder)?;
+        demangle_names(&mut profile);
         move_locations(&mut profile);
         Ok(profile)
     }

@@ -13,22 +13,26 @@ use crate::format::LoadError;
 use crate::format::pprof_legacy::attributes::Attributes;
 use crate::format::pprof_legacy::count::Comments;
 use crate::format::pprof_legacy::maps::{self, MemoryMap};
-use crate::format::pprof_legacy::recorder::Recorder;
+use crate::format::pprof_legacy::recorder::{Recorder, Start};
 use crate::format::pprof_legacy::{addresses, is_blank_or_comment, java, to_call_addresses};
 use crate::format::text::{BadLines, Lines, Scan};
-use crate::profile::{LabelSetId, LoadOptions, Profile};
+use crate::profile::{LabelSetId, Profile};
 
 pub(super) fn is_header(line: &[u8]) -> bool {
     line.starts_with(b"--- contention") || line.starts_with(b"--- mutex:")
 }
 
-pub(super) fn read(mut lines: Lines<'_>, options: LoadOptions) -> Result<Profile, LoadError> {
+pub(super) fn read(mut lines: Lines<'_>, start: Start) -> Result<Profile, LoadError> {
+    // After the symbols of `pprof --raw` there are two headers: what the profile is, and its own.
+    if lines.advance()? && !is_header(lines.line()) {
+        lines.push_back();
+    }
     let mut attributes = Attributes::read(&mut lines)?;
     if attributes.is_java {
-        return java::read_contention(&attributes, lines, options);
+        return java::read_contention(&attributes, lines, start.options);
     }
     attributes.sampling_period = attributes.sampling_period.max(1);
-    let mut recorder = Recorder::new(options, &[("contentions", "count"), ("delay", "nanoseconds")]);
+    let mut recorder = Recorder::new(start, &[("contentions", "count"), ("delay", "nanoseconds")]);
     attributes.describe(&mut recorder);
     let (mut bad, mut samples, mut in_map) = (BadLines::default(), 0, false);
     let mut comments = Comments::default();

@@ -10,10 +10,10 @@
 use crate::format::LoadError;
 use crate::format::labels::sample_labels;
 use crate::format::pprof_legacy::maps::{self, MemoryMap};
-use crate::format::pprof_legacy::recorder::{AddressSymbol, Recorder, UNNAMED_RUNTIME};
+use crate::format::pprof_legacy::recorder::{AddressSymbol, Recorder, Start, UNNAMED_RUNTIME};
 use crate::format::pprof_legacy::{addresses, is_blank_or_comment, to_call_addresses};
 use crate::format::text::{BadLines, Lines, Scan};
-use crate::profile::{LabelSetId, LoadOptions, Period, Profile};
+use crate::profile::{LabelSetId, Period, Profile};
 
 /// Returns what is counted, if `line` is the header of such a profile.
 pub(super) fn header(line: &[u8]) -> Option<String> {
@@ -23,8 +23,8 @@ pub(super) fn header(line: &[u8]) -> Option<String> {
     (is_name && is_total).then(|| name.to_string())
 }
 
-pub(super) fn read(what: String, mut lines: Lines<'_>, options: LoadOptions) -> Result<Profile, LoadError> {
-    let mut recorder = Recorder::new(options, &[(&what, "count")]);
+pub(super) fn read(what: String, mut lines: Lines<'_>, start: Start) -> Result<Profile, LoadError> {
+    let mut recorder = Recorder::new(start, &[(&what, "count")]);
     recorder.builder.meta.period = Some(Period { name: what, unit: "count".into(), value: 1 });
     // A waiting goroutine is in the runtime, whose frames Go does not name. What it waits for shows in the function
     // that called the runtime, such as `time.Sleep`.
@@ -123,12 +123,13 @@ impl Comments {
 
 /// Parses `#    0x4066f4    main.work+0x34    /src/main.go:12`.
 fn symbol(line: &[u8]) -> Option<(u64, AddressSymbol)> {
-    let mut fields =
-        line.strip_prefix(b"#\t")?.split(|&byte| byte == b'\t').filter(|field| !field.is_empty());
-    let address = Scan(fields.next()?.strip_prefix(b"0x")?).hex()?;
-    let function = String::from_utf8_lossy(fields.next()?);
-    let function = function.rsplit_once("+0x").map_or(&*function, |(name, _)| name).trim();
-    let place = String::from_utf8_lossy(fields.next()?);
+    let mut scan = Scan(line);
+    scan.literal(b"#")?;
+    scan.skip_blanks().0.strip_prefix(b"0x")?;
+    let address = scan.hex()?;
+    let text = String::from_utf8_lossy(scan.0.trim_ascii());
+    let (function, place) = split_place(&text)?;
+    let function = function.rsplit_once("+0x").map_or(function, |(name, _)| name).trim();
     let (file, line) = place.trim().rsplit_once(':')?;
     let symbol = AddressSymbol {
         function: function.to_string(),
@@ -136,4 +137,14 @@ fn symbol(line: &[u8]) -> Option<(u64, AddressSymbol)> {
         line: line.parse().unwrap_or(0),
     };
     Some((address, symbol))
+}
+
+/// Splits `main.work+0x34    /src/main.go:12`. Go writes tabs, but text that was copied from a web page has blanks, as names
+/// and paths may: then the name ends with its offset.
+fn split_place(text: &str) -> Option<(&str, &str)> {
+    text.split_once('\t').or_else(|| {
+        let offset = text.find("+0x")?;
+        let end = offset + text[offset..].find(' ')?;
+        Some(text.split_at(end))
+    })
 }

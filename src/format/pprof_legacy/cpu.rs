@@ -7,11 +7,11 @@
 use hashbrown::HashMap;
 
 use crate::format::pprof_legacy::maps::MemoryMap;
-use crate::format::pprof_legacy::recorder::Recorder;
+use crate::format::pprof_legacy::recorder::{Recorder, Start};
 use crate::format::pprof_legacy::{NAME, callers, java, to_call_addresses};
 use crate::format::text::Lines;
 use crate::format::{LoadError, ParseError, Source};
-use crate::profile::{LabelSetId, LoadOptions, Period, Profile};
+use crate::profile::{LabelSetId, Period, Profile};
 use crate::unit::saturated;
 
 /// The size of the longest header in bytes.
@@ -73,7 +73,7 @@ struct SampledStacks {
     samples: u64,
 }
 
-pub(super) fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError> {
+pub(super) fn read(source: &mut Source, start: Start) -> Result<Profile, LoadError> {
     let Some(header) = header(source.head(HEADER_BYTES)?) else {
         return Err(ParseError::at_byte(NAME, 0, "no CPU profile header").into());
     };
@@ -83,7 +83,7 @@ pub(super) fn read(source: &mut Source, options: LoadOptions) -> Result<Profile,
         strip_signal_frames(&mut seen);
     }
 
-    let mut recorder = Recorder::new(options, &[("samples", "count"), ("cpu", "nanoseconds")]);
+    let mut recorder = Recorder::new(start, &[("samples", "count"), ("cpu", "nanoseconds")]);
     let period = saturated(header.period_us).saturating_mul(1000);
     recorder.builder.meta.drop_frames = PROFILER.into();
     recorder.builder.meta.period =

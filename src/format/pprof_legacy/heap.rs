@@ -19,11 +19,11 @@
 use crate::format::allocators::MALLOC;
 use crate::format::labels::size_label;
 use crate::format::pprof_legacy::maps::{self, MemoryMap};
-use crate::format::pprof_legacy::recorder::Recorder;
+use crate::format::pprof_legacy::recorder::{Recorder, Start};
 use crate::format::pprof_legacy::{NAME, addresses, count, is_blank_or_comment, to_call_addresses};
 use crate::format::text::{BadLines, Lines, Scan};
 use crate::format::{LoadError, ParseError};
-use crate::profile::{LoadOptions, Period, Profile};
+use crate::profile::{Period, Profile};
 
 pub(super) const HEADER: &[u8] = b"heap profile:";
 pub(super) const JEMALLOC_HEADER: &[u8] = b"heap_v2/";
@@ -77,14 +77,14 @@ struct Heap {
     bad: BadLines,
 }
 
-pub(super) fn read(header: &[u8], lines: Lines<'_>, options: LoadOptions) -> Result<Profile, LoadError> {
+pub(super) fn read(header: &[u8], lines: Lines<'_>, start: Start) -> Result<Profile, LoadError> {
     match header.strip_prefix(JEMALLOC_HEADER) {
-        Some(rate) => read_jemalloc(Scan(rate).integer().unwrap_or(0), lines, options),
-        None => read_gperftools(header, lines, options),
+        Some(rate) => read_jemalloc(Scan(rate).integer().unwrap_or(0), lines, start),
+        None => read_gperftools(header, lines, start),
     }
 }
 
-fn read_gperftools(header: &[u8], mut lines: Lines<'_>, options: LoadOptions) -> Result<Profile, LoadError> {
+fn read_gperftools(header: &[u8], mut lines: Lines<'_>, start: Start) -> Result<Profile, LoadError> {
     let unknown = || ParseError::at_line(NAME, lines.number(), "unknown heap profile header");
     let mut scan = Scan(&header[HEADER.len()..]);
     let totals = counts(&mut scan).ok_or_else(unknown)?;
@@ -103,12 +103,12 @@ fn read_gperftools(header: &[u8], mut lines: Lines<'_>, options: LoadOptions) ->
     };
     let has_allocated = totals.has_allocated();
     let in_use = if has_allocated { ["inuse_objects", "inuse_space"] } else { ["objects", "space"] };
-    let mut heap = Heap::new(options, rate, period, has_allocated, in_use);
+    let mut heap = Heap::new(start, rate, period, has_allocated, in_use);
     let in_map = heap.lines(&mut lines)?;
     heap.finish(lines, in_map)
 }
 
-fn read_jemalloc(rate: i64, mut lines: Lines<'_>, options: LoadOptions) -> Result<Profile, LoadError> {
+fn read_jemalloc(rate: i64, mut lines: Lines<'_>, start: Start) -> Result<Profile, LoadError> {
     // The lines before the first stack contain the totals.
     let mut has_allocated = false;
     while lines.advance()? {
@@ -121,18 +121,18 @@ fn read_jemalloc(rate: i64, mut lines: Lines<'_>, options: LoadOptions) -> Resul
             totals.and_then(|totals| counts(&mut Scan(totals))).is_some_and(Counts::has_allocated);
     }
     let in_use = ["inuse_objects", "inuse_space"];
-    let mut heap = Heap::new(options, rate, rate, has_allocated, in_use);
+    let mut heap = Heap::new(start, rate, rate, has_allocated, in_use);
     let in_map = heap.jemalloc_lines(&mut lines)?;
     heap.finish(lines, in_map)
 }
 
 impl Heap {
-    fn new(options: LoadOptions, rate: i64, period: i64, has_allocated: bool, in_use: [&str; 2]) -> Heap {
+    fn new(start: Start, rate: i64, period: i64, has_allocated: bool, in_use: [&str; 2]) -> Heap {
         let mut metrics = vec![(in_use[0], "count"), (in_use[1], "bytes")];
         if has_allocated {
             metrics.splice(0..0, [("alloc_objects", "count"), ("alloc_space", "bytes")]);
         }
-        let mut recorder = Recorder::new(options, &metrics);
+        let mut recorder = Recorder::new(start, &metrics);
         let meta = &mut recorder.builder.meta;
         if period > 0 {
             meta.period = Some(Period { name: "space".into(), unit: "bytes".into(), value: period });

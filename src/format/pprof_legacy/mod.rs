@@ -2,7 +2,7 @@
 //! counts. gperftools, jemalloc and Go with `?debug=1` still write them.
 //!
 //! All of them have stacks of addresses, leaf first, followed by a memory map. Function names are rare: Java and Go
-//! write them, and some programs for their threads.
+//! write them, some programs for their threads, and `pprof --raw` before the profile.
 
 mod attributes;
 mod contention;
@@ -12,8 +12,11 @@ mod heap;
 mod java;
 mod maps;
 mod recorder;
+mod symbolized;
 mod threads;
 
+use crate::format::pprof_legacy::recorder::Start;
+use crate::format::pprof_legacy::symbolized::Next;
 use crate::format::text::{Lines, Scan, first_line};
 use crate::format::{Confidence, Format, LoadError, ParseError, Source};
 use crate::profile::{LoadOptions, Profile};
@@ -37,35 +40,50 @@ fn is_text_header(line: &[u8]) -> bool {
         .any(|start| line.starts_with(start))
         || contention::is_header(line)
         || count::header(line).is_some()
+        || line == symbolized::HEADER
 }
 
 fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError> {
+    let mut start = Start::from(options);
     if cpu::is_header(source.head(cpu::HEADER_BYTES)?) {
-        return cpu::read(source, options);
+        return cpu::read(source, start);
     }
     let mut lines = Lines::new(source);
-    let header = loop {
-        if !lines.advance()? {
-            return Err(ParseError::whole(NAME, "no legacy pprof header").into());
+    let mut header = header_line(&mut lines)?;
+    if header == symbolized::HEADER {
+        let (symbols, next) = symbolized::read(&mut lines)?;
+        start.symbols = symbols;
+        match next {
+            Next::Cpu => return cpu::read(source, start),
+            Next::Text => lines.push_back(),
+            Next::End => {}
         }
-        if !is_blank_or_comment(lines.line()) {
-            break lines.line().trim_ascii().to_vec();
-        }
-    };
+        header = header_line(&mut lines)?;
+    }
     if header.starts_with(heap::HEADER) || header.starts_with(heap::JEMALLOC_HEADER) {
-        heap::read(&header, lines, options)
+        heap::read(&header, lines, start)
     } else if header.starts_with(b"--- heapz 1 ---") {
-        java::read_heap(lines, options)
+        java::read_heap(lines, start.options)
     } else if contention::is_header(&header) {
-        contention::read(lines, options)
+        contention::read(lines, start)
     } else if header.starts_with(b"--- ") {
-        threads::read(lines, options)
+        threads::read(lines, start)
     } else if let Some(what) = count::header(&header) {
-        count::read(what, lines, options)
+        count::read(what, lines, start)
     } else {
         let message = "no legacy pprof header";
         Err(ParseError::at_line(NAME, lines.number(), message).into())
     }
+}
+
+/// The first line that is neither blank nor a comment.
+fn header_line(lines: &mut Lines<'_>) -> Result<Vec<u8>, LoadError> {
+    while lines.advance()? {
+        if !is_blank_or_comment(lines.line()) {
+            return Ok(lines.line().trim_ascii().to_vec());
+        }
+    }
+    Err(ParseError::whole(NAME, "no legacy pprof header").into())
 }
 
 fn is_blank_or_comment(line: &[u8]) -> bool {
@@ -159,6 +177,54 @@ mod tests {
         )
         .unwrap();
         assert_eq!(to_notation(&profile), "main.work@/m.go:3 1\nmain.work@/m.go:3 2 {request=7}");
+    }
+
+    /// Go up to 1.6 prints the addresses of the sample, later versions those of the calls.
+    #[test]
+    fn go_names_the_addresses_of_returns_or_of_calls() {
+        let notation = |text: &str| to_notation(&load(text.as_bytes()).unwrap());
+        let sample = "threadcreate profile: total 1\n1 @ 0x17f68 0x183c7 0x186a8\n";
+        let expected = "runtime.goexit;startm@/go/proc.c:974;newm@/go/proc.c:896 1";
+        let old = "#\t0x17f68\tnewm+0x27\t\t\t/go/proc.c:896\n#\t0x183c7\tstartm+0xb8\t\t/go/proc.c:974\n";
+        assert_eq!(notation(&format!("{sample}{old}")), expected);
+        let new = old.replace("17f68", "17f67").replace("183c7", "183c6");
+        assert_eq!(notation(&format!("{sample}{new}")), expected);
+        // As copied from a web page.
+        let blanks = old.replace("\t\t", "\t").replace('\t', "       ");
+        assert_eq!(notation(&format!("{sample}{blanks}")), expected);
+        // Names and paths may have blanks.
+        let blanks = "# 0x183c7 main.f[go.shape.struct { X int }]+0xb8 C:/My Files/a.go:9\n";
+        let expected =
+            "runtime.goexit;main.f[go.shape.struct { X int }]@C:/My Files/a.go:9;runtime.<unnamed> 1";
+        assert_eq!(notation(&format!("{sample}{blanks}")), expected);
+    }
+
+    /// gperftools names callers by the addresses of calls, and the leaf by the one in the profile.
+    #[test]
+    fn symbols_may_come_before_the_profile() {
+        let symbols =
+            "--- symbol\nbinary=/bin/x\n0x0000000000000030 leaf\n0x000000000000001f main--_Z4workv\n---\n";
+        let notation = |profile: &[u8]| {
+            let bytes = [symbols.as_bytes(), profile].concat();
+            assert_eq!(sniff(&bytes), Confidence::Certain);
+            to_notation(&load(&bytes).unwrap()).replace(" {bytes=8bytes}", "")
+        };
+        let stack = "main;+work();leaf";
+        let heap = b"heap profile: 1: 8 [1: 8] @ heapprofile\n1: 8 [1: 8] @ 0x30 0x20\n";
+        assert_eq!(notation(heap), format!("{stack} 1 8"));
+        assert_eq!(notation(&[b"--- heap\n", heap.as_slice()].concat()), format!("{stack} 1 8"));
+        let jemalloc = b"--- heap\nheap_v2/1\n  t*: 1: 8 [0: 0]\n@ 0x30 0x20\n  t*: 1: 8 [0: 0]\n";
+        assert_eq!(notation(jemalloc), format!("{stack} 1 8"));
+        let contention = b"--- contention\n--- contention:\nsampling period=1\n7 2 @ 0x30 0x20\n";
+        assert_eq!(notation(contention), format!("{stack} 2 7"));
+        let one_header = b"--- contention\nsampling period=1\n7 2 @ 0x30 0x20\n";
+        assert_eq!(notation(one_header), format!("{stack} 2 7"));
+        let words: [u64; 15] = [0, 3, 0, 10_000, 0, 1, 2, 0x30, 0x20, 1, 1, 0x30, 0, 1, 0];
+        let cpu = words.iter().flat_map(|word| word.to_le_bytes());
+        let cpu: Vec<u8> = b"--- profile\n".iter().copied().chain(cpu).collect();
+        assert_eq!(notation(&cpu), format!("leaf 1 10000000\n{stack} 1 10000000"));
+        assert!(load(symbols.as_bytes()).is_err());
+        assert_eq!(sniff(b"--- symbol.c\n+++ symbol.c\n"), Confidence::No);
     }
 
     /// Go 1.27 does not name the frames of the runtime, such as `gopark`, `chanrecv` and `goexit`.

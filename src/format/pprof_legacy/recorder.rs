@@ -1,6 +1,6 @@
 //! Collects stacks of addresses until the memory map, which follows them, has been read.
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 
 use crate::format::pprof_legacy::NAME;
 use crate::format::pprof_legacy::maps::MemoryMap;
@@ -13,6 +13,19 @@ pub(super) struct AddressSymbol {
     pub(super) function: String,
     pub(super) file: String,
     pub(super) line: u32,
+}
+
+/// What is known before the samples are read.
+pub(super) struct Start {
+    pub(super) options: LoadOptions,
+    /// The functions at an address, innermost first.
+    pub(super) symbols: HashMap<u64, Vec<AddressSymbol>>,
+}
+
+impl From<LoadOptions> for Start {
+    fn from(options: LoadOptions) -> Start {
+        Start { options, symbols: HashMap::new() }
+    }
 }
 
 /// A profile whose stacks are lists of addresses, leaf first.
@@ -28,18 +41,13 @@ pub(super) struct Recorder {
 }
 
 impl Recorder {
-    pub(super) fn new(options: LoadOptions, metrics: &[(&str, &str)]) -> Self {
+    pub(super) fn new(start: impl Into<Start>, metrics: &[(&str, &str)]) -> Self {
+        let Start { options, symbols } = start.into();
         let mut builder = ProfileBuilder::new(NAME, options);
         for (name, unit) in metrics {
             builder.meta.default_metric = builder.metric(name, unit);
         }
-        Recorder {
-            builder,
-            stacks: HashMap::new(),
-            symbols: HashMap::new(),
-            named_by_go: false,
-            drop_addresses: false,
-        }
+        Recorder { builder, stacks: HashMap::new(), symbols, named_by_go: false, drop_addresses: false }
     }
 
     /// Adds a sample. Its addresses, leaf first, must already be within the call instructions.
@@ -63,6 +71,9 @@ impl Recorder {
         let mut stacks: Vec<(StackId, Box<[u64]>)> =
             self.stacks.drain().map(|(addresses, stack)| (stack, addresses)).collect();
         stacks.sort_unstable_by_key(|&(stack, _)| stack);
+        if !self.drop_addresses {
+            name_calls(&mut self.symbols, &stacks);
+        }
         if self.named_by_go {
             let runtime: Vec<_> =
                 stacks.iter().flat_map(|(_, addresses)| omitted_by_go(&self.symbols, addresses)).collect();
@@ -87,6 +98,22 @@ impl Recorder {
             Ok::<(), ParseError>(())
         })?;
         finished.map_err(|error| ParseError::whole(NAME, error.to_string()).into())
+    }
+}
+
+/// Names the addresses of calls where only the address after the call, to which the function returns, has a name. Go does so
+/// up to 1.6, and so do programs that name the addresses of samples as they are.
+fn name_calls(symbols: &mut HashMap<u64, Vec<AddressSymbol>>, stacks: &[(StackId, Box<[u64]>)]) {
+    let used: HashSet<u64> = stacks.iter().flat_map(|(_, addresses)| addresses).copied().collect();
+    let unused: Vec<u64> = symbols.keys().filter(|address| !used.contains(*address)).copied().collect();
+    for address in unused {
+        let call = address.wrapping_sub(1);
+        if used.contains(&call)
+            && !symbols.contains_key(&call)
+            && let Some(names) = symbols.remove(&address)
+        {
+            symbols.insert(call, names);
+        }
     }
 }
 

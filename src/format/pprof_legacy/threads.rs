@@ -19,12 +19,12 @@
 
 use crate::format::labels::sample_labels;
 use crate::format::pprof_legacy::maps::{self, MemoryMap};
-use crate::format::pprof_legacy::recorder::{AddressSymbol, Recorder};
+use crate::format::pprof_legacy::recorder::{AddressSymbol, Recorder, Start};
 use crate::format::pprof_legacy::{NAME, callers, to_call_addresses};
 use crate::format::text::{Lines, Scan, decimal, hex};
 use crate::format::{LoadError, ParseError};
 use crate::name::demangle;
-use crate::profile::{LabelSetId, LoadOptions, Period, Profile};
+use crate::profile::{LabelSetId, Period, Profile};
 
 /// A thread whose lines are being read.
 #[derive(Default)]
@@ -36,8 +36,8 @@ struct ThreadStack {
     same_as_previous: bool,
 }
 
-pub(super) fn read(mut lines: Lines<'_>, options: LoadOptions) -> Result<Profile, LoadError> {
-    let mut recorder = Recorder::new(options, &[("thread", "count")]);
+pub(super) fn read(mut lines: Lines<'_>, start: Start) -> Result<Profile, LoadError> {
+    let mut recorder = Recorder::new(start, &[("thread", "count")]);
     recorder.builder.meta.period = Some(Period { name: "thread".into(), unit: "count".into(), value: 1 });
     let mut current: Option<ThreadStack> = None;
     let mut previous = Vec::new();
@@ -136,7 +136,7 @@ impl ThreadStack {
 mod tests {
     use super::*;
     use crate::format::Source;
-    use crate::profile::to_notation;
+    use crate::profile::{LoadOptions, to_notation};
 
     #[test]
     fn lines_may_name_their_function() {
@@ -150,7 +150,7 @@ mod tests {
         let mut source = Source::from_bytes(text.as_bytes().to_vec());
         let mut lines = Lines::new(&mut source);
         lines.advance().unwrap();
-        let profile = read(lines, LoadOptions::ALL).unwrap();
+        let profile = read(lines, LoadOptions::ALL.into()).unwrap();
         // The address at which `main` was interrupted differs from the one of its call, so it has no name.
         assert_eq!(
             to_notation(&profile),

@@ -174,7 +174,9 @@ fn is_program(name: &str) -> bool {
         let after = name.split_once(ending).map(|(_, after)| after);
         after.is_some_and(|after| after.is_empty() || after.starts_with('.'))
     });
-    !name.is_empty() && name != "anon" && !name.starts_with(['[', '/']) && !is_library
+    // `vmlinux-4.14.252` and `vmlinuz` are images of the kernel.
+    let is_kernel = name.starts_with("vmlinu");
+    !name.is_empty() && name != "anon" && !name.starts_with(['[', '/']) && !is_library && !is_kernel
 }
 
 /// The language of most source files, judged by their extensions.
@@ -281,6 +283,7 @@ mod tests {
         for (stacks, expected) in [
             ("!/lib/xhci-hcd.ko.xz+0x1;!/usr/bin/fork+0x2 1", Some("fork")),
             ("!/usr/bin/perf+0x1 1\n!/srv/words+0x2;!/lib/libc.so.6+0x2 5\n!/srv/other+0x1 4", Some("words")),
+            ("!vmlinux-4.14.252+0x1 1\n!vmlinuz+0x1;![ip_vs]+0x1 2", None),
             ("!/jre/libjvm.so+0x1 7\n!//anon+0x1 3\n![vdso]+0x3 1", None),
             ("!C:\\Windows\\ntdll.dll+0x1;!C:\\a\\shop.exe+0x2 3", Some("shop.exe")),
         ] {

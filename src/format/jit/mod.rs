@@ -77,6 +77,11 @@ impl JitNames {
 }
 
 fn made(builder: &mut ProfileBuilder, mapping: MappingId, address: u64, place: &JitPlace<'_>) -> JitFrames {
+    if let Some((name, file)) = python_function(place.name) {
+        let function = builder.named_function(name, file);
+        return [builder.frame(Frame { function, line: place.line, address, mapping, inlined: false })]
+            .into();
+    }
     let mut frames: Vec<FrameId> = Vec::new();
     for (depth, name) in java_calls(place.name).into_iter().enumerate() {
         let function = builder.named_function(&demangle(name), place.file);
@@ -107,6 +112,15 @@ fn is_dump(path: &str) -> bool {
     pid.is_some_and(|pid| pid.parse::<u32>().is_ok())
 }
 
+/// Splits `py::Cart.total:/srv/shop/cart.py`, the name of CPython's trampoline for a function (`python -X perf`), into the
+/// function and its file.
+pub(super) fn python_function(name: &str) -> Option<(&str, &str)> {
+    let (function, file) = name.strip_prefix("py::")?.split_once(':')?;
+    // Not a function of C++ in a namespace that is called `py`: `py::detail::get(int)`.
+    let is_name = !function.is_empty() && !function.contains(['(', ' ']) && !file.starts_with(':');
+    (is_name && !file.is_empty()).then_some((function, file))
+}
+
 /// Splits `Lapp/Server;::handle->Lapp/Parser;::parse` into its calls, outermost first: perf-map-agent writes methods that were
 /// inlined into each other as one symbol. Other uses of the arrow, such as V8's `String*String->String` and C++'s `operator->`,
 /// are not split.
@@ -118,4 +132,24 @@ pub(super) fn java_calls(name: &str) -> Vec<&str> {
     };
     let parts: Vec<&str> = name.split("->").collect();
     if parts.iter().all(is_method) { parts } else { vec![name] }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn trampolines_of_python_name_their_file() {
+        for (name, expected) in [
+            ("py::axpy:/tmp/x/hot.py", Some(("axpy", "/tmp/x/hot.py"))),
+            ("py::Cart.f.<locals>.<lambda>:/a b/cart.py", Some(("Cart.f.<locals>.<lambda>", "/a b/cart.py"))),
+            ("py::<module>:<frozen runpy>", Some(("<module>", "<frozen runpy>"))),
+            ("py::handle::inc_ref", None),
+            ("py::get(std::string)", None),
+            ("py::work", None),
+            ("work:/tmp/x.py", None),
+        ] {
+            assert_eq!(python_function(name), expected, "{name}");
+        }
+    }
 }

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use hashbrown::{DefaultHashBuilder, HashSet, HashTable};
 
-use crate::format::jit::{is_anonymous, java_calls};
+use crate::format::jit::{is_anonymous, java_calls, python_function};
 use crate::format::text::hex;
 use crate::name::demangle;
 use crate::profile::{Frame, FrameId, Mapping, MappingId, ProfileBuilder};
@@ -46,10 +46,11 @@ pub(super) fn split(line: &[u8]) -> Option<FrameLine<'_>> {
     Some(FrameLine { address: address.unwrap_or(0), symbol: without_offset(symbol), module })
 }
 
-/// Splits `symbol (module)`, where both may contain blanks and parentheses.
+/// Splits `symbol (module)`, where both may contain blanks and parentheses. With `-F +dsoff`, the offset in the file comes after
+/// the module: `(/usr/bin/python3.13+0x13f44e)`.
 fn split_module(text: &[u8]) -> (&[u8], &[u8]) {
-    let inner = text.strip_suffix(b" (deleted))").or_else(|| text.strip_suffix(b")"));
-    let Some(inner) = inner else { return (text, b"") };
+    let Some(inner) = text.strip_suffix(b")").map(without_offset) else { return (text, b"") };
+    let inner = inner.strip_suffix(b" (deleted)").unwrap_or(inner);
     let open = memchr::memmem::rfind(inner, b" (").or_else(|| inner.starts_with(b"(").then_some(0));
     let Some(open) = open else { return (text, b"") };
     let module = inner[open..].trim_ascii_start();
@@ -132,6 +133,10 @@ fn make(builder: &mut ProfileBuilder, line: FrameLine<'_>) -> Vec<FrameId> {
         return vec![builder.frame(Frame { function, line: 0, address, mapping, inlined })];
     }
     let name = String::from_utf8_lossy(line.symbol);
+    if let Some((name, file)) = python_function(&name) {
+        let function = builder.named_function(name, file);
+        return vec![builder.frame(Frame { function, line: 0, address, mapping, inlined })];
+    }
     let chain = if is_compiled_at_run_time(line.module) { java_calls(&name) } else { vec![&*name] };
     let mut frames: Vec<FrameId> = Vec::new();
     for (depth, name) in chain.into_iter().enumerate() {
@@ -198,6 +203,8 @@ mod tests {
         );
         assert_eq!(parts("10 f (/tmp/x (deleted))"), Some((0x10, "f", "/tmp/x")));
         assert_eq!(parts("10 f+0x1 (/bin/a) =>      20 g+0x0 (/bin/a)"), Some((0x10, "f", "/bin/a")));
+        assert_eq!(parts("10 f+0x1 (/a b/c+0x13f44e)"), Some((0x10, "f", "/a b/c")));
+        assert_eq!(parts("10 f (/tmp/x (deleted)+0x1)"), Some((0x10, "f", "/tmp/x")));
         assert_eq!(parts("7f12"), Some((0x7F12, "", "")));
         assert_eq!(parts("main+0x1 (/bin/x)"), Some((0, "main", "/bin/x")));
         assert_eq!(parts("20 ([unknown])"), Some((0x20, "", "[unknown]")));

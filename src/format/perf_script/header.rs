@@ -4,7 +4,7 @@
 //! comm pid[/tid] [cpu] time: period event:
 //! ```
 //!
-//! Only `comm` and one id are always present, and `comm` may contain blanks and numbers.
+//! Only one id is always present. `comm` may contain blanks and numbers; without it (`-F pid,tid,event`), the ids come first.
 
 use crate::format::perf_script::frame;
 use crate::format::text::{Scan, decimal, hex};
@@ -38,9 +38,15 @@ impl SampleHeader<'_> {
 /// requires.
 pub(super) fn parse(line: &[u8]) -> Option<SampleHeader<'_>> {
     let line = line.trim_ascii_start();
-    candidates(line)
-        .find_map(|at| timed(line, at))
-        .or_else(|| candidates(line).find_map(|at| untimed(line, at)))
+    let places = || starts_with_ids(line).then_some(0).into_iter().chain(candidates(line));
+    places().find_map(|at| timed(line, at)).or_else(|| places().find_map(|at| untimed(line, at)))
+}
+
+/// Whether the first word is `pid/tid`, or a single id before `[cpu]`. Other numbers may be part of a name.
+fn starts_with_ids(line: &[u8]) -> bool {
+    let mut scan = Scan(line);
+    let word = scan.word();
+    ids(word).is_some() && (word.contains(&b'/') || scan.word().starts_with(b"["))
 }
 
 /// The offsets of words that start with a digit or `-`, except for the first word.
@@ -183,6 +189,18 @@ mod tests {
         assert_eq!((header.comm, header.pid, header.tid), (b"worker 5".as_slice(), Some(31), 32));
         assert_eq!((header.time, header.period), (Some(203_265_377_019_000), Some(1_001_001)));
         assert_eq!(header.event, Some(b"cpu_core/cycles/P".as_slice()));
+    }
+
+    #[test]
+    fn the_name_of_the_thread_may_be_missing() {
+        let header = parse(b"13/11 [006] sched:sched_switch: prev_comm=rcuos/2 prev_pid=11 ==> next_pid=0");
+        let header = header.unwrap();
+        assert_eq!((header.comm, header.pid, header.tid), (b"".as_slice(), Some(13), 11));
+        assert_eq!((header.event, header.frame), (Some(b"sched:sched_switch".as_slice()), None));
+        assert_eq!(parse(b"    11 [006] 5.25: sched:sched_switch: a b").unwrap().tid, 11);
+        assert_eq!(parse(b"13/11 5.25:   100 cycles:").unwrap().period, Some(100));
+        // A thread may be called so.
+        assert_eq!(parse(b"1/2 33 5.25:   100 cycles:").unwrap().comm, b"1/2");
     }
 
     #[test]

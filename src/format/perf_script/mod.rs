@@ -443,6 +443,37 @@ mod tests {
         );
     }
 
+    /// `python -X perf`, with `-F +dsoff`.
+    #[test]
+    fn trampolines_of_python_are_its_functions() {
+        let text = "python3 6/6 1.000001:  100 task-clock:\n\t 53f44e PyLong_FromLong+0xe (/usr/bin/python3.13+0x13f44e)\n\
+                    \t 7a7eb6 py::axpy:/tmp/x/hot.py+0x6 (/tmp/perf-6.map+0x7a7eb6)\n\
+                    \t 64b1c5 _start+0x25 (/usr/bin/python3.13+0x24b1c5)\n";
+        let profile = load(text).unwrap();
+        let expected = "_start;axpy@/tmp/x/hot.py:0;PyLong_FromLong 1 100 {process=6 thread=python3 tid=6}";
+        assert_eq!(to_notation(&profile), expected);
+        let files: Vec<&str> = profile
+            .symbols
+            .mappings
+            .iter()
+            .map(|mapping| profile.symbols.strings.get(mapping.file))
+            .collect();
+        assert_eq!(files[files.len() - 2..], ["/usr/bin/python3.13", "/tmp/perf-6.map"]);
+    }
+
+    /// `perf script -F pid,tid,cpu,event,trace,ip,sym`
+    #[test]
+    fn tracepoints_without_a_name_of_their_thread() {
+        let text = "0/0 [006] sched:sched_switch: prev_comm=swapper/6 prev_pid=0 prev_state=R ==> next_comm=rcuos/2 next_pid=11\n\
+                    \tffffffff817297f0 __schedule\n\tffffffff810bf66e cpu_startup_entry\n\n\
+                    13/11 [006] sched:sched_switch: prev_comm=rcuos/2 prev_pid=11 ==> next_comm=swapper/6 next_pid=0\n\
+                    \tffffffff817297f0 __schedule\n\n";
+        assert_eq!(sniff(text.as_bytes()), Confidence::Likely);
+        let expected =
+            "__schedule 1 1 {process=13 tid=11}\ncpu_startup_entry;__schedule 1 1 {process=0 tid=0}";
+        assert_eq!(to_notation(&load(text).unwrap()), expected);
+    }
+
     /// A waits for 40 ms until B wakes it and for 3 ms more until it runs; then for 10 ms until it is seen running.
     #[test]
     fn waits_are_from_leaving_a_processor_to_getting_one() {

@@ -448,6 +448,23 @@ mod tests {
         assert_eq!(to_notation(&load(text).unwrap()), "[root] 1 0\n[root];f@http://a/b.js:0 1 4");
     }
 
+    /// The place in the name is that of a call, or of what was running.
+    #[test]
+    fn hermes_says_where_functions_are_defined() {
+        let text = r#"{"traceEvents": [], "samples": [
+            {"pid": 1, "ts": "10", "tid": "2", "weight": "1", "sf": 2}, {"pid": 1, "ts": "30", "tid": "2", "weight": "1", "sf": 1}],
+            "stackFrames": {"1": {"line": "10", "column": "15", "funcLine": "7", "funcColumn": "13", "name": "fib(t.js:10:15)", "category": "JavaScript"},
+            "2": {"line": "7", "column": "13", "funcLine": "7", "funcColumn": "13", "name": "fib(t.js:7:13)", "category": "JavaScript", "parent": 1}}}"#;
+        let profile = load(text).unwrap();
+        let functions: Vec<(&str, u32, u32)> = profile
+            .symbols
+            .functions
+            .enumerate()
+            .map(|(id, function)| (profile.symbols.function_name(id), function.line, function.column))
+            .collect();
+        assert_eq!(functions, [("fib", 7, 13)]);
+    }
+
     #[test]
     fn weights_of_samples_are_a_metric_for_each_event() {
         let text = r#"{"traceEvents": [], "stackFrames": {"1": {"name": "main"}, "2": {"name": "f", "parent": 1}}, "samples": [

@@ -145,11 +145,15 @@ fn read_frame(
     let node = tree.node(None);
     tree.number(node, number);
     let (mut name, mut category) = Default::default();
+    let mut definition = (0, 0);
+    let number = |json: &mut Json| json.text_if_any().map(|text| text.and_then(|text| text.parse().ok()));
     json.object()?;
     while let Some(key) = json.key()? {
         match &*key {
             "name" => name = json.text_if_any()?.unwrap_or_default(),
             "category" => category = json.text_if_any()?.unwrap_or_default(),
+            "funcLine" => definition.0 = number(json)?.unwrap_or(0),
+            "funcColumn" => definition.1 = number(json)?.unwrap_or(0),
             "parent" => {
                 if let Some(parent) = json.number_if_any()? {
                     tree.parent(node, parent as i64);
@@ -158,17 +162,24 @@ fn read_frame(
             _ => json.skip()?,
         }
     }
-    tree.set_frame(node, frame(&name, &category, builder));
+    tree.set_frame(node, frame(&name, &category, definition, builder));
     Ok(())
 }
 
-/// Parses `function1(http://localhost/index.bundle:17:3)` or a plain name into a frame.
-fn frame(name: &str, category: &str, builder: &mut ProfileBuilder) -> Option<FrameId> {
+/// Parses `function1(http://localhost/index.bundle:17:3)` or a plain name into a frame. The place in the name is the one that was
+/// running, such as a call; newer versions of Hermes also say at which line and column the function is defined.
+fn frame(
+    name: &str,
+    category: &str,
+    definition: (u32, u32),
+    builder: &mut ProfileBuilder,
+) -> Option<FrameId> {
     let is_script = category == "JavaScript" && name.ends_with(')');
     let split = name.find('(').filter(|_| is_script).and_then(|at| {
         let mut parts = name[at + 1..name.len() - 1].rsplitn(3, ':');
         let (column, line) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
         let (name, url) = (name[..at].into(), parts.next()?.into());
+        let (line, column) = if definition.0 > 0 { definition } else { (line, column) };
         Some(CallFrame { name, url, line, column, is_native: false })
     });
     split.unwrap_or_else(|| CallFrame { name: name.into(), ..CallFrame::default() }).frame(builder)

@@ -7,7 +7,8 @@
 //!     +   500 main  (in rg) + 41  [0x10384b549]
 //! ```
 //!
-//! A node's count includes those of its children. Each level is indented by two columns.
+//! A node's count includes those of its children. Each level is indented by two columns. If the line is known, it comes last:
+//! `[0x1000017be]  main.cpp:353`.
 
 use crate::format::labels::sample_labels;
 use crate::format::text::{Lines, Scan, decimal};
@@ -23,7 +24,9 @@ pub(super) static MACOS_SAMPLE: Format = Format { name: NAME, title: "macOS samp
 const NAME: &str = "macos-sample";
 
 fn sniff(head: &[u8]) -> Confidence {
-    let has_graph = memchr::memmem::find(head, b"\nCall graph:").is_some();
+    let has = |text: &[u8]| memchr::memmem::find(head, text).is_some();
+    // What people copy often begins with the graph.
+    let has_graph = has(b"\nCall graph:") || (head.starts_with(b"Call graph:") && has(b" Thread_"));
     match head.starts_with(b"Analysis of sampling ") || head.starts_with(b"Sampling process ") {
         true => Confidence::Certain,
         false if has_graph => Confidence::Likely,
@@ -162,23 +165,36 @@ impl OpenNodes {
             let file = builder.string(module);
             builder.mapping(Mapping { file, ..Mapping::default() })
         };
+        let (addresses, place) =
+            rest.rsplit_once("[0x").and_then(|(_, rest)| rest.split_once(']')).unwrap_or_default();
+        // Several addresses are several locations in one function.
+        let address = u64::from_str_radix(addresses, 16).unwrap_or(0);
+        let (file, line) = source_place(place);
         let function = if name == "???" {
             builder.unnamed_function(mapping)
         } else {
-            builder.named_function(&demangle(name.trim_end()), "")
+            builder.named_function(&demangle(name.trim_end()), file)
         };
-        // Several addresses are several locations in one function.
-        let address = rest.rsplit_once("[0x").and_then(|(_, address)| address.strip_suffix(']'));
-        let address = address.and_then(|address| u64::from_str_radix(address, 16).ok()).unwrap_or(0);
-        builder.frame(Frame { function, address, mapping, ..Frame::default() })
+        builder.frame(Frame { function, line, address, mapping, ..Frame::default() })
     }
 }
 
-/// Parses the id and name in `Thread_1086631: PortServerThread`.
+/// Parses `main.cpp:353`. After several addresses there are several lines, `main.cpp:353,361,...`, of which none is the one.
+fn source_place(text: &str) -> (&str, u32) {
+    let (file, lines) = text.trim().rsplit_once(':').unwrap_or_default();
+    let is_lines =
+        !lines.is_empty() && lines.bytes().all(|byte| byte.is_ascii_digit() || b",.".contains(&byte));
+    if is_lines { (file, lines.parse().unwrap_or(0)) } else { ("", 0) }
+}
+
+/// Parses the id and name in `Thread_1086631: PortServerThread`, or the queue in
+/// `Thread_15758523   DispatchQueue_1: com.apple.main-thread  (serial)`.
 fn thread(node: &[u8]) -> Option<(i64, String)> {
     let mut scan = Scan(node.strip_prefix(b"Thread_")?);
     let tid = scan.integer()?;
     let name = memchr::memmem::find(scan.0, b": ").map_or(&b""[..], |at| scan.0[at + 2..].trim_ascii());
+    let kind = [b"(serial)".as_slice(), b"(concurrent)"].into_iter().find_map(|kind| name.strip_suffix(kind));
+    let name = kind.unwrap_or(name).trim_ascii();
     let name =
         if name.is_empty() { format!("Thread_{tid}") } else { String::from_utf8_lossy(name).into_owned() };
     Some((tid, name))
@@ -212,6 +228,34 @@ mod tests {
             to_notation(&profile),
             " 2 {thread=Thread_2 tid=2}\nstart 1 {thread=worker tid=1}\nstart;[rg] 3 {thread=worker tid=1}\n\
              start;foo::bar() 4 {thread=worker tid=1}\nstart;foo::bar();read 2 {thread=worker tid=1}"
+        );
+    }
+
+    #[test]
+    fn queues_and_source_lines() {
+        let profile = load(
+            "    9 Thread_1   DispatchQueue_1: com.apple.main-thread  (serial)  \n\
+             \x20   + 9 main  (in a) + 91  [0x1000017be]  main.cpp:353  \n\
+             \x20   +   9 wait(int (*) [2])  (in a) + 16,83,...  [0x20,0x30,...]  b.cpp:18,20,...\n\
+             \x20   +     9 read  (in libc) + 1  [0x40]\n",
+        )
+        .unwrap();
+        let expected =
+            "main@main.cpp:353;wait(int (*) [2])@b.cpp:0;read 9 {thread=com.apple.main-thread tid=1}";
+        assert_eq!(to_notation(&profile), expected);
+        assert!(profile.symbols.frames.iter().any(|frame| frame.address == 0x1_0000_17BE));
+    }
+
+    #[test]
+    fn a_graph_without_what_comes_before_it_is_recognized() {
+        assert_eq!(
+            sniff(b"Call graph:\n    9 Thread_1\n    + 9 main  (in a) + 1  [0x1]\n"),
+            Confidence::Likely
+        );
+        // The text of gprof, and anything else with such a title.
+        assert_eq!(
+            sniff(b"Call graph:\n\nindex % time    self  children    called     name\n"),
+            Confidence::No
         );
     }
 

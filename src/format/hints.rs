@@ -1,5 +1,7 @@
 //! Hints for inputs that `prof` does not read but that people try: what the file is, and what to do instead.
 
+use crate::format::text::{Scan, first_line, hex};
+
 /// What the input seems to be and how to convert it, if known.
 pub(super) fn hint(head: &[u8]) -> Option<&'static str> {
     if head.trim_ascii().is_empty() {
@@ -21,6 +23,30 @@ static HINTS: &[Hint] = &[
             head.starts_with(b"PeriodType: ") || (find(head, b"\nSamples:\n") && find(head, b"\nLocations\n"))
         },
         "this is the output of `pprof -raw`; pass the original profile instead",
+    ),
+    (
+        |head| find(head, b"flat  flat%   sum%        cum   cum%"),
+        "this is the table of `pprof -top`; pass the profile that it was made from instead",
+    ),
+    (
+        |head| starts_line(head, b"Statistical profiling result from "),
+        "this is the output of `node --prof-process`; pass the log that it was made from (isolate-….log), or record with `node --cpu-prof`",
+    ),
+    (
+        |head| find(front(head), b"\nProfile data file '") && find(front(head), b"(creator: callgrind"),
+        "this is the output of callgrind_annotate; pass the file that it was made from (callgrind.out.PID) instead",
+    ),
+    (
+        |head| find(head, b"  Per Hit   % Time  Line Contents"),
+        "this is line_profiler's text report, which has no stacks; record with `python -m cProfile -o FILE`, py-spy or austin",
+    ),
+    (
+        |head| find(head, b"--- Execution profile ---") || find(head, b" samples\n  [ 0] "),
+        "this is async-profiler's text output; record with `-o collapsed`, or into a file that ends in .jfr",
+    ),
+    (
+        is_systemtap,
+        "this is a backtrace of SystemTap; convert it with stackcollapse-stap.pl of FlameGraph, and pass what that writes",
     ),
     (
         |head| head.starts_with(b"PERFFILE"),
@@ -90,6 +116,14 @@ fn starts_line(head: &[u8], text: &[u8]) -> bool {
     head.starts_with(text) || memchr::memmem::find(front(head), text).is_some_and(|at| head[at - 1] == b'\n')
 }
 
+/// Whether the first line is a frame such as ` 0xffffffff8105c10f : do_sys_open+0xf/0x1d0 [kernel]`.
+fn is_systemtap(head: &[u8]) -> bool {
+    let mut scan = Scan(first_line(head));
+    let address = scan.word();
+    let address = address.strip_prefix(b"0x").unwrap_or(address);
+    address.len() >= 8 && hex(address).is_some() && scan.word() == b":" && !scan.word().is_empty()
+}
+
 fn is_html(head: &[u8]) -> bool {
     let front = front(head).trim_ascii_start().to_ascii_lowercase();
     front.starts_with(b"<!doctype html") || front.starts_with(b"<html")
@@ -103,6 +137,19 @@ mod tests {
     const FRONTS: &[(&[u8], &str)] = &[
         (b"go 1.22 trace\0\0\0", "go tool trace"),
         (b"PeriodType: cpu nanoseconds\nPeriod: 1\n", "pprof -raw"),
+        (b"Showing top 5\n      flat  flat%   sum%        cum   cum%\n 1616.48kB 21.66%", "pprof -top"),
+        (b"Statistical profiling result from isolate-0x6-v8.log, (23 ticks)\n", "node --cpu-prof"),
+        (
+            b"Reading data from 'callgrind.out.9'...\n----\nProfile data file 'callgrind.out.9' (creator: callgrind-3.10.1)\n",
+            "callgrind_annotate",
+        ),
+        (
+            b"Timer unit: 1e-06 s\n\nLine #      Hits         Time  Per Hit   % Time  Line Contents\n=====\n",
+            "line_profiler",
+        ),
+        (b"--- Execution profile ---\nTotal samples:         496\n", "async-profiler"),
+        (b"--- 352227700 ns (53.09%), 248 samples\n  [ 0] java.util.Properties\n", "async-profiler"),
+        (b" 0xffffffff8105c10f : do_sys_open+0xf/0x1d0 [kernel]\n", "SystemTap"),
         (b"PERFFILEh\0\0\0", "version 1"),
         (b"JAVA PROFILE 1.0.2\0\0\0\0\x08", "Java heap dump"),
         (b"desc: I1 cache: 32768 B\ncmd: ./a\nevents: Ir\nfl=a.c\nfn=f\n1 2\n", "cachegrind"),

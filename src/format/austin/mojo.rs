@@ -16,6 +16,7 @@
 
 use hashbrown::HashMap;
 
+use crate::format::austin::INVALID;
 use crate::format::austin::recording::{Measured, Mode, Recording, SampleStack};
 use crate::format::recent::Recent;
 use crate::format::text::lossy;
@@ -283,7 +284,7 @@ impl<'a> MojoReader<'a> {
                 self.sample = Some(Sample { process, thread, repeats: false, frames, measured, task: 0 });
             }
             3 => self.define_frame()?,
-            4 => self.state("INVALID")?,
+            4 => self.state(INVALID)?,
             FRAME => self.frames()?,
             6 => {
                 let name = lossy(self.events.text()?);

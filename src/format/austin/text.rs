@@ -7,6 +7,7 @@
 //!
 //! The number is in microseconds, or in bytes in memory mode; full mode has all three, as `cpu,idle,bytes`.
 
+use crate::format::austin::INVALID;
 use crate::format::austin::recording::{Measured, Mode, Recording, SampleStack};
 use crate::format::text::{BadLines, decimal, lossy};
 use crate::format::{Confidence, Format, LoadError, ParseError, Source};
@@ -140,6 +141,7 @@ impl AustinReader {
         let (rest, line) = place.unwrap_or((text, 0));
         let (file, name) = match rest.rsplit_once(':') {
             Some((file, name)) if place.is_some() => (file, name),
+            _ if text == ":INVALID:" => ("", INVALID),
             // A state such as `:GC:`, or something unknown, is used as the name without the colons.
             _ => ("", text.trim_matches(':')),
         };
@@ -156,6 +158,7 @@ impl AustinReader {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::name::is_nameless;
     use crate::profile::to_notation;
 
     fn load(text: &str) -> Profile {
@@ -176,6 +179,13 @@ mod tests {
             to_notation(&profile),
             " 12 {process=7 tid=8}\nGC 1 {process=7 tid=8}\nmain@C:\\app.py:92;f@<frozen x>:3 10 {process=7 tid=8}"
         );
+    }
+
+    #[test]
+    fn an_invalid_frame_is_not_a_function() {
+        let profile = load("P7;T8;:INVALID:;a.py:f:3 10\n");
+        assert_eq!(to_notation(&profile), "[invalid];f@a.py:3 10 {process=7 tid=8}");
+        assert!(is_nameless(INVALID, ""));
     }
 
     #[test]

@@ -87,10 +87,6 @@ fn shown(command: &str, rule: &str, answer: &Value) -> i64 {
     match (word, rule) {
         ("source", _) => list(&answer["functions"]).iter().map(|function| number(&function["self"])).sum(),
         ("hot", _) => number(&list(&answer["sequences"]).last().unwrap()["total"]),
-        ("focus", "recursion") => {
-            let itself = list(&answer["callers"]).iter().find(|caller| caller["kind"] == "itself");
-            number(&itself.unwrap()["value"])
-        }
         ("focus", "heavy-leaf" | "library") => number(&answer["self"]),
         ("focus", _) => number(&answer["total"]),
         _ => panic!("{command}"),
@@ -110,7 +106,7 @@ fn check(folder: &Path, arguments: &[&str]) -> Option<usize> {
         let answer = run(folder, &format!("prof {name} --format json {rest}"));
         let rule = finding["rule"].as_str().unwrap();
         assert_eq!(shown(command, rule, &answer), number(&finding["measured"]), "{command}: {finding}");
-        if !finding["old"].is_null() && name == "focus" && rule != "recursion" {
+        if !finding["old"].is_null() && name == "focus" {
             let key = if ["heavy-leaf", "library"].contains(&rule) { "self" } else { "total" };
             assert_eq!(number(&answer["old"][key]), number(&finding["old"]), "{command}: {finding}");
         }

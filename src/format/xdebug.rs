@@ -11,6 +11,7 @@
 //!     0.0003     125892   -> {main}() /srv/a.php:0
 //!     0.0006     125920     -> foo('x') /srv/a.php:30
 //!     0.0007     125944      >=> 'y'                                               what it returned, where that is recorded
+//!                              >=> 'y'                                             the same of an old version, without a time
 //! ```
 //!
 //! The time between two lines is that of the functions that are running in between.
@@ -41,7 +42,7 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
     builder.meta.holds_spans = true;
     let mut running = Running::default();
     let (mut bad, mut good) = (BadLines::default(), 0);
-    let mut is_trace = false;
+    let (mut is_trace, mut has_readable) = (false, false);
     let mut lines = Lines::new(source);
     while lines.advance()? {
         let line = lines.line();
@@ -58,6 +59,7 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
             Some(event) => {
                 running.add(&event, &mut builder);
                 good += 1;
+                has_readable |= !line.contains(&b'\t');
             }
             None => bad.add(lines.number()),
         }
@@ -72,11 +74,11 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
         );
     }
     if running.lacks_ends {
-        builder.warn(
-            "the trace does not say when each function returns; the time of some ends with the next call, so \
-             record with xdebug.trace_format=1"
-                .to_string(),
-        );
+        let message =
+            "the trace does not say when each function returns; the time of some ends with the next call";
+        // The form for programs has these times, unless somebody removed lines.
+        let advice = if has_readable { ", so record with xdebug.trace_format=1" } else { "" };
+        builder.warn(format!("{message}{advice}"));
     }
     builder.meta.duration_ns = Some(running.total);
     Ok(finished(builder)?)
@@ -124,8 +126,9 @@ fn tabular(line: &str) -> Option<Event<'_>> {
 
 /// A line of the form for people: every level is indented by two blanks.
 fn readable(line: &str) -> Option<Event<'_>> {
-    // `=> $x = 7 /srv/a.php:30`: a value that was assigned, where that is recorded; it has no time.
-    if line.trim_start().starts_with("=> ") {
+    // `=> $x = 7 /srv/a.php:30`: a value that was assigned, where that is recorded, and in old versions `>=> 7`, a value that was
+    // returned. They have no time, so the function is only known to have ended when the next one is called.
+    if ["=> ", ">=> "].iter().any(|arrow| line.trim_start().starts_with(arrow)) {
         return Some(Event { time: 0, what: What::Other });
     }
     let (time, rest) = line.trim_start().split_once(' ')?;
@@ -230,9 +233,26 @@ mod tests {
         let profile = load(text);
         assert_eq!(to_notation(&profile), "h 1000000\n{main} 1000000\n{main};f 3000000\n{main};g 1000000");
         assert!(profile.meta.warnings[0].contains("xdebug.trace_format=1"), "{:?}", profile.meta.warnings);
+        // The form for programs is the one that would be recommended.
+        let table = "TRACE START [x]\n1\t0\t0\t0.001\t1\t{main}\t1\t\t/a.php\t0\t0\n2\t1\t0\t0.002\t1\tf\t1\t\t/a.php\t9\t0\n\
+            2\t2\t0\t0.005\t1\tg\t1\t\t/a.php\t9\t0\n\t\t\t0.009\t1\nTRACE END   [x]\n";
+        let warnings = load(table).meta.warnings;
+        assert!(warnings[0].ends_with("of some ends with the next call"), "{warnings:?}");
         let cut = text.split("TRACE END").next().unwrap();
         assert!(load(cut).meta.warnings[0].contains("does not end"));
         let empty = read(&mut Source::from_bytes("TRACE START [x]\n".into()), LoadOptions::ALL);
         assert_eq!(empty.err().unwrap().to_string(), "xdebug: the file has no trace");
+    }
+    /// As Xdebug 2.0 writes them with `xdebug.collect_return`: 20 blanks, two per level, and the arrow.
+    #[test]
+    fn returned_values_may_have_no_time() {
+        let text = "TRACE START [2008-05-19 17:12:49]\n    0.0010      52360   -> {main}() /a.php:0\n    0.0020      52568     -> f() /a.php:10\n\
+            \x20   0.0030      52640       -> trim() /a.php:5\n                             >=> 'test'\n                           >=> 'test'\n\
+            \x20   0.0060      52568     -> g() /a.php:11\n                           >=> 1\n                         >=> 1\n\
+            \x20   0.0080      14992\nTRACE END   [2008-05-19 17:12:49]\n";
+        let profile = load(text);
+        let expected = "{main} 1000000\n{main};f 1000000\n{main};f;trim 3000000\n{main};g 2000000";
+        assert_eq!(to_notation(&profile), expected);
+        assert_eq!(profile.meta.warnings.len(), 1, "{:?}", profile.meta.warnings);
     }
 }

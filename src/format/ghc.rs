@@ -8,12 +8,14 @@
 //!  go          Main    p.hs:3:1-9     101        1   60.0   50.0    60.0   50.0      6      1024
 //! ```
 //!
-//! Only `-P` writes ticks and bytes; otherwise the costs are percentages with one decimal.
+//! Only `-P` writes ticks and bytes; otherwise the costs are percentages with one decimal. GHC 6 leaves out centres that cost nothing,
+//! even if others are called by them; these keep their indentation.
 
 use crate::format::ghc_json::centre_frame;
 use crate::format::text::{Lines, Scan, decimal, lossy};
 use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
 use crate::profile::{FrameId, LabelSetId, LoadOptions, Period, Profile, ProfileBuilder};
+use crate::unit::plural;
 
 /// The entry in the list of readable formats.
 pub(super) static GHC: Format = Format { name: NAME, title: "GHC time and allocation report", sniff, read };
@@ -75,7 +77,7 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
         builder.meta.metrics[0].divisor = 10;
         builder.meta.metrics[1].divisor = 10;
     }
-    let mut path: Vec<FrameId> = Vec::new();
+    let mut path = Path::default();
     let (mut any, mut any_time) = (false, false);
     while lines.advance()? {
         let line = lossy(lines.line());
@@ -86,18 +88,20 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
             continue;
         }
         let error = |message: &str| ParseError::at_line(NAME, lines.number(), message);
-        let depth = line.len() - line.trim_start_matches(' ').len();
-        if depth > path.len() {
-            return Err(error("indented by more than one level").into());
-        }
-        path.truncate(depth);
         let row = Row::of(&line, columns)
             .ok_or_else(|| error("expected a cost centre, its module and source, and its costs"))?;
-        path.push(centre_frame(&mut builder, row.module, row.label, &row.place));
-        let stack = builder.stack(&path);
+        let depth = line.len() - line.trim_start_matches(' ').len();
+        path.enter(depth, centre_frame(&mut builder, row.module, row.label, &row.place));
+        let stack = builder.stack(&path.frames);
         builder.sample(stack, LabelSetId::default(), None, &row.costs);
         any = true;
         any_time |= row.costs[0] > 0;
+    }
+    if path.gaps > 0 {
+        let rows = format!("{} {}", path.gaps, plural(path.gaps, "row", "rows"));
+        builder.meta.notes.push(format!(
+            "callers that cost nothing are missing in the report: {rows} below them are attached to the nearest caller that it lists"
+        ));
     }
     // Short runs have no ticks.
     builder.meta.default_metric = usize::from(!any_time);
@@ -107,6 +111,29 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
     Ok(finished(builder)?)
 }
 
+/// The rows from the root of the tree to the current one.
+#[derive(Default)]
+struct Path {
+    frames: Vec<FrameId>,
+    /// How far each of them is indented.
+    depths: Vec<usize>,
+    /// How many rows have no caller one level above them.
+    gaps: u64,
+}
+
+impl Path {
+    /// Moves to a row, which is called by the nearest one above it that is indented less.
+    fn enter(&mut self, depth: usize, frame: FrameId) {
+        let callers = self.depths.partition_point(|&above| above < depth);
+        self.depths.truncate(callers);
+        self.frames.truncate(callers);
+        let caller = self.depths.last().map_or(0, |&above| above + 1);
+        self.gaps += u64::from(depth > caller);
+        self.depths.push(depth);
+        self.frames.push(frame);
+    }
+}
+
 /// Takes what the lines before the tables say of the recording.
 fn read_header(builder: &mut ProfileBuilder, line: &str) {
     let line = line.trim();
@@ -114,12 +141,13 @@ fn read_header(builder: &mut ProfileBuilder, line: &str) {
     if line.contains(" +RTS ") {
         builder.meta.comments.push(line.to_string());
     }
-    // `total time  =        0.02 secs   (23 ticks @ 1000 us, 1 processor)`
+    // `total time  =        0.02 secs   (23 ticks @ 1000 us, 1 processor)`; GHC 6 has `(1114 ticks @ 20 ms)`.
     if let Some((_, rest)) = line.split_once(" ticks @ ").filter(|_| line.starts_with("total time")) {
         let mut scan = Scan(rest.as_bytes());
         let period = scan.integer().filter(|&value| value > 0);
-        builder.meta.period =
-            period.map(|value| Period { name: "time".into(), unit: "microseconds".into(), value });
+        let is_millis = scan.skip_blanks().0.starts_with(b"ms");
+        let unit = if is_millis { "milliseconds" } else { "microseconds" };
+        builder.meta.period = period.map(|value| Period { name: "time".into(), unit: unit.into(), value });
         let processors = rest.split_once(", ").and_then(|(_, rest)| Scan(rest.as_bytes()).integer());
         builder.meta.processors = processors.filter(|&processors| processors > 0);
     }
@@ -202,14 +230,40 @@ mod tests {
         assert_eq!((&*default.name, &*default.unit, default.total), ("alloc", "bytes", 123_456_789));
     }
 
+    /// As GHC 6 writes it: a centre at depth 1 and another at depth 2 cost nothing.
+    #[test]
+    fn callers_without_costs_may_be_missing() {
+        let tree = "COST CENTRE MODULE no. entries %time %alloc %time %alloc\n\nMAIN MAIN 1 0 0.0 0.0 100.0 100.0\n  \
+                    a Main 242 1 10.0 0.0 10.0 0.0\n CAF Main 214 10 0.0 0.0 90.0 100.0\n   b Main 220 2 30.0 40.0 90.0 100.0\n    \
+                    c Main 221 3 20.0 40.0 20.0 40.0\n   d Main 222 4 40.0 20.0 40.0 20.0\n";
+        let profile = load(tree).unwrap();
+        assert_eq!(
+            to_notation(&profile),
+            "MAIN.MAIN;Main.CAF 0 0 10\nMAIN.MAIN;Main.CAF;Main.b 300 400 2\n\
+             MAIN.MAIN;Main.CAF;Main.b;Main.c 200 400 3\nMAIN.MAIN;Main.CAF;Main.d 400 200 4\nMAIN.MAIN;Main.a 100 0 1"
+        );
+        assert!(profile.meta.notes[0].contains("3 rows below them"), "{:?}", profile.meta.notes);
+    }
+
+    #[test]
+    fn the_time_between_ticks_has_a_unit() {
+        for (text, unit, value) in [
+            ("22.28 secs   (1114 ticks @ 20 ms)", "milliseconds", 20),
+            ("0.02 secs   (23 ticks @ 1000 us, 1 processor)", "microseconds", 1000),
+        ] {
+            let mut builder = ProfileBuilder::new(NAME, LoadOptions::ALL);
+            read_header(&mut builder, &format!("\ttotal time  =       {text}"));
+            let period = builder.meta.period.unwrap();
+            assert_eq!((&*period.unit, period.value), (unit, value));
+        }
+    }
+
     #[test]
     fn malformed_reports_are_rejected() {
         let error = |tree: &str| load(tree).unwrap_err().to_string();
         let head = "COST CENTRE MODULE SRC no. entries %time %alloc %time %alloc\n\n";
         assert_eq!(error(""), "ghc: the file ends before the tree of cost centres (line 11)");
         assert_eq!(error(head), "ghc: the file contains no stacks (line 13)");
-        let deep = format!("{head}MAIN MAIN <b> 1 0 0.0 0.0 0.0 0.0\n   go Main <b> 1 0 0.0 0.0 0.0 0.0\n");
-        assert_eq!(error(&deep), "ghc: indented by more than one level (line 15)");
         let short = format!("{head}MAIN MAIN 1 0 0.0\n");
         assert_eq!(
             error(&short),

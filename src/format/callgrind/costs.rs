@@ -29,15 +29,15 @@ impl Costs {
 
     /// Sets the binary of a function, unless it is already known.
     pub(super) fn set_object(&mut self, function: FunctionId, object: StringId) {
-        self.object_of.entry(function).or_insert(object);
+        if object != StringId::default() {
+            self.object_of.entry(function).or_insert(object);
+        }
     }
 
     /// Whether a function is of this binary, as far as is known.
     pub(super) fn is_of(&self, function: FunctionId, object: StringId) -> bool {
-        let unknown = StringId::default();
-        self.object_of
-            .get(&function)
-            .is_none_or(|&known| known == object || known == unknown || object == unknown)
+        let is_unknown = object == StringId::default();
+        is_unknown || self.object_of.get(&function).is_none_or(|&known| known == object)
     }
 
     pub(super) fn add_self(&mut self, function: FunctionId, values: &[i64]) {
@@ -87,18 +87,18 @@ impl Costs {
 
     /// Maps callees without a section to the functions with a section that they refer to. Some writers omit the file of a
     /// callee; pprof numbers the callees in a call tree (`lex [1/2]`), but not their sections (`lex`). Such a callee is
-    /// the function with that name and file, or the only one with that name.
+    /// the only function with that name and file, or with that name.
     fn defined_callees(&self, builder: &ProfileBuilder) -> HashMap<FunctionId, FunctionId> {
-        let mut by_place: HashMap<(&str, StringId), FunctionId> = HashMap::new();
+        let mut by_place: HashMap<(&str, StringId), Option<FunctionId>> = HashMap::new();
         let mut by_name: HashMap<&str, Option<FunctionId>> = HashMap::new();
         for &function in &self.defined {
             let Function { name, file, .. } = builder.function_row(function);
             let name = builder.text(name);
-            by_place.insert((name, file), function);
+            by_place.entry((name, file)).and_modify(|only| *only = None).or_insert(Some(function));
             by_name.entry(name).and_modify(|only| *only = None).or_insert(Some(function));
         }
         let find = |name: &str, file: StringId| {
-            by_place.get(&(name, file)).copied().or_else(|| *by_name.get(name)?)
+            by_place.get(&(name, file)).or_else(|| by_name.get(name)).copied().flatten()
         };
         let undefined = self.callees.iter().copied().filter(|callee| !self.defined.contains(callee));
         undefined

@@ -8,7 +8,9 @@ use crate::format::callgrind::syntax::{NAME, header, signed, spec};
 use crate::format::callgrind_write::UNCOUNTED;
 use crate::format::text::{BadLines, Scan};
 use crate::format::{ParseError, finished};
-use crate::profile::{Frame, FrameId, Function, FunctionId, LoadOptions, Profile, ProfileBuilder, StringId};
+use crate::profile::{
+    Frame, FrameId, Function, FunctionId, Id, LoadOptions, Profile, ProfileBuilder, StringId,
+};
 
 /// Reads a file line by line.
 pub(super) struct CallgrindReader {
@@ -200,11 +202,12 @@ impl CallgrindReader {
     }
 
     fn function_of(&mut self, name: StringId, file: StringId, object: StringId) -> FunctionId {
-        let place = |file| Function { name, file, line: 0, column: 0, by_place: false };
-        let mut function = self.builder.function(place(file));
-        // Two binaries may each have a `read` whose file is unknown. That of the second is the binary then.
-        if file == StringId::default() && !self.sections.is_of(function, object) {
-            function = self.builder.function(place(object));
+        let place = |column| Function { name, file, line: 0, column, by_place: false };
+        let mut function = self.builder.function(place(0));
+        // Two binaries may each have a `work` of the same header, or a `read` whose file is unknown. Functions have no binary, but
+        // the format knows no columns, so that of the second one is the number of its binary. It is never shown.
+        if !self.sections.is_of(function, object) {
+            function = self.builder.function(place(object.index() as u32));
         }
         self.sections.set_object(function, object);
         function

@@ -169,6 +169,15 @@ fn xdebug_ends_a_file_with_its_summary() {
     assert_eq!(load(&text.replace("xdebug", "pprof")).meta.warnings, Vec::<String>::new());
 }
 
+/// The binary of each function.
+fn mappings(profile: &Profile) -> Vec<&str> {
+    let calls = profile.calls.as_ref().unwrap();
+    let mapping = |function| {
+        profile.symbols.mapping_file(profile.symbols.frames[calls.frame[function].unwrap()].mapping)
+    };
+    profile.symbols.functions.ids().map(mapping).collect()
+}
+
 /// Two binaries may each have functions without a file that have the same name; a callee is of the binary of its caller if none is given.
 #[test]
 fn functions_of_two_binaries_are_two() {
@@ -180,13 +189,29 @@ fn functions_of_two_binaries_are_two() {
         summary(&profile),
         ["read 10 10 2", "read 90 90 1", "open 1 101 0", "open>read 90 1", "open>read 10 2"]
     );
-    let calls = profile.calls.as_ref().unwrap();
-    let mapping = |function| {
-        profile.symbols.mapping_file(profile.symbols.frames[calls.frame[function].unwrap()].mapping)
-    };
-    let mappings: Vec<&str> = profile.symbols.functions.ids().map(mapping).collect();
-    assert_eq!(mappings, ["/lib/a.so", "/lib/b.so", "/lib/b.so"]);
-    let files: Vec<&str> =
-        profile.symbols.functions.ids().map(|id| profile.symbols.function_file(id)).collect();
-    assert_eq!(files, ["", "/lib/b.so", ""]);
+    assert_eq!(mappings(&profile), ["/lib/a.so", "/lib/b.so", "/lib/b.so"]);
+}
+
+/// Such as a function of a header. Whether its binary is known first or last makes no difference.
+#[test]
+fn functions_of_one_file_in_two_binaries_are_two() {
+    let profile = load(
+        "events: Ir\nob=app\nfl=main.c\nfn=main\n1 3\ncob=a.so\ncfl=work.h\ncfn=work\ncalls=1 10\n1 20\n\
+         cob=b.so\ncfl=work.h\ncfn=work\ncalls=2 10\n2 10\n\
+         ob=a.so\nfl=work.h\nfn=work\n10 20\nob=b.so\nfl=work.h\nfn=work\n10 10\n",
+    );
+    assert_eq!(
+        summary(&profile),
+        ["main 3 33 0", "work 20 20 1", "work 10 10 2", "main>work 20 1", "main>work 10 2"]
+    );
+    assert_eq!(mappings(&profile), ["app", "a.so", "b.so"]);
+    let files = profile.symbols.functions.ids().map(|id| profile.symbols.function_file(id));
+    assert_eq!(files.collect::<Vec<_>>(), ["main.c", "work.h", "work.h"]);
+}
+
+#[test]
+fn a_binary_that_is_named_late_is_kept() {
+    let profile = load("events: Ir\nfl=a.c\nfn=f\n1 1\nob=a.so\nfl=a.c\nfn=f\n2 2\n");
+    assert_eq!(summary(&profile), ["f 3 3 0"]);
+    assert_eq!(mappings(&profile), ["a.so"]);
 }

@@ -21,4 +21,13 @@ impl CostEvent {
         }
         CostEvent { name: name.to_string(), unit: unit.to_string(), factor: factor.parse().unwrap_or(1) }
     }
+
+    /// Its unit in files of Xdebug 2, which does not write it. Xdebug 3 does.
+    pub(super) fn unit_of_xdebug_2(&self) -> &str {
+        match (&*self.name, &*self.unit) {
+            ("Time", "count") => "microseconds",
+            ("Memory", "count") => "bytes",
+            (_, unit) => unit,
+        }
+    }
 }

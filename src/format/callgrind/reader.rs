@@ -95,7 +95,8 @@ impl CallgrindReader {
 
     fn header(&mut self, key: &[u8], value: &[u8], number: u64) -> Result<bool, ParseError> {
         match key {
-            b"version" if !matches!(value, b"1" | b"") => {
+            // The first versions of Xdebug called the same syntax 0.9.6.
+            b"version" if !matches!(value, b"1" | b"0.9.6" | b"") => {
                 let version = String::from_utf8_lossy(value);
                 let message = format!("version {version} is not supported; only version 1 is known");
                 return Err(ParseError::at_line(NAME, number, message));
@@ -127,8 +128,10 @@ impl CallgrindReader {
 
     fn events(&mut self, events: &[CostEvent], number: u64) -> Result<(), ParseError> {
         if self.factors.is_empty() {
+            let is_old = self.is_of("creator: xdebug 2.");
             for event in events {
-                self.builder.metric(&event.name, &event.unit);
+                let unit = Some(event.unit_of_xdebug_2()).filter(|_| is_old);
+                self.builder.metric(&event.name, unit.unwrap_or(&event.unit));
                 self.factors.push(event.factor);
             }
             let calls = self.builder.metric("calls", "count");
@@ -256,8 +259,9 @@ impl CallgrindReader {
         Some(self.builder.frame(Frame { function, line, inlined: true, ..Frame::default() }))
     }
 
-    fn is_of_xdebug(&self) -> bool {
-        self.builder.meta.comments.iter().any(|comment| comment.starts_with("creator: xdebug"))
+    /// Whether the header names this creator.
+    fn is_of(&self, creator: &str) -> bool {
+        self.builder.meta.comments.iter().any(|comment| comment.starts_with(creator))
     }
 
     pub(super) fn finish(mut self) -> Result<Profile, ParseError> {
@@ -265,7 +269,7 @@ impl CallgrindReader {
             return Err(ParseError::whole(NAME, "no `events:` line"));
         }
         self.bad.settle(&mut self.builder, self.good, "not a callgrind line")?;
-        if self.summaries.is_empty() && self.is_of_xdebug() {
+        if self.summaries.is_empty() && self.is_of("creator: xdebug") {
             self.builder.warn(
                 "the line `summary:`, with which Xdebug ends a file, is missing: the program was still running, or \
                  the file is truncated"

@@ -159,6 +159,31 @@ fn unknown_versions_are_rejected() {
     assert_eq!(error, "callgrind: version 2 is not supported; only version 1 is known (line 2)");
 }
 
+/// The first versions of Xdebug say that they write version 0.9.6.
+#[test]
+fn the_first_version_of_xdebug_is_known() {
+    let profile = load(
+        "version: 0.9.6\ncmd: C:\\test.php\npart: 1\n\nevents: Time\n\nfl=php:internal\nfn=php::trim\n5 4\n\n\
+         fl=C:\\test.php\nfn={main}\n\nsummary: 139\n\n0 135\ncfn=php::trim\ncalls=1 0 0\n5 4\n",
+    );
+    assert_eq!(summary(&profile)[..2], ["php::trim 4 4 1", "{main} 135 139 0"]);
+    assert_eq!(profile.meta.warnings, [""; 0]);
+    // Some of these versions counted microseconds, others tenths of them.
+    assert_eq!(profile.meta.metrics[0].unit, "count");
+}
+
+#[test]
+fn xdebug_2_does_not_write_its_units() {
+    let units = |creator: &str| {
+        let text = format!(
+            "version: 1\ncreator: {creator}\nevents: Time Memory\n\nfl=a.php\nfn=f\n1 5 6\n\nsummary: 5 6\n"
+        );
+        load(&text).meta.metrics.iter().map(|metric| metric.unit.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(units("xdebug 2.9.0 (PHP 7.4.2)"), ["microseconds", "bytes", "count"]);
+    assert_eq!(units("another"), ["count", "count", "count"]);
+}
+
 #[test]
 fn xdebug_ends_a_file_with_its_summary() {
     let text = "version: 1\ncreator: xdebug 3.2.0 (PHP 8.2.0)\npositions: line\nevents: Time_(10ns)\n\nfl=a.php\nfn=f\n1 5\n";

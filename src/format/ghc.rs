@@ -98,9 +98,9 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
         any_time |= row.costs[0] > 0;
     }
     if path.gaps > 0 {
-        let rows = format!("{} {}", path.gaps, plural(path.gaps, "row", "rows"));
+        let rows = format!("{} {}", path.gaps, plural(path.gaps, "row below them is", "rows below them are"));
         builder.meta.notes.push(format!(
-            "callers that cost nothing are missing in the report: {rows} below them are attached to the nearest caller that it lists"
+            "callers that cost nothing are missing in the report: {rows} attached to the nearest caller that it lists"
         ));
     }
     // Short runs have no ticks.

@@ -42,7 +42,7 @@ fn write(profile: &Profile, metric: usize, out: &mut dyn Write) -> io::Result<Ve
         None => CostGraph::of_stacks(profile, metrics),
     };
     writeln!(out, "# callgrind format\nversion: 1")?;
-    if profile.calls.is_none() {
+    if profile.calls.as_ref().is_none_or(|calls| calls.calls_metric().is_none()) {
         writeln!(out, "desc: {UNCOUNTED}")?;
     }
     writeln!(out, "creator: prof {}", env!("CARGO_PKG_VERSION"))?;

@@ -1,5 +1,7 @@
 //! Reads lines into functions, costs and calls.
 
+use std::sync::Arc;
+
 use crate::format::callgrind::costs::Costs;
 use crate::format::callgrind::events::CostEvent;
 use crate::format::callgrind::names::{CompressedName, CompressedNames, clean_file, clean_function};
@@ -26,6 +28,9 @@ pub(super) struct CallgrindReader {
     object: StringId,
     function_file: Option<StringId>,
     file: StringId,
+    /// The name of the current function, and its file. Some writers begin with a list of all names, so it is only a function
+    /// once it has costs.
+    named: Option<(CompressedName, StringId)>,
     function: Option<FunctionId>,
     /// Whether the current function is a recursive call, such as `dig'2`.
     is_nested: bool,
@@ -34,6 +39,7 @@ pub(super) struct CallgrindReader {
     call: Option<(FunctionId, i64)>,
     /// Whether the call counts are real.
     counts_calls: bool,
+    echoes: Echoes,
     sections: Costs,
     /// The costs of the current line, followed by the number of calls.
     costs: Vec<i64>,
@@ -62,11 +68,13 @@ impl CallgrindReader {
             object: StringId::default(),
             function_file: None,
             file: StringId::default(),
+            named: None,
             function: None,
             is_nested: false,
             callee: Callee::default(),
             call: None,
             counts_calls: true,
+            echoes: Echoes::default(),
             sections: Costs::default(),
             costs: Vec::new(),
             summaries: Vec::new(),
@@ -187,14 +195,23 @@ impl CallgrindReader {
     fn start_function(&mut self, name: CompressedName) {
         // Code inlined from another file (`fi=`) does not change the file of the next function.
         self.file = self.function_file.unwrap_or(self.file);
-        let function = self.function_of(name.text, self.file, self.object);
-        self.is_nested = name.is_nested;
-        self.sections.start(function, name.is_nested);
-        self.function = Some(function);
+        (self.named, self.function) = (Some((name, self.file)), None);
         (self.call, self.callee) = (None, Callee::default());
     }
 
+    /// The current function. Its section starts when this is called for the first time.
+    fn function(&mut self) -> Option<FunctionId> {
+        if let Some((name, file)) = self.named.take() {
+            let function = self.function_of(name.text, file, self.object);
+            self.is_nested = name.is_nested;
+            self.sections.start(function, name.is_nested);
+            self.function = Some(function);
+        }
+        self.function
+    }
+
     fn start_call(&mut self, value: &[u8]) -> bool {
+        self.function();
         let callee = std::mem::take(&mut self.callee);
         let (Some(name), Some(count)) = (callee.name, Scan(value).integer()) else { return false };
         let file = callee.file.unwrap_or(self.file);
@@ -227,9 +244,12 @@ impl CallgrindReader {
             let Some(cost) = cost else { return false };
             self.costs.push(cost.saturating_mul(factor));
         }
-        let Some(function) = self.function.filter(|_| !self.factors.is_empty()) else { return false };
+        let Some(function) = self.function().filter(|_| !self.factors.is_empty()) else { return false };
         let place = self.place(function);
         let call = self.call.take();
+        if let Some((_, count)) = call {
+            self.echoes.add(count, self.costs[0] / self.factors[0].max(1));
+        }
         self.costs.push(call.map_or(0, |(_, count)| count));
         if !self.is_nested {
             self.sections.add_outermost(function, &self.costs);
@@ -277,9 +297,47 @@ impl CallgrindReader {
             );
         }
         self.sections.finish(&mut self.builder);
-        let profile = finished(self.builder)?;
-        Ok(compare_with_summary(profile, &self.summaries, &self.factors))
+        let mut profile = compare_with_summary(finished(self.builder)?, &self.summaries, &self.factors);
+        if self.echoes.are_all() {
+            drop_call_counts(&mut profile);
+        }
+        Ok(profile)
     }
+}
+
+/// Counts of calls that repeat the cost of the calls: `go tool pprof -callgrind` does not know how often functions were called, and
+/// writes `calls=1630` for a call of 1,630 ms.
+#[derive(Default)]
+struct Echoes {
+    equal: u64,
+    others: u64,
+}
+
+impl Echoes {
+    /// The fewest equal numbers that are no coincidence.
+    const ENOUGH: u64 = 3;
+
+    fn add(&mut self, count: i64, cost: i64) {
+        self.equal += u64::from(count == cost && count > 1);
+        self.others += u64::from(count != cost);
+    }
+
+    fn are_all(&self) -> bool {
+        self.others == 0 && self.equal >= Self::ENOUGH
+    }
+}
+
+/// Removes the last metric, the number of calls.
+fn drop_call_counts(profile: &mut Profile) {
+    let metrics: Vec<usize> = (0..profile.meta.metrics.len() - 1).collect();
+    profile.meta.metrics.truncate(metrics.len());
+    profile.samples = Arc::new(profile.samples.with_values(profile.samples.values[..metrics.len()].to_vec()));
+    profile.calls = profile.calls.take().map(|calls| Arc::new(calls.pick(&metrics)));
+    profile.meta.notes.push(
+        "how often functions were called is not known: each `calls=` of the file only repeats the cost of the call, as \
+         `go tool pprof -callgrind` writes it"
+            .to_string(),
+    );
 }
 
 /// Warns if the costs do not add up to the summary in the file. Valgrind itself is sometimes off by a few

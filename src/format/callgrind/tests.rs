@@ -240,3 +240,34 @@ fn a_binary_that_is_named_late_is_kept() {
     assert_eq!(summary(&profile), ["f 3 3 0"]);
     assert_eq!(mappings(&profile), ["a.so"]);
 }
+
+/// As yappi writes them: first all files, then all functions, below the last of the files.
+#[test]
+fn a_list_of_names_has_no_sections() {
+    let profile = load(
+        "version: 1\ncreator: yappi\nevents: Ticks\n\nfl=(1) a.py\nfl=(2) b.py\nfn=(1) f a.py:1\nfn=(2) g b.py:7\n\n\
+         fl=(1)\nfn=(1)\n1 12\ncfl=(2)\ncfn=(2)\ncalls=2 0\n0 5\n\nfl=(2)\nfn=(2)\n7 5\n",
+    );
+    assert_eq!(summary(&profile), ["f a.py:1 12 17 0", "g b.py:7 5 5 2", "f a.py:1>g b.py:7 5 2"]);
+    let files = profile.symbols.functions.ids().map(|id| profile.symbols.function_file(id));
+    assert_eq!(files.collect::<Vec<_>>(), ["a.py", "b.py"]);
+}
+
+/// `go tool pprof -callgrind` does not know how often functions were called.
+#[test]
+fn counts_that_repeat_the_cost_are_no_counts() {
+    let text = "positions: instr line\nevents: cpu(ms)\n\nfl=a.go\nfn=main\n0x10 1 5\ncfn=f\ncalls=30 +1 0\n* * 30\n\
+                cfn=g\ncalls=20 +1 0\n* * 20\ncfn=h\ncalls=0 +1 0\n* * 0\nfn=f\n+1 2 20\ncfn=g\ncalls=10 +1 0\n* * 10\nfn=g\n+1 3 30\nfn=h\n+1 4 0\n";
+    let profile = load(text);
+    assert_eq!(profile.meta.metrics.len(), 1);
+    assert!(profile.meta.notes[0].contains("how often functions were called is not known"));
+    let calls = profile.calls.as_ref().unwrap();
+    assert_eq!((calls.calls_metric(), calls.totals[0].iter().sum::<i64>()), (None, 55 + 30 + 30));
+    // Two equal numbers may be a coincidence, and one that differs shows that functions were counted.
+    for counted in
+        [text.replace("calls=10", "calls=9"), text.replace("calls=20 +1 0\n* * 20", "calls=1 +1 0\n* * 1")]
+    {
+        let profile = load(&counted);
+        assert_eq!((profile.meta.metrics.len(), profile.meta.notes.len()), (2, 0));
+    }
+}

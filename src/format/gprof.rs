@@ -8,7 +8,8 @@
 //! -----------------------------------------------
 //! ```
 //!
-//! Times have two decimals. Within a cycle, a report says how often functions call each other, but not for how long.
+//! Times have two decimals. If there is only a flat profile, the total of a function is the number of calls times the total per call.
+//! Within a cycle, a report says how often functions call each other, but not for how long.
 
 use hashbrown::HashMap;
 
@@ -75,6 +76,14 @@ fn cycles_per_unit(line: &[u8]) -> Option<i64> {
     words.all(|word| word == unit).then_some(size)
 }
 
+/// How many of the units of times per call are one of the other times: 1000 for `  time   seconds   seconds    calls  ms/call  ms/call  name`.
+fn units_per_call(header: &str) -> Option<i128> {
+    let unit = header.split_whitespace().find_map(|word| word.strip_suffix("/call"))?;
+    // Cycles have no unit here.
+    let sizes = [("", 1), ("s", 1), ("ms", 1_000), ("us", 1_000_000), ("ns", 1_000_000_000)];
+    Some(sizes.into_iter().find(|(name, _)| *name == unit)?.1)
+}
+
 fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError> {
     let mut builder = ProfileBuilder::new(NAME, options);
     builder.metric("cpu", "microseconds");
@@ -87,6 +96,8 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
         block: Vec::new(),
         part: Part::Elsewhere,
         cycles_per_unit: None,
+        per_call: None,
+        has_products: false,
     };
     while let Some(line) = source.line()? {
         report.line(line);
@@ -108,7 +119,7 @@ enum Part {
 struct Known {
     self_time: i64,
     calls: i64,
-    /// With the functions that it calls, if the call graph says so.
+    /// With the functions that it calls, if the report says so.
     total: Option<i64>,
 }
 
@@ -122,6 +133,10 @@ struct Report {
     part: Part,
     /// What one of the report's numbers stands for, if it counts cycles.
     cycles_per_unit: Option<i64>,
+    /// How many of the units of times per call are one of the other times.
+    per_call: Option<i128>,
+    /// Whether totals are times per call times calls.
+    has_products: bool,
 }
 
 /// A line of the call graph.
@@ -225,6 +240,7 @@ impl Report {
         } else if is_flat_header(line) {
             self.end_block();
             self.part = Part::Flat;
+            self.per_call = units_per_call(&lossy(line));
         } else if let Some(cycles) = cycles_per_unit(line) {
             self.cycles_per_unit = Some(cycles);
         } else if line.starts_with(b"-----") {
@@ -285,14 +301,16 @@ impl Report {
             words.get(1).and_then(|word| time(word)),
             words.get(2).and_then(|word| time(word)),
         ) else {
+            self.per_call = units_per_call(text).or(self.per_call);
             return;
         };
         let counted = words.get(3).and_then(|word| word.parse::<i64>().ok());
-        // After the number of calls come the times per call, which may be missing.
-        let skipped = match counted {
-            Some(_) => 4 + words[4..].iter().take(2).filter(|word| time(word).is_some()).count(),
-            None => 3,
+        // After the number of calls come the times per call, self and total, which may be missing.
+        let per_call: Vec<i64> = match counted {
+            Some(_) => words[4..].iter().take(2).map_while(|word| time(word)).collect(),
+            None => Vec::new(),
         };
+        let skipped = 3 + usize::from(counted.is_some()) + per_call.len();
         let mut rest = text.trim_start();
         for word in &words[..skipped] {
             rest = rest[word.len()..].trim_start();
@@ -303,12 +321,33 @@ impl Report {
         }
         let function = self.function(name);
         let self_time = self.value(self_time);
+        // A time per call of 0.00 says nothing: a function of 6.73 s may have been called a billion times.
+        let product = match per_call[..] {
+            [_, total] if total > 0 => self.product(counted.unwrap_or(0), total),
+            _ => None,
+        };
         let known = self.flat.entry(function).or_default();
         known.self_time = known.self_time.saturating_add(self_time);
         known.calls = known.calls.saturating_add(counted.unwrap_or(0));
+        // The product is rounded, but a total is at least self.
+        let total = product.unwrap_or(0).max(self_time);
+        known.total = Some(known.total.unwrap_or(0).saturating_add(total));
+        self.has_products |= product.is_some();
+    }
+
+    /// What so many calls take, if one takes a time of the report in the unit of times per call.
+    fn product(&self, calls: i64, per_call: i64) -> Option<i64> {
+        let millionths = i128::from(calls) * i128::from(per_call) / self.per_call?;
+        Some(self.value(i64::try_from(millionths).unwrap_or(i64::MAX)))
     }
 
     fn finish(mut self) -> Result<Profile, ParseError> {
+        if self.has_products && self.functions.is_empty() {
+            self.builder.meta.notes.push(
+                "totals are approximate: without a call graph, they are calls × total per call, which is rounded to two decimals"
+                    .to_string(),
+            );
+        }
         for (function, flat) in self.flat {
             // The call graph has the same function with the same time.
             let known = self.functions.entry(function).or_default();
@@ -370,5 +409,28 @@ mod tests {
         let totals: Vec<i64> = profile.meta.metrics.iter().map(|metric| metric.total).collect();
         assert_eq!(totals, [4_000, 2]);
         assert_eq!(sniff(text.as_bytes()), Confidence::Likely);
+    }
+
+    /// Self is 0.5 s + 0.25 s + 0.25 s + 0, so a total is at most 1 s.
+    #[test]
+    fn a_flat_profile_has_totals_per_call() {
+        let flat = |unit: &str, rows: &str| {
+            let text = format!(
+                "Flat profile:\n\nEach sample counts as 0.01 seconds.\n  %   cumulative   self              self     total           \n \
+                 time   seconds   seconds    calls  {unit}/call  {unit}/call  name    \n{rows}"
+            );
+            read(&mut Source::from_bytes(text.into()), LoadOptions::default()).unwrap()
+        };
+        let totals = |profile: &Profile| -> Vec<i64> {
+            profile.calls.as_ref().unwrap().totals[0].iter().map(|total| total / 1000).collect()
+        };
+        let rows = " 50.00      0.50     0.50       10    50.00    75.00  parse\n 25.00      0.75     0.25 99999999     0.00     0.00  next\n \
+                    25.00      1.00     0.25                             main\n  0.00      1.00     0.00        3     0.00   100.00  setup\n  \
+                    0.00      1.00     0.00        9     0.00   900.00  loop\n";
+        let profile = flat("ms", rows);
+        assert_eq!(totals(&profile), [750, 250, 250, 300, 1000]);
+        assert!(profile.meta.notes[0].contains("calls × total per call"));
+        let rows = " 50.00      0.50     0.50        1     0.50     0.75  parse\n 50.00      1.00     0.50                             main\n";
+        assert_eq!(totals(&flat("s", rows)), [750, 500]);
     }
 }

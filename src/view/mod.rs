@@ -263,9 +263,9 @@ fn note_of_negatives(profile: &Profile, metric: usize) -> Option<Message> {
     })
 }
 
-/// Adds the note that a tree is an approximation, if the profile holds calls instead of stacks.
+/// Adds the note that a tree is an approximation, if the profile holds calls instead of stacks. A flat profile holds none.
 fn approximate(header: &mut Header, profile: &Profile) {
-    if profile.calls.is_none() {
+    if profile.calls.as_ref().is_none_or(|calls| calls.edge_count() == 0) {
         return;
     }
     let text = "approximated from calls: a function's cost is divided among its callers in proportion to what each call cost".to_string();

@@ -9,6 +9,7 @@ use crate::unit;
 pub(super) fn cell_text(cell: &Cell, kind: &Kind, glyphs: &Glyphs) -> String {
     match (cell, kind) {
         (Cell::Number(value), Kind::Value(scale)) => scale.format(*value),
+        (Cell::Number(value), Kind::Mean(scale)) => scale.format_mean(*value),
         (Cell::Number(value), Kind::Change(scale)) => glyphs.signed(scale.format_signed(*value)),
         (Cell::Number(count), Kind::Count) => unit::group_thousands((*count).into()),
         (Cell::Number(number), _) => number.to_string(),

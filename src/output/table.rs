@@ -241,6 +241,8 @@ pub(super) struct Column {
 pub(super) enum Kind {
     /// A value of a metric, in the unit of the scale.
     Value(Scale),
+    /// A mean of such values, in parts of them.
+    Mean(Scale),
     /// A change of such a value, with its sign.
     Change(Scale),
     /// A percentage; the cells are [`Cell::Share`].

@@ -22,7 +22,7 @@ mod timestamp;
 
 use std::borrow::Cow;
 
-pub(crate) use number::{first_of, saturated};
+pub(crate) use number::{first_of, mean_in_parts, saturated};
 pub use number::{fixed, group_thousands, mean, plural, rate, share, signed_share};
 pub use quantity::{Quantity, QuantityError};
 pub(crate) use ratio::{about, percentage, plain_ratio, points, probability, ratio, significance, times};

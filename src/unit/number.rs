@@ -94,7 +94,12 @@ pub(super) fn drop_zeros(number: &str) -> &str {
 
 /// `sum / events`, rounded half away from zero; `None` if there are no events.
 pub fn mean(sum: i64, events: i64) -> Option<i64> {
-    let (sum, events) = (i128::from(sum), i128::from(events));
+    mean_in_parts(sum, events, 1)
+}
+
+/// `sum / events` in parts of the values, such as millionths, rounded like [`mean`].
+pub(crate) fn mean_in_parts(sum: i64, events: i64, parts: i64) -> Option<i64> {
+    let (sum, events) = (i128::from(sum) * i128::from(parts), i128::from(events));
     let mean = if events == 0 { None } else { Some(super::round_div(sum * events.signum(), events.abs())) };
     mean.and_then(|mean| i64::try_from(mean).ok())
 }

@@ -122,6 +122,20 @@ impl Scale {
         self.write(value, |digits| digits)
     }
 
+    /// Formats a mean of values that are whole numbers, which is finer than they are: with more decimals where it would have fewer
+    /// than three digits otherwise, such as `2.33` for 7 bytes in 3 calls.
+    pub fn format_mean(&self, value: i64) -> String {
+        let (step, ..) = self.written(value);
+        let enough = (0..=MAX_DECIMALS).find_map(|decimals| {
+            let (number, is_exact) = step.checked_digits(value, decimals)?;
+            (number.abs() >= THREE_DIGITS || is_exact).then(|| with_point(number, decimals) + &step.suffix())
+        });
+        match enough {
+            Some(text) if step.decimals == 0 && value != 0 => text,
+            _ => self.format(value),
+        }
+    }
+
     /// Formats a difference: like [`Scale::format`], with a `+` if it is positive.
     pub fn format_signed(&self, value: i64) -> String {
         plus(value, self.format(value))
@@ -217,6 +231,9 @@ const DECIMALS: u32 = 2;
 
 /// The smallest number with two digits: one digit is too few to judge the size of a value.
 const TWO_DIGITS: i128 = 10;
+
+/// The smallest number with three digits.
+const THREE_DIGITS: i128 = 100;
 
 /// The maximum number of decimals, for values below the smallest unit.
 const MAX_DECIMALS: u32 = 9;
@@ -316,6 +333,39 @@ mod tests {
         assert_eq!(human_short(100, &Unit::COUNT, 1), "100");
         assert_eq!(human_short(0, &Unit::NANOSECONDS, 1), "0");
         assert_eq!(duration(40_734_000_000), "40.73s");
+    }
+
+    /// Means are stored in millionths here.
+    #[test]
+    fn means_have_three_digits() {
+        let parts = 1_000_000;
+        let scale = |unit: &str, largest: i64| {
+            Scale::automatic(&Unit::parse(unit), parts as u64, largest).with_resolution(parts)
+        };
+        for (unit, sum, events, want) in [
+            ("count", 7, 3, "2.33"),
+            ("count", 1, 3, "0.333"),
+            ("count", 169, 2, "84.5"),
+            ("count", 1_000, 3, "333"),
+            ("count", 3_703_703, 3, "1,234,568"),
+            ("count", 10, 5, "2"),
+            ("bytes", 100, 3, "33.3B"),
+            ("us", 6_730_000, 796_261_558, "8.45ns"),
+            ("us", 169, 2, "84.5µs"),
+            ("us", 65_020_000, 1, "65.02s"),
+            ("us", 0, 1, "0"),
+            ("ns", -7, 3, "-2.33ns"),
+        ] {
+            let mean = (f64::from(sum) / f64::from(events) * parts as f64).round() as i64;
+            assert_eq!(scale(unit, mean).format_mean(mean), want, "{sum} {unit} / {events}");
+        }
+        // In a column of seconds.
+        let column = scale("us", 65_020_000 * parts);
+        let means =
+            [(413_000 * parts, "0.41s"), (3_141_592_000, "3.1ms"), (84_500_000, "84.5µs"), (8_452, "8.45ns")];
+        for (mean, want) in means {
+            assert_eq!(column.format_mean(mean), want);
+        }
     }
 
     #[test]

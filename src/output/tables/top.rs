@@ -8,8 +8,8 @@ use crate::output::scale;
 use crate::output::style::{Style, TextColumn};
 use crate::output::table::{Cell, Columns, Emphasis, Entry, Form, Group, Kind, Note, Rank, Table};
 use crate::output::tables::values::{
-    HasValues, Measured, RowSides, ValueColumns, Which, Wholes, add_shares, artefact_note, kind_of_means,
-    mean, means, more, per_event_note, side_only,
+    HasValues, Means, Measured, RowSides, ValueColumns, Which, Wholes, add_shares, artefact_note, more,
+    per_event_note, side_only, sums_of_events,
 };
 use crate::report::{Header, MetricTotal, Top, TopRow};
 
@@ -243,11 +243,15 @@ fn add_metrics<'r>(columns: &mut Columns<'r, TopLine<'r>>, header: &Header, styl
 
 /// How many events the values weigh, and what one weighs on average (`--per-event`).
 fn add_means<'r>(columns: &mut Columns<'r, TopLine<'r>>, top: &Top, style: &Style) -> Scaled<()> {
-    let means = top.rows.iter().flat_map(|row| means(&row.values, row.events));
-    let kind = kind_of_means(&top.header.metric, means, style)?;
+    let sums = top.rows.iter().flat_map(|row| sums_of_events(&row.values, row.events));
+    let means = Means::new(&top.header.metric, sums, style)?;
     for which in [Which::Own, Which::Total] {
-        let mean = move |line: &TopLine| line.row().and_then(|row| mean(&row.values, row.events, which));
-        columns.show(which.title(), kind.clone(), mean);
+        let of = means.clone();
+        let mean = move |line: &TopLine| {
+            let row = line.row()?;
+            of.mean(which.of(row.values.new_pair().into()), which.of(row.events?.into()))
+        };
+        columns.show(which.title(), means.kind(), mean);
         let key = format!("events.{}", which.key());
         let events = columns.add(key, Kind::Count, move |line| which.of(line.row()?.events?.into()));
         events.titled("EVENTS").rank(Rank::Events);
@@ -261,15 +265,22 @@ fn add_calls<'r>(columns: &mut Columns<'r, TopLine<'r>>, top: &Top, style: &Styl
         return Ok(());
     }
     let calls = columns.add("calls", Kind::Count, |line| line.row()?.calls);
-    let mut costs = top.rows.iter().filter_map(|row| row.per_call).map(|cost| cost.total).peekable();
-    if costs.peek().is_none() {
+    let called = |row: &TopRow| Some((row.values.total, row.calls.filter(|_| row.per_call.is_some())?));
+    let mut sums = top.rows.iter().filter_map(called).peekable();
+    if sums.peek().is_none() {
         return Ok(());
     }
     calls.titled("CALLS").group(Group::Calls);
-    let kind = kind_of_means(&top.header.metric, costs, style)?;
-    columns.add("per_call.self", kind.clone(), |line| Some(line.row()?.per_call?.self_value));
-    let cost = columns.add("per_call.total", kind, |line| Some(line.row()?.per_call?.total));
-    cost.titled("PER CALL").rank(Rank::PerCall).group(Group::Calls);
+    // Programs get whole numbers, people some decimals.
+    let means = Means::new(&top.header.metric, sums, style)?;
+    let kind = means.kind();
+    columns.add("per_call.self", Kind::Number, |line| Some(line.row()?.per_call?.self_value));
+    columns.add("per_call.total", Kind::Number, |line| Some(line.row()?.per_call?.total));
+    let cost = columns.show("PER CALL", kind, move |line| {
+        let (total, calls) = called(line.row()?)?;
+        means.mean(Some(total), Some(calls))
+    });
+    cost.rank(Rank::PerCall).group(Group::Calls);
     Ok(())
 }
 

@@ -13,10 +13,9 @@ use crate::output::style::{Style, TextColumn};
 use crate::output::table::{Cell, Columns, Form, Group, Kind, Note, Rank, Table};
 use crate::output::tables::tree::drawing::{Drawing, TreeLine};
 use crate::output::tables::values::{
-    ValueColumns, Which, Wholes, add_shares, artefact_note, kind_of_means, means, more, per_event_note,
+    Means, ValueColumns, Which, Wholes, add_shares, artefact_note, more, per_event_note, sums_of_events,
 };
 use crate::report::{Direction, Grouping, Header, Tree};
-use crate::unit::{self};
 
 /// The rows, or the lines that people see.
 pub(super) fn table<'r>(tree: &'r Tree, form: Form, style: &'r Style) -> Scaled<Table<'r>> {
@@ -155,11 +154,12 @@ fn add_metrics<'r>(columns: &mut Columns<'r, TreeLine<'r>>, tree: &'r Tree, styl
 
 /// What an event weighs on average, and how many there are (`--per-event`).
 fn add_means<'r>(columns: &mut Columns<'r, TreeLine<'r>>, tree: &'r Tree, style: &Style) -> Scaled<()> {
-    let means = tree.rows.iter().flat_map(|row| means(&row.values, row.events));
-    let kind = kind_of_means(&tree.header.metric, means, style)?;
+    let sums = tree.rows.iter().flat_map(|row| sums_of_events(&row.values, row.events));
+    let means = Means::new(&tree.header.metric, sums, style)?;
     for which in both(tree) {
-        let mean = move |line: &TreeLine| unit::mean(which.of(line.new)?, which.of(line.events)?);
-        columns.show(which.title(), kind.clone(), mean);
+        let of = means.clone();
+        let mean = move |line: &TreeLine| of.mean(which.of(line.new), which.of(line.events));
+        columns.show(which.title(), means.kind(), mean);
         let events = columns.show("EVENTS", Kind::Count, move |line| which.of(line.events));
         events.rank(Rank::Events);
     }

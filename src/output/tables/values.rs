@@ -255,25 +255,46 @@ pub(super) fn add_shares<'r, R: 'r>(
     }
 }
 
-/// What these means, which may be in several columns, are. They are finer than the resolution of the values.
-pub(super) fn kind_of_means(
-    metric: &MetricName,
-    means: impl Iterator<Item = i64>,
-    style: &Style,
-) -> Scaled<Kind> {
-    let largest = means.map(i64::saturating_abs).max().unwrap_or(0);
-    let metric = MetricName { resolution: None, ..metric.clone() };
-    Ok(Kind::Value(scale(&metric, largest, style.unit.as_ref())?))
+/// Means of a metric, in one or several columns. People see more digits of them than of the values.
+#[derive(Clone)]
+pub(super) struct Means {
+    scale: Scale,
+    /// A value is so many parts, in which means are given.
+    parts: i64,
 }
 
-/// What an event of a row weighs on average.
-pub(super) fn mean(values: &Values, events: Option<Pair>, which: Which) -> Option<i64> {
-    unit::mean(which.of(values.new_pair().into())?, which.of(events?.into())?)
+impl Means {
+    /// The means of these sums and numbers of events.
+    pub(super) fn new(
+        metric: &MetricName,
+        sums: impl Iterator<Item = (i64, i64)>,
+        style: &Style,
+    ) -> Scaled<Self> {
+        let means = sums.filter_map(|(sum, events)| unit::mean(sum, events));
+        let largest = means.map(i64::saturating_abs).max().unwrap_or(0);
+        // Millionths, unless they are too many for the largest one.
+        let fits = |parts: &i64| largest < i64::MAX / parts;
+        let parts = [1_000_000, 1_000].into_iter().find(fits).unwrap_or(1);
+        let divisor = metric.divisor.max(1).saturating_mul(parts.unsigned_abs());
+        let metric = MetricName { divisor, resolution: Some(parts), ..metric.clone() };
+        Ok(Means { scale: scale(&metric, largest * parts, style.unit.as_ref())?, parts })
+    }
+
+    /// How they are printed.
+    pub(super) fn kind(&self) -> Kind {
+        Kind::Mean(self.scale.clone())
+    }
+
+    /// What an event weighs on average.
+    pub(super) fn mean(&self, sum: Option<i64>, events: Option<i64>) -> Option<i64> {
+        unit::mean_in_parts(sum?, events?, self.parts)
+    }
 }
 
-/// All means of a row.
-pub(super) fn means(values: &Values, events: Option<Pair>) -> impl Iterator<Item = i64> {
-    [Which::Own, Which::Total].into_iter().filter_map(move |which| mean(values, events, which))
+/// The self and the total of a row, each with its number of events.
+pub(super) fn sums_of_events(values: &Values, events: Option<Pair>) -> impl Iterator<Item = (i64, i64)> {
+    let of = move |which: Which| Some((which.of(values.new_pair().into())?, which.of(events?.into())?));
+    [Which::Own, Which::Total].into_iter().filter_map(of)
 }
 
 /// `… 1,064 more functions`

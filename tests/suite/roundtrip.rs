@@ -597,7 +597,11 @@ fn contents(profile: &Profile, metric: usize, writer: &Writer) -> BTreeMap<Strin
     let holds = |part: &Part| writer.holds.contains(part);
     let frame = |&frame: &FrameId| {
         let Frame { function, line, .. } = symbols.frames[frame];
-        let mut text = symbols.frame_name(frame).replace(';', ":");
+        let name = symbols.frame_name(frame);
+        // Some pprof files have symbols as they were recorded, which are demangled when they are read from collapsed stacks.
+        let is_symbol = writer.name == "collapsed" && name.starts_with("_Z");
+        let name = if is_symbol { prof::name::demangle(name) } else { name.into() };
+        let mut text = name.replace(';', ":");
         if holds(&Part::Files) {
             text += &format!("@{}", symbols.function_file(function));
         }

@@ -15,8 +15,6 @@ mod recorder;
 mod symbolized;
 mod threads;
 
-use crate::format::pprof_legacy::recorder::Start;
-use crate::format::pprof_legacy::symbolized::Next;
 use crate::format::text::{Lines, Scan, first_line};
 use crate::format::{Confidence, Format, LoadError, ParseError, Source};
 use crate::profile::{LoadOptions, Profile};
@@ -44,7 +42,7 @@ fn is_text_header(line: &[u8]) -> bool {
 }
 
 fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError> {
-    let mut start = Start::from(options);
+    let mut start = recorder::Start::from(options);
     if cpu::is_header(source.head(cpu::HEADER_BYTES)?) {
         return cpu::read(source, start);
     }
@@ -54,9 +52,9 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
         let (symbols, next) = symbolized::read(&mut lines)?;
         start.symbols = symbols;
         match next {
-            Next::Cpu => return cpu::read(source, start),
-            Next::Text => lines.push_back(),
-            Next::End => {}
+            symbolized::Next::Cpu => return cpu::read(source, start),
+            symbolized::Next::Text => lines.push_back(),
+            symbolized::Next::End => {}
         }
         header = header_line(&mut lines)?;
     }

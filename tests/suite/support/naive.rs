@@ -77,6 +77,10 @@ pub fn read_pprof(bytes: &[u8]) -> Result<Profile, String> {
 /// Reads collapsed stacks with one integer weight per line.
 pub fn read_collapsed(text: &str) -> Result<Profile, String> {
     let mut samples = Vec::new();
+    // Symbols of C++ are shown as in the source.
+    let name = |frame: &str| {
+        if frame.starts_with("_Z") { prof::name::demangle(frame).into_owned() } else { frame.to_string() }
+    };
     for line in text.lines().filter(|line| !line.trim().is_empty()) {
         if line.starts_with('#') || line.starts_with("//") {
             continue;
@@ -90,10 +94,7 @@ pub fn read_collapsed(text: &str) -> Result<Profile, String> {
         if stack.rsplit_once(' ').is_some_and(|(_, last)| last.parse::<i64>().is_ok()) {
             return Err("two weights a line".to_string());
         }
-        samples.push(Sample {
-            stack: stack.split(';').rev().map(str::to_string).collect(),
-            values: vec![weight],
-        });
+        samples.push(Sample { stack: stack.split(';').rev().map(name).collect(), values: vec![weight] });
     }
     Ok(Profile { metrics: vec!["samples".to_string()], samples })
 }

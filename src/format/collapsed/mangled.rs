@@ -27,9 +27,9 @@ pub(super) fn demangle_names(profile: &mut Profile) {
 /// The name in the source, if `name` is a symbol of C++ or Rust.
 fn demangled(name: &str) -> Option<String> {
     let is_symbol = ["_Z", "__Z", "_R", "__R"].iter().any(|prefix| name.starts_with(prefix));
-    match demangle(name) {
-        Cow::Owned(demangled) if is_symbol => Some(demangled),
-        _ => None,
+    match is_symbol.then(|| demangle(name))? {
+        Cow::Owned(demangled) => Some(demangled),
+        Cow::Borrowed(_) => None,
     }
 }
 

@@ -9,7 +9,8 @@ use crate::profile::{Function, FunctionId, Id, Mapping, ProfileBuilder, StringId
 pub(super) struct Costs {
     /// Functions that have their own section in the file.
     defined: HashSet<FunctionId>,
-    object_of: HashMap<FunctionId, StringId>,
+    /// The binary of each function, by its number; the empty text if unknown.
+    object_of: Vec<StringId>,
     self_values: ValueSums,
     /// Self cost and inclusive cost of calls in sections that are not of recursive calls.
     outermost: ValueSums,
@@ -29,15 +30,24 @@ impl Costs {
 
     /// Sets the binary of a function, unless it is already known.
     pub(super) fn set_object(&mut self, function: FunctionId, object: StringId) {
-        if object != StringId::default() {
-            self.object_of.entry(function).or_insert(object);
+        if self.object_of.len() <= function.index() {
+            self.object_of.resize(function.index() + 1, StringId::default());
+        }
+        let known = &mut self.object_of[function.index()];
+        if *known == StringId::default() {
+            *known = object;
         }
     }
 
     /// Whether a function is of this binary, as far as is known.
     pub(super) fn is_of(&self, function: FunctionId, object: StringId) -> bool {
-        let is_unknown = object == StringId::default();
-        is_unknown || self.object_of.get(&function).is_none_or(|&known| known == object)
+        let unknown = StringId::default();
+        let known = self.object(function);
+        known == object || known == unknown || object == unknown
+    }
+
+    fn object(&self, function: FunctionId) -> StringId {
+        self.object_of.get(function.index()).copied().unwrap_or_default()
     }
 
     pub(super) fn add_self(&mut self, function: FunctionId, values: &[i64]) {
@@ -79,7 +89,7 @@ impl Costs {
             } else if self.has_nested {
                 builder.call_total(function, &row(&self.outermost));
             }
-            let file = self.object_of.get(&function).copied().unwrap_or_default();
+            let file = self.object(function);
             let mapping = builder.mapping(Mapping { file, ..Mapping::default() });
             builder.call_mapping(function, mapping);
         }

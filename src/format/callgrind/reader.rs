@@ -201,7 +201,8 @@ impl CallgrindReader {
 
     /// The current function. Its section starts when this is called for the first time.
     fn function(&mut self) -> Option<FunctionId> {
-        if let Some((name, file)) = self.named.take() {
+        if let Some((name, file)) = self.named {
+            self.named = None;
             let function = self.function_of(name.text, file, self.object);
             self.is_nested = name.is_nested;
             self.sections.start(function, name.is_nested);
@@ -248,7 +249,7 @@ impl CallgrindReader {
         let place = self.place(function);
         let call = self.call.take();
         if let Some((_, count)) = call {
-            self.echoes.add(count, self.costs[0] / self.factors[0].max(1));
+            self.echoes.add(count, self.factors[0], self.costs[0]);
         }
         self.costs.push(call.map_or(0, |(_, count)| count));
         if !self.is_nested {
@@ -317,9 +318,11 @@ impl Echoes {
     /// The fewest equal numbers that are no coincidence.
     const ENOUGH: u64 = 3;
 
-    fn add(&mut self, count: i64, cost: i64) {
-        self.equal += u64::from(count == cost && count > 1);
-        self.others += u64::from(count != cost);
+    /// A call that was counted so often, and its cost, which the factor converts to whole units.
+    fn add(&mut self, count: i64, factor: i64, cost: i64) {
+        let is_equal = count.saturating_mul(factor) == cost;
+        self.equal += u64::from(is_equal && count > 1);
+        self.others += u64::from(!is_equal);
     }
 
     fn are_all(&self) -> bool {

@@ -548,10 +548,19 @@ fn place_of(metric: &str) -> Option<(&'static Kind, usize)> {
 /// for `max_space` it is `max_objects`, then `peak_objects`.
 pub fn companions_of(metric: &str) -> Vec<&'static str> {
     let Some((kind, place)) = place_of(metric) else { return Vec::new() };
-    let companion = KINDS.iter().find(|other| kind.companion == Some(other.name));
-    let Some(companion) = companion else { return Vec::new() };
-    let same = companion.metrics.get(place);
-    same.into_iter().chain(companion.metrics).copied().collect()
+    kind.companion.and_then(named).map_or_else(Vec::new, |companion| companion.closest_to(place))
+}
+
+/// The profile type of this name.
+fn named(name: &str) -> Option<&'static Kind> {
+    KINDS.iter().find(|kind| kind.name == name)
+}
+
+impl Kind {
+    /// The names of its metrics, that of the same place first.
+    fn closest_to(&self, place: usize) -> Vec<&'static str> {
+        self.metrics.get(place).into_iter().chain(self.metrics).copied().collect()
+    }
 }
 
 /// The name of a Linux perf event without the unit that counts it and without modifiers: `cycles` of
@@ -679,11 +688,9 @@ pub fn counts_of(metric: &str) -> Vec<&'static str> {
     let Some((kind, place)) = place_of(metric).filter(|(kind, _)| kind.unit != "count") else {
         return Vec::new();
     };
-    let named = |name: &str| KINDS.iter().find(|kind| kind.name == name);
     let mut counts = Vec::new();
     if let Some(companion) = kind.companion.and_then(named).filter(|kind| kind.unit == "count") {
-        counts.extend(companion.metrics.get(place));
-        counts.extend(companion.metrics);
+        counts = companion.closest_to(place);
     }
     match metric {
         // Some profilers call every count of samples `samples`.

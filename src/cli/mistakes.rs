@@ -115,14 +115,12 @@ impl<'c> Typed<'c> {
             return hinted(format!("unexpected argument {argument}"), self.usage());
         }
         // Objective-C's methods begin with a dash: `-[NSApplication run]`.
-        if let Some(method) = words.iter().find(|word| word.to_string_lossy().starts_with("-[")) {
-            let example = format!("{} -- '{}' PROFILE", self.name(), method.to_string_lossy());
-            let message =
-                format!("{}: a name that begins with a dash looks like an option", method.to_string_lossy());
-            return hinted(
-                message,
-                format!("put it after two dashes: {example}; or after an option's equals sign"),
-            );
+        let mut typed = words.iter().map(|word| word.to_string_lossy());
+        if let Some(method) = typed.find(|word| word.starts_with("-[")) {
+            let message = format!("{method}: a name that begins with a dash looks like an option");
+            let example = format!("{} -- '{method}' PROFILE", self.name());
+            let hint = format!("put it after two dashes: {example}; or after an option's equals sign");
+            return hinted(message, hint);
         }
         let hint = self.meant(argument).or_else(|| self.elsewhere(argument)).unwrap_or_else(|| self.lists());
         hinted(format!("{} has no option {argument}", self.name()), hint)

@@ -216,9 +216,7 @@ fn has(profile: &Profile, metric: usize, part: Part) -> bool {
         }
         // Times that were not loaded count as well.
         Part::Times => profile.samples.time.is_some() || meta.has_times,
-        Part::Negatives => {
-            profile.samples.values.get(metric).is_some_and(|values| values.iter().any(|&value| value < 0))
-        }
+        Part::Negatives => profile.has_negatives(metric),
     }
 }
 

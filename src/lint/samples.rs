@@ -46,8 +46,7 @@ pub(super) fn few(recorded: &Recorded<'_>) -> Option<Finding> {
 }
 
 pub(super) fn negative(recorded: &Recorded<'_>) -> Option<Finding> {
-    let values = recorded.profile.samples.values.get(recorded.metric)?;
-    values.iter().any(|&value| value < 0).then(|| Finding {
+    recorded.profile.has_negatives(recorded.metric).then(|| Finding {
         level: Severity::Warning,
         says: "some values are negative, as in a difference of two profiles: shares mean little".to_string(),
         remedy: "compare the two profiles themselves: prof diff OLD NEW".to_string(),

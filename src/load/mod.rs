@@ -42,6 +42,8 @@ pub use error::{Error, shown};
 pub use export::{ExportedInputs, ExportingError};
 pub use metrics::MetricKey;
 pub use observer::{Observer, Unobserved};
+#[cfg(feature = "cli")]
+pub(crate) use paths::is_hidden;
 pub use prepared::Prepared;
 pub use scripts::SourceMaps;
 pub use series::{LoadedSeries, SeriesError, SeriesOptions};

@@ -57,14 +57,18 @@ impl Request {
     }
 }
 
+/// Whether a file or folder is one that listings leave out: `.cache`.
+pub(crate) fn is_hidden(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'))
+}
+
 /// The files in a folder, in the order of their names.
 fn files_in(folder: &str) -> Result<Vec<InputPath>, Error> {
     let unreadable = |error| Error::Folder { name: folder.to_string(), error };
     let mut files = Vec::new();
     for entry in fs::read_dir(folder).map_err(unreadable)? {
         let path = entry.map_err(unreadable)?.path();
-        let hidden = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
-        if path.is_file() && !hidden {
+        if path.is_file() && !is_hidden(&path) {
             let name = path.to_string_lossy().into_owned();
             files.push(InputPath { in_folder: true, ..InputPath::new(name, Origin::File(path)) });
         }

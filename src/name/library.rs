@@ -8,10 +8,8 @@ use super::package::package;
 pub fn is_library(function: &str, file: &str) -> bool {
     let is_no_code =
         is_nameless(function, file) || (function.starts_with('(') && !function.starts_with("(anonymous"));
-    if is_no_code || is_main_of_go(function, file) {
-        return is_no_code;
-    }
-    is_library_file(file) || is_of_go(file) || is_in_library_package(function, file)
+    let is_of_library = || is_library_file(file) || is_of_go(file) || is_in_library_package(function, file);
+    is_no_code || !is_main_of_go(function, file) && is_of_library()
 }
 
 /// Whether a function is in the package that makes a Go program, wherever that was downloaded to.

@@ -132,6 +132,11 @@ impl Profile {
         labels.find(|label| self.symbols.strings.get(label.key) == key).map(|label| label.value)
     }
 
+    /// Whether any value of metric number `metric` is below 0, as in the difference of two profiles.
+    pub(crate) fn has_negatives(&self, metric: usize) -> bool {
+        self.samples.values.get(metric).is_some_and(|values| values.iter().any(|&value| value < 0))
+    }
+
     /// Σ |value| of metric number `metric` over the samples that filters have left.
     pub fn shown_total(&self, metric: usize) -> i64 {
         if let Some(calls) = &self.calls {

@@ -253,10 +253,8 @@ fn warnings_of(profile: &Profile) -> impl Iterator<Item = Message> + '_ {
 
 /// What shares mean where values below 0 take from the sum, as in the difference of two profiles.
 fn note_of_negatives(profile: &Profile, metric: usize) -> Option<Message> {
-    let mut values = profile.samples.values[metric].iter();
-    let is_there = values.any(|&value| value < 0);
     let name = &profile.meta.metrics[metric].name;
-    is_there.then(|| {
+    profile.has_negatives(metric).then(|| {
         Message::note(format!(
             "some values of {name} are negative: 100% is what all would add up to without their signs"
         ))

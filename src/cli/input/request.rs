@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::Result;
@@ -15,7 +15,7 @@ use crate::cli::terminal::progress::Progress;
 use crate::cli::terminal::session;
 use crate::dataset::dataset_around;
 use crate::format::{self, FORMATS, Format, LoadError, TIMED_FORMATS};
-use crate::load::{Combine, Error, Loaded, Request, Symbols, shown};
+use crate::load::{Combine, Error, Loaded, Request, Symbols, is_hidden, shown};
 use crate::parallel;
 use crate::profile::LoadOptions;
 use crate::source::FetchError;
@@ -107,8 +107,6 @@ pub(crate) fn they_are(whose: &str, metrics: &[String]) -> String {
 /// The first folder in a folder.
 fn first_subfolder(folder: &Path) -> Option<String> {
     let paths = fs::read_dir(folder).ok()?.filter_map(|entry| Some(entry.ok()?.path()));
-    let is_hidden =
-        |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
     paths.filter(|path| path.is_dir() && !is_hidden(path)).min().map(|path| path.display().to_string())
 }
 

@@ -101,6 +101,8 @@ const WIDE: usize = 100;
 #[derive(Debug)]
 pub struct Glyphs {
     pub(super) candidate: &'static str,
+    /// Before a name: the total is at most the number shown.
+    pub(super) upper_bound: &'static str,
     pub(super) artefact: &'static str,
     pub(super) marked: &'static str,
     pub(super) ellipsis: &'static str,
@@ -123,6 +125,7 @@ impl Glyphs {
     /// For terminals that show UTF-8.
     pub const UNICODE: Glyphs = Glyphs {
         candidate: "◆",
+        upper_bound: "≤",
         artefact: " †",
         marked: "» ",
         ellipsis: "…",
@@ -141,6 +144,7 @@ impl Glyphs {
     /// For terminals without UTF-8.
     pub const ASCII: Glyphs = Glyphs {
         candidate: "*",
+        upper_bound: "<",
         artefact: " [profiler]",
         marked: "> ",
         ellipsis: "..",

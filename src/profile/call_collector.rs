@@ -4,7 +4,7 @@ use std::hash::{Hash, Hasher};
 
 use hashbrown::HashMap;
 
-use crate::profile::cycles::Cycles;
+use crate::profile::cycles::{Cycles, Total};
 use crate::profile::{
     CallLines, CallTable, Column, Frame, FrameId, FunctionId, HashIndex, Id, MappingId, SymbolTable,
     ValueSums,
@@ -30,6 +30,7 @@ pub(crate) struct CallCollector {
 struct CallNode {
     is_used: bool,
     has_total: bool,
+    has_bound: bool,
     mapping: MappingId,
 }
 
@@ -98,6 +99,11 @@ impl CallCollector {
     pub(crate) fn add_total(&mut self, function: FunctionId, values: &[i64]) -> Result<(), usize> {
         self.node(function).has_total = true;
         self.totals.add(function.index(), values)
+    }
+
+    /// Says that the totals added are only upper bounds.
+    pub(crate) fn set_bound(&mut self, function: FunctionId) {
+        self.node(function).has_bound = true;
     }
 
     pub(crate) fn set_mapping(&mut self, function: FunctionId, mapping: MappingId) {
@@ -179,30 +185,38 @@ impl CallCollector {
             table.edge_values.push(self.edge_values.column(self.edges.len(), metric));
             table.lines.self_values.push(self.line_values.column(self.lines.len(), metric));
         }
+        table.has_bounds = self.nodes.iter().map(|node| node.has_bound).collect();
         table
     }
 
-    /// Self and total of every function.
+    /// Self and total of every function. Notes those whose total is only an upper bound.
     fn sums(
-        &self,
+        &mut self,
         metric: usize,
         whole: i64,
         cycles: &Cycles,
     ) -> (Column<FunctionId, i64>, Column<FunctionId, i64>) {
         let own = self.self_values.column(self.nodes.len(), metric);
-        let totals = if self.call_counts.contains(&metric) {
-            own.clone()
+        let counted = if self.call_counts.contains(&metric) {
+            own.iter().map(|&calls| Total { value: calls, is_bound: false }).collect()
         } else {
             let edge = |(index, edge): (usize, &Edge)| {
                 (edge.caller.index(), edge.callee.index(), self.edge_values.at(index, metric))
             };
-            cycles.totals(&own, self.edges.iter().enumerate().map(edge), vec![0; own.len()])
+            let calls = self.call_counts.first().map(|&calls| self.self_values.column(own.len(), calls));
+            let edges = self.edges.iter().enumerate().map(edge);
+            cycles.totals(&own, edges, vec![0; own.len()], calls.as_deref())
         };
-        let total = |(index, counted): (usize, i64)| {
-            let total = if self.nodes[index].has_total { self.totals.at(index, metric) } else { counted };
-            total.min(whole)
+        let total = |(index, counted): (usize, Total)| {
+            let node = &mut self.nodes[index];
+            if node.has_total {
+                return self.totals.at(index, metric).min(whole);
+            }
+            node.has_bound |= counted.is_bound;
+            counted.value.min(whole)
         };
-        (own.into_iter().collect(), totals.into_iter().enumerate().map(total).collect())
+        let totals = counted.into_iter().enumerate().map(total).collect();
+        (own.into_iter().collect(), totals)
     }
 }
 

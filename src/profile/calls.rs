@@ -17,6 +17,9 @@ pub struct CallTable {
     pub self_values: Vec<Column<FunctionId, i64>>,
     /// The total cost of each function, including its callees; at most the metric's total.
     pub totals: Vec<Column<FunctionId, i64>>,
+    /// Whether a function has totals that are only upper bounds: it calls others that call it back, and the file has no
+    /// totals.
+    pub has_bounds: Column<FunctionId, bool>,
     /// The frame of each function as a whole: it has no line, and the binary if known. `None` for a function that
     /// exists only to name the file of inlined lines.
     pub frame: Column<FunctionId, Option<FrameId>>,

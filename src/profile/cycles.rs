@@ -12,6 +12,14 @@ pub(crate) struct Cycles {
     size: Vec<usize>,
 }
 
+/// The total of a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Total {
+    pub(crate) value: i64,
+    /// Whether it is only an upper bound.
+    pub(crate) is_bound: bool,
+}
+
 impl Cycles {
     /// Finds the cycles among `nodes` nodes; an edge is a caller and a callee. This is Tarjan's algorithm with an
     /// explicit stack instead of recursion.
@@ -71,8 +79,10 @@ impl Cycles {
     }
 
     /// The total of every node, given its self, the cost of calls, and `charged`, the cost charged to it otherwise.
-    /// Within a cycle, the result is an upper bound: the cost charged by callers and that with which stacks start, but
-    /// at least the node's self and its calls out of the cycle, and at most the cost of the whole cycle.
+    /// Within a cycle, it is an upper bound: the cost charged by callers and that with which stacks start, but at least
+    /// the node's self and its calls out of the cycle, and at most the cost of the whole cycle. It is exact if it is that
+    /// least, or what callers outside of the cycle are charged for: none of these calls contains another. Nor does a node
+    /// recur that is called once, if no stack starts with it; `calls` has how often each is called, if that is known.
     ///
     /// Nothing calls the outermost function. If `a` calls `t` for 15, and `t` calls `a` for 10 of them, the cycle costs
     /// 15 and nobody outside is charged for it, so the stacks start in it: with `a`, which spends more than the 10.
@@ -81,8 +91,10 @@ impl Cycles {
         self_values: &[i64],
         edges: impl Iterator<Item = (usize, usize, i64)>,
         mut charged: Vec<i64>,
-    ) -> Vec<i64> {
+        calls: Option<&[i64]>,
+    ) -> Vec<Total> {
         let mut own = self_values.to_vec();
+        let mut from_outside = vec![0_i64; own.len()];
         // What a node spends: its self and all of its calls.
         let mut spent = self_values.to_vec();
         let mut of_cycle = vec![0_i64; self.size.len()];
@@ -99,6 +111,7 @@ impl Cycles {
                 own[caller] = own[caller].saturating_add(value);
                 of_cycle[from] = of_cycle[from].saturating_add(value);
                 starting[to] = starting[to].saturating_sub(value);
+                from_outside[callee] = from_outside[callee].saturating_add(value);
             }
             if caller != callee {
                 spent[caller] = spent[caller].saturating_add(value);
@@ -110,11 +123,13 @@ impl Cycles {
         }
         let total = |node: usize| {
             if !self.holds(node) {
-                return own[node];
+                return Total { value: own[node], is_bound: false };
             }
             let cycle = self.of[node];
             let uncalled = spent[node].saturating_sub(charged[node]).clamp(0, starting[cycle]);
-            charged[node].saturating_add(uncalled).max(own[node]).min(of_cycle[cycle])
+            let value = charged[node].saturating_add(uncalled).max(own[node]).min(of_cycle[cycle]);
+            let recurs = calls.is_none_or(|calls| calls[node] != 1) || uncalled > 0;
+            Total { value, is_bound: recurs && value > own[node].max(from_outside[node]) }
         };
         (0..own.len()).map(total).collect()
     }

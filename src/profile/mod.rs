@@ -46,7 +46,7 @@ pub use builder::{ProfileBuilder, SharedTables};
 pub use calls::{CallLines, CallTable};
 pub(crate) use column::ids;
 pub use column::{Column, FrameId, FunctionId, Id, LabelSetId, MappingId, StackId, StringId};
-pub(crate) use cycles::Cycles;
+pub(crate) use cycles::{Cycles, Total};
 pub(crate) use index::HashIndex;
 pub(crate) use lengths::{LONGEST, Lengths, WAITING, WAITS, WALL};
 pub use notation::{from_notation, to_notation};

@@ -32,6 +32,9 @@ pub struct TopRow {
     pub values: Values,
     /// Whether it is leaf-heavy: self is at least 90 % of total and 1 % of all.
     pub candidate: bool,
+    /// Whether its total is only an upper bound, because of recursion through others, in a profile of calls.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub upper_bound: bool,
     /// Whether it is a profiler artefact, whose self belongs to its callers.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub artefact: bool,

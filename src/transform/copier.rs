@@ -154,6 +154,9 @@ impl<'b, 'p> Copier<'b, 'p> {
             let copy = copied(function);
             builder.call_node(copy, &own);
             builder.call_total(copy, &total);
+            if calls.has_bounds[function] {
+                builder.call_bound(copy);
+            }
             let mapping = builder.frame_row(copied_frame(frame)).mapping;
             builder.call_mapping(copy, mapping);
         }

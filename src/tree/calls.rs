@@ -1,16 +1,16 @@
 //! Values by key for profiles that hold calls between functions instead of stacks.
 //!
 //! Self, totals and edges are the file's own numbers, summed by key. The total of a key with one
-//! function is exact. The total of a key with several functions (a file, a package) is its self plus
-//! what it calls outside itself. That is exact too, unless those callees call back into the key; then it
-//! is an upper bound.
+//! function is that of the function. The total of a key with several functions (a file, a package) is its
+//! self plus what it calls outside itself. That is exact, unless those callees call back into the key; then
+//! it is an upper bound.
 
 use std::hash::Hash;
 use std::sync::OnceLock;
 
 use hashbrown::HashMap;
 
-use crate::profile::{CallTable, Column, Cycles, FrameId, FunctionId, Id, Profile};
+use crate::profile::{CallTable, Column, Cycles, FrameId, FunctionId, Id, Profile, Total};
 use crate::tree::neighbours::excess;
 use crate::tree::shares::{CostShares, Costs};
 use crate::tree::{By, CallEdge, Flat, KeyId, Keys, Neighbours};
@@ -25,7 +25,8 @@ pub struct KeyCalls {
     pub(super) edge_values: Vec<Vec<i64>>,
     /// For each series, whether it counts calls rather than costs.
     pub(super) counts_calls: Vec<bool>,
-    upper_bounds: usize,
+    /// Whether a key has a total that is only an upper bound, because its callees call back into it.
+    is_bound: Column<KeyId, bool>,
     shares: OnceLock<CostShares>,
 }
 
@@ -34,14 +35,15 @@ pub struct KeyCalls {
 struct Members {
     count: usize,
     sum: i64,
+    /// The largest total that is exact.
     largest: i64,
 }
 
 impl Members {
-    fn add(&mut self, total: i64) {
+    fn add(&mut self, total: i64, is_bound: bool) {
         self.count += 1;
         self.sum = self.sum.saturating_add(total);
-        self.largest = self.largest.max(total);
+        self.largest = if is_bound { self.largest } else { self.largest.max(total) };
     }
 }
 
@@ -100,7 +102,7 @@ impl KeyCalls {
             edges: Vec::new(),
             edge_values: Vec::new(),
             counts_calls: metrics.iter().map(|&metric| calls.counts_calls(metric)).collect(),
-            upper_bounds: 0,
+            is_bound: Column::filled(false, keys.len()),
             shares: OnceLock::new(),
         };
         if *by == By::Line {
@@ -147,10 +149,14 @@ impl KeyCalls {
         self.flat.total[0][key]
     }
 
-    /// How many keys have a total that is only an upper bound, because their callees call back into
-    /// them.
+    /// Whether the total of a key is only an upper bound, because its callees call back into it.
+    pub fn is_bound(&self, key: KeyId) -> bool {
+        self.is_bound[key]
+    }
+
+    /// How many keys have such a total.
     pub fn upper_bounds(&self) -> usize {
-        self.upper_bounds
+        self.is_bound.iter().filter(|&&is_bound| is_bound).count()
     }
 
     /// The values of every edge, one per series; those from a key to itself included.
@@ -198,16 +204,18 @@ impl KeyCalls {
     fn add_functions(&mut self, profile: &Profile, calls: &CallTable, keys: &Keys, metrics: &[usize]) {
         let ends = |&(caller, callee): &(KeyId, KeyId)| (caller.index(), callee.index());
         let mut cycles = None;
-        let mut is_bound = Column::<KeyId, bool>::filled(false, keys.len());
         for (series, &metric) in metrics.iter().enumerate() {
             let mut members = Column::<KeyId, Members>::filled(Members::default(), keys.len());
             if self.counts_calls[series] {
                 continue;
             }
             for (function, frame) in calls.functions() {
-                members[keys.of_frame(frame)].add(calls.totals[metric][function]);
+                members[keys.of_frame(frame)].add(calls.totals[metric][function], calls.has_bounds[function]);
             }
             self.flat.total[series] = members.map(|members| members.sum);
+            for (key, members) in members.enumerate().filter(|(_, members)| members.count == 1) {
+                self.is_bound[key] |= members.sum > members.largest;
+            }
             if members.iter().all(|members| members.count <= 1) {
                 continue;
             }
@@ -215,17 +223,22 @@ impl KeyCalls {
             let counted = self.totals_of_graph(series, cycles, &members);
             let whole = profile.meta.metrics[metric].total;
             for (key, members) in members.enumerate().filter(|(_, members)| members.count > 1) {
-                let total = counted[key.index()].min(members.sum).min(whole);
+                let counted = counted[key.index()];
+                let total = counted.value.min(members.sum).min(whole);
                 self.flat.total[series][key] = total;
                 // A total equal to that of the largest function is exact.
-                is_bound[key] |= cycles.holds(key.index()) && total > members.largest;
+                self.is_bound[key] |= counted.is_bound && total > members.largest;
             }
         }
-        self.upper_bounds = is_bound.iter().filter(|&&is_bound| is_bound).count();
     }
 
     /// The total of each key, computed from the calls between keys.
-    fn totals_of_graph(&self, series: usize, cycles: &Cycles, members: &Column<KeyId, Members>) -> Vec<i64> {
+    fn totals_of_graph(
+        &self,
+        series: usize,
+        cycles: &Cycles,
+        members: &Column<KeyId, Members>,
+    ) -> Vec<Total> {
         let values = &self.edge_values[series];
         let edges =
             || self.edges.iter().zip(values).map(|(&(from, to), &value)| (from.index(), to.index(), value));
@@ -235,7 +248,7 @@ impl KeyCalls {
             uncalled[callee] = uncalled[callee].saturating_sub(value);
         }
         let uncalled = uncalled.into_iter().map(|value| value.max(0)).collect();
-        cycles.totals(self.flat.self_value[series].as_slice(), edges(), uncalled)
+        cycles.totals(self.flat.self_value[series].as_slice(), edges(), uncalled, None)
     }
 
     /// Sums by line: a line's own cost plus the calls made on it. Recursion cannot raise a line above

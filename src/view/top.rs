@@ -92,6 +92,7 @@ fn report_row(counted: &CountedKeys<'_, '_>, by: &By, key: KeyId, whole: i64) ->
             && !artefact
             && is_candidate(values.self_value, values.total, whole),
         values,
+        upper_bound: subject.calls.as_ref().is_some_and(|calls| calls.is_bound(key)),
         artefact,
         events: None,
         calls: None,

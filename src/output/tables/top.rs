@@ -105,6 +105,10 @@ fn columns<'r>(
         add_means(&mut columns, top, style)?;
     }
     add_calls(&mut columns, top, style)?;
+    if top.rows.iter().any(|row| row.upper_bound) {
+        let bound = |line: &TopLine| line.row().filter(|row| row.upper_bound).map(|_| true);
+        columns.add("upper_bound", Kind::Flag, bound);
+    }
     if top.rows.iter().any(|row| row.artefact) {
         columns.add("artefact", Kind::Flag, |line| line.row().filter(|row| row.artefact).map(|_| true));
     }
@@ -124,6 +128,15 @@ fn columns<'r>(
 /// Whether rows have marks and places: neither a comparison nor averages leave space for them.
 fn is_plain(header: &Header) -> bool {
     header.base.is_none() && header.per_event.is_none()
+}
+
+/// What stands before the name of a row. Where self is nearly all of the total, that total is nearly exact.
+fn mark(row: &TopRow, style: &Style) -> Option<&'static str> {
+    match row {
+        TopRow { candidate: true, .. } => Some(style.glyphs.candidate),
+        TopRow { upper_bound: true, .. } => Some(style.glyphs.upper_bound),
+        _ => None,
+    }
 }
 
 /// The groups of columns that people see: those requested, else self, total and calls.
@@ -153,11 +166,8 @@ fn add_names<'r>(columns: &mut Columns<'r, TopLine<'r>>, top: &'r Top, form: For
             let marked = if header.is_highlighted(&row.name) { style.glyphs.marked } else { "" };
             let files = row.files.map(|files| format!(" ({files} files)")).unwrap_or_default();
             let name = names.get(&row.name);
-            let prefix = if row.candidate && is_plain {
-                format!("{} ", style.glyphs.candidate)
-            } else {
-                indent.into()
-            };
+            let mark = mark(row, style).filter(|_| is_plain);
+            let prefix = mark.map_or(indent.into(), |mark| format!("{mark} "));
             let side = side_only(row.values.new_pair(), row.values.old);
             let placeless = split_shown(name).filter(|_| !style.full_names);
             let placeless = placeless.map(|(function, _)| format!("{marked}{function}{files}"));
@@ -332,6 +342,13 @@ fn notes(top: &Top, style: &Style) -> Vec<Note> {
         let mark = style.glyphs.candidate;
         notes.push(Note::faint(format!(
             "{mark} leaf-heavy: self is at least 90% of total and 1% of all; waiting functions and the profiler's own are never marked"
+        )));
+    }
+    let is_bound = |row: &TopRow| mark(row, style) == Some(style.glyphs.upper_bound);
+    if is_plain(header) && top.rows.iter().any(is_bound) {
+        let mark = style.glyphs.upper_bound;
+        notes.push(Note::faint(format!(
+            "{mark} the total is an upper bound: the function calls others that call it back"
         )));
     }
     if top.rows.iter().any(|row| row.per_call.is_some()) && style.columns.is_empty() {

@@ -49,6 +49,11 @@ impl ProfileBuilder {
         self.reject_overflow(fits);
     }
 
+    /// Says that the total costs of a function are only upper bounds.
+    pub fn call_bound(&mut self, function: FunctionId) {
+        self.call_collector().set_bound(function);
+    }
+
     /// Sets the binary or library of a function of a call table.
     pub fn call_mapping(&mut self, function: FunctionId, mapping: MappingId) {
         self.call_collector().set_mapping(function, mapping);

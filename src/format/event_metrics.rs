@@ -1,7 +1,7 @@
 //! Metrics of perf events: a sample count, and one metric per event.
 
 use crate::format::off_cpu::OFF_CPU;
-use crate::profile::ProfileBuilder;
+use crate::profile::{MOST_METRICS, ProfileBuilder};
 
 /// The events of a profile, whose metrics follow the metric `samples`.
 #[derive(Debug, Default)]
@@ -15,10 +15,14 @@ impl EventMetrics {
         self.names.len() + 1
     }
 
-    /// The index of an event's metric; declares the metric for a new event.
+    /// The index of an event's metric; declares the metric for a new event. If there are too many, so that the profile is
+    /// refused in the end, that of the last one: comparing each new name with all others would take forever.
     pub(super) fn of(&mut self, builder: &mut ProfileBuilder, name: &[u8], has_period: bool) -> usize {
         if let Some(index) = self.names.iter().position(|known| **known == *name) {
             return index + 1;
+        }
+        if self.names.len() > MOST_METRICS {
+            return self.names.len();
         }
         // The software clocks count nanoseconds.
         let is_clock = [b"cpu-clock".as_slice(), b"task-clock"].iter().any(|clock| name.starts_with(clock));

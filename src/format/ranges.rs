@@ -37,6 +37,16 @@ impl<T: Copy> Ranges<T> {
         self.0.insert(start, (end, value));
     }
 
+    /// How many ranges there are.
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The start, the end and the value of each range.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, u64, &T)> {
+        self.0.iter().map(|(&start, (end, value))| (start, *end, value))
+    }
+
     /// The value at `address`.
     pub(crate) fn at(&self, address: u64) -> Option<&T> {
         let (_, (end, value)) = self.0.range(..=address).next_back()?;

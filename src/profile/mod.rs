@@ -58,6 +58,7 @@ pub(crate) use stacks::{AT_ONCE, StackTable};
 pub use strings::Strings;
 pub use symbols::{Addresses, Frame, Function, Mapping, Symbols};
 pub(crate) use symbols::{SymbolTable, unnamed};
+pub(crate) use too_large::MOST_METRICS;
 pub use too_large::TooLarge;
 pub(crate) use value_sums::ValueSums;
 

@@ -27,4 +27,4 @@ fn size(bytes: u64) -> String {
 }
 
 /// The maximum number of metrics.
-pub(super) const MOST_METRICS: usize = 250;
+pub(crate) const MOST_METRICS: usize = 250;

@@ -5,7 +5,7 @@
 //! only one of the four rows is news. And after `parse` was renamed to `decode`, the "new" function
 //! `decode` did not make anything slower.
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 
 use super::call_paths::{COVERS, column, nearest_caller};
 pub use super::call_paths::{Caller, ExcludedStacks, Side, StackSource};
@@ -50,6 +50,8 @@ pub fn attribute(comparison: &mut Comparison, stacks: &impl StackSource) {
     let mut trades = Trades::default();
     let all = (0..comparison.hypotheses.len()).collect();
     excuse_moved(all, comparison, &model, stacks, &mut trades, Callers::OfNewCode);
+    let mut wrappers = HashSet::new();
+    excuse_wrappers(comparison, &model, stacks, &mut wrappers);
     let orphans = orphans(&totals, comparison);
     for &index in &orphans {
         let row = &mut comparison.hypotheses[index];
@@ -60,7 +62,8 @@ pub fn attribute(comparison: &mut Comparison, stacks: &impl StackSource) {
     }
     // The way in which code moved may make its caller seem to grow, but not the caller of that.
     excuse_moved(orphans, comparison, &model, stacks, &mut trades, Callers::OfAny);
-    move_with_total(comparison);
+    excuse_wrappers(comparison, &model, stacks, &mut wrappers);
+    move_with_total(comparison, &wrappers);
     comparison.model = Some(model);
 }
 
@@ -69,8 +72,12 @@ fn looked_up(comparison: &Comparison) -> Vec<usize> {
     let alpha = comparison.options.alpha;
     let rows = comparison.hypotheses.iter().filter(|row| direction(row, alpha).is_some());
     let mut functions: Vec<usize> = rows.map(|row| row.function).collect();
-    if comparison.hypotheses.iter().any(|row| row.verdict == Verdict::Regressed && row.old <= 0.0) {
+    let is_new = |row: &&Hypothesis| row.verdict == Verdict::Regressed && row.old <= 0.0;
+    let sizes = comparison.hypotheses.iter().filter(is_new).map(|row| row.new * row.unit);
+    if let Some(smallest) = sizes.min_by(f64::total_cmp) {
         functions.extend(comparison.removed.iter().map(|removed| removed.function));
+        let may_be_wrapped = comparison.hypotheses.iter().filter(|row| may_be_wrapped(row, smallest));
+        functions.extend(may_be_wrapped.map(|row| row.function));
     }
     functions.sort_unstable();
     functions.dedup();
@@ -106,6 +113,98 @@ fn excuse_moved(
     }
 }
 
+/// Sets the verdict and the cause of new functions whose total is that of unchanged code which they call now, and adds them
+/// to `wrappers`: of these, only their own code is news.
+fn excuse_wrappers(
+    comparison: &mut Comparison,
+    model: &Model,
+    stacks: &impl StackSource,
+    wrappers: &mut HashSet<usize>,
+) {
+    let rows = &comparison.hypotheses;
+    let is_new = |row: &Hypothesis| row.measure == CountKind::Total && row.old <= 0.0;
+    let mut regressed: Vec<usize> = (0..rows.len())
+        .filter(|&index| rows[index].verdict == Verdict::Regressed && is_new(&rows[index]))
+        .collect();
+    // The smallest first: a wrapper may call others.
+    regressed.sort_by(|&a, &b| rows[a].points.total_cmp(&rows[b].points).then(a.cmp(&b)));
+    for index in regressed {
+        let row = &comparison.hypotheses[index];
+        if wraps_unchanged(row, comparison, model, stacks) {
+            wrappers.insert(row.function);
+            let caller = nearest_old_caller(row, COVERS * row.new * row.unit, model, stacks);
+            let row = &mut comparison.hypotheses[index];
+            row.cause = Some(Cause::Moved { caller, from: None, loser: None });
+            row.verdict = Verdict::Moved;
+        }
+    }
+}
+
+/// How many functions may hold what a new function calls, and the fraction of it that each holds at least.
+const MOST_WRAPPED: usize = 8;
+const LEAST_WRAPPED: f64 = 0.5 / MOST_WRAPPED as f64;
+
+/// Whether a row is the total of a function of both sides, or of one that moved, and may be a good part of a new function of
+/// this size.
+fn may_be_wrapped(row: &Hypothesis, size: f64) -> bool {
+    let is_known = row.old > 0.0 || row.verdict == Verdict::Moved;
+    let is_large = row.new * row.unit >= LEAST_WRAPPED * size;
+    row.measure == CountKind::Total && is_known && row.new > 0.0 && is_large
+}
+
+/// Whether more than half of a new function is in functions that both sides have, and these together cannot have grown by half
+/// as much as the new function has. Code that moved did not grow.
+///
+/// ```text
+/// main;run;work 80    →    main;run;traced;run.func1;work 80
+/// ```
+///
+/// A new way to call code that did become more expensive is not excused: `json.Marshal` grew when `audit.Log` began to call it.
+fn wraps_unchanged(
+    row: &Hypothesis,
+    comparison: &Comparison,
+    model: &Model,
+    stacks: &impl StackSource,
+) -> bool {
+    let without = |through: &[usize]| {
+        let rest = stacks.counts(row.function, row.measure, ExcludedStacks { through, ending: false });
+        model.comparable_shares(&column(rest, row.unit)).1
+    };
+    let whole = without(&[]);
+    let is_below = |other: &&Hypothesis| {
+        other.function != row.function
+            && may_be_wrapped(other, row.new * row.unit)
+            && stacks.includes(row.function, other.function)
+    };
+    let covered = |other: &Hypothesis| whole - without(&[other.function]);
+    let mut below: Vec<(f64, &Hypothesis)> =
+        comparison.hypotheses.iter().filter(is_below).map(|other| (covered(other), other)).collect();
+    // Those that hold most of it; of several that hold all, the smallest, which has the fewest other callers.
+    below.sort_by(|(a, one), (b, other)| b.total_cmp(a).then(one.new.total_cmp(&other.new)));
+    let (mut through, mut left) = (Vec::new(), whole);
+    let mut wrapped: Vec<f64> = Vec::new();
+    for (_, other) in below {
+        through.push(other.function);
+        let rest = without(&through);
+        // What is below a function that was counted adds nothing.
+        if left - rest < LEAST_WRAPPED * whole {
+            through.pop();
+            continue;
+        }
+        left = rest;
+        if other.old > 0.0 {
+            let total = stacks.counts(other.function, CountKind::Total, ExcludedStacks::default());
+            wrapped.resize(total.len(), 0.0);
+            wrapped.iter_mut().zip(total).for_each(|(sum, count)| *sum += count);
+        }
+        if left < whole / 2.0 || through.len() == MOST_WRAPPED {
+            break;
+        }
+    }
+    let growth = || max_growth(model, &column(wrapped.clone(), row.unit), CountKind::Total);
+    left < whole / 2.0 && (wrapped.is_empty() || growth() < row.points / 2.0)
+}
+
 /// The totals that grew by much, and seemed to inherit that from code which only moved: `parse` still grew if it now spends
 /// more in `parseLine` than the code cost that became `parseLine`.
 fn orphans(totals: &[usize], comparison: &Comparison) -> Vec<usize> {
@@ -125,8 +224,11 @@ fn orphans(totals: &[usize], comparison: &Comparison) -> Vec<usize> {
 const MUCH: f64 = 0.25;
 
 /// The own code of a function was where all of the function was: if its total, callees included, has moved, so has its self.
-fn move_with_total(comparison: &mut Comparison) {
-    let has_moved = |row: &&Hypothesis| row.measure == CountKind::Total && row.verdict == Verdict::Moved;
+/// Except for wrappers, of which only the code that they call was there.
+fn move_with_total(comparison: &mut Comparison, wrappers: &HashSet<usize>) {
+    let has_moved = |row: &&Hypothesis| {
+        row.measure == CountKind::Total && row.verdict == Verdict::Moved && !wrappers.contains(&row.function)
+    };
     let moved = comparison.hypotheses.iter().filter(has_moved);
     let causes: HashMap<usize, Option<Cause>> = moved.map(|row| (row.function, row.cause)).collect();
     for row in comparison.hypotheses.iter_mut().filter(|row| row.verdict == Verdict::Regressed) {
@@ -208,7 +310,8 @@ fn moved(
 ) -> Option<Cause> {
     let row = &comparison.hypotheses[index];
     let enough = COVERS * row.new * row.unit;
-    let caller = nearest_caller(row.function, row.measure, Side::New, enough, stacks);
+    let caller = nearest_old_caller(row, enough, model, stacks)
+        .or_else(|| nearest_caller(row.function, row.measure, Side::New, enough, stacks));
     let from = replaced(row, caller, &comparison.removed, model, stacks);
     let hardly_grew = |function: usize, unit: f64| {
         let total = stacks.counts(function, CountKind::Total, ExcludedStacks::default());
@@ -232,19 +335,39 @@ fn moved(
             hardly_grew(caller, other.map_or(row.unit, |other| other.unit))
         });
     let is_own_code = row.measure == CountKind::SelfCount;
+    let grew_itself = is_own_code || {
+        let own = stacks.counts(row.function, CountKind::SelfCount, ExcludedStacks::default());
+        let (old, new) = model.comparable_shares(&column(own, row.unit));
+        new - old >= ALL_BUT_NOISE * row.points
+    };
     // Nor did a function become more expensive if all of it, callees included, did not: it has inlined one of them.
     let inlined = is_own_code && hardly_grew(row.function, row.unit);
     let extracted = !is_own_code
         && row.old <= 0.0
         && caller.is_some_and(|caller| is_extracted(row, caller, comparison, model, stacks));
     let loser = caller
-        .filter(|_| is_own_code && from.is_none())
+        .filter(|_| grew_itself && from.is_none())
         .and_then(|caller| trades.loser(row, caller, comparison, model, stacks));
     (by_caller || extracted || inlined || from.is_some() || loser.is_some()).then_some(Cause::Moved {
         caller,
         from,
         loser,
     })
+}
+
+/// The nearest caller of `enough` of a function on the new side that the old side has as well: between them may be wrappers.
+fn nearest_old_caller(
+    row: &Hypothesis,
+    enough: f64,
+    model: &Model,
+    stacks: &impl StackSource,
+) -> Option<usize> {
+    let is_old = |caller: &usize| {
+        let total = stacks.counts(*caller, CountKind::Total, ExcludedStacks::default());
+        model.comparable_shares(&column(total, row.unit)).0 > 0.0
+    };
+    let callers = stacks.callers(row.function, row.measure, Side::New);
+    callers.into_iter().filter(|caller| caller.count >= enough).map(|caller| caller.function).find(is_old)
 }
 
 /// The functions that have moved if their caller did not grow.
@@ -255,6 +378,9 @@ enum Callers {
     /// All.
     OfAny,
 }
+
+/// A total that grew by this fraction in its own code did not grow in what it calls.
+const ALL_BUT_NOISE: f64 = 0.9;
 
 /// What the old side has less of than this fraction of the new side appeared.
 const APPEARED: f64 = 0.1;

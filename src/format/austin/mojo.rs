@@ -18,6 +18,7 @@ use hashbrown::HashMap;
 
 use crate::format::austin::INVALID;
 use crate::format::austin::recording::{Measured, Mode, Recording, SampleStack};
+use crate::format::ranges::Ranges;
 use crate::format::recent::Recent;
 use crate::format::text::lossy;
 use crate::format::varint::first_number;
@@ -73,7 +74,7 @@ fn recording(bytes: &[u8], options: LoadOptions, may_use_threads: bool) -> Resul
         stacks: HashMap::new(),
         extended: HashMap::new(),
         tasks: HashMap::new(),
-        maps: Vec::new(),
+        maps: Ranges::default(),
         start: 0,
         sample: None,
         frames_of_task: 0,
@@ -210,13 +211,6 @@ enum LastStack {
     Whole(StackId),
 }
 
-/// The file of a mapping, and its addresses.
-struct Map {
-    start: u64,
-    limit: u64,
-    mapping: MappingId,
-}
-
 /// Tasks have numbers per process.
 type Key = (i64, i64);
 
@@ -248,7 +242,7 @@ struct MojoReader<'a> {
     extended: HashMap<(StackId, Vec<FrameId>), StackId>,
     /// The names of asyncio tasks.
     tasks: HashMap<Key, &'a [u8]>,
-    maps: Vec<Map>,
+    maps: Ranges<MappingId>,
     /// Where the event that is read starts.
     start: usize,
     sample: Option<Sample<'a>>,
@@ -393,7 +387,7 @@ impl<'a> MojoReader<'a> {
         let builder = &mut self.recording.builder;
         let file = builder.string(file);
         let mapping = builder.mapping(Mapping { file, ..Mapping::default() });
-        self.maps.push(Map { start, limit, mapping });
+        self.maps.insert(start, limit, mapping);
         Some(())
     }
 
@@ -411,8 +405,7 @@ impl<'a> MojoReader<'a> {
         let address = file.strip_prefix("native@").and_then(|hex| u64::from_str_radix(hex, 16).ok());
         let frame = match address {
             Some(address) => {
-                let map = self.maps.iter().find(|map| (map.start..map.limit).contains(&address));
-                let mapping = map.map_or_else(MappingId::default, |map| map.mapping);
+                let mapping = self.maps.at(address).copied().unwrap_or_default();
                 let builder = &mut self.recording.builder;
                 let function = match &*name {
                     "" | "<unknown>" => builder.unnamed_function(mapping),

@@ -11,7 +11,7 @@ use crate::format::callgrind_write::UNCOUNTED;
 use crate::format::text::{BadLines, Scan};
 use crate::format::{ParseError, finished};
 use crate::profile::{
-    Frame, FrameId, Function, FunctionId, Id, LoadOptions, Profile, ProfileBuilder, StringId,
+    Frame, FrameId, Function, FunctionId, Id, LoadOptions, MOST_METRICS, Profile, ProfileBuilder, StringId,
 };
 
 /// Reads a file line by line.
@@ -135,6 +135,9 @@ impl CallgrindReader {
     }
 
     fn events(&mut self, events: &[CostEvent], number: u64) -> Result<(), ParseError> {
+        if events.len() > MOST_METRICS {
+            return Err(ParseError::at_line(NAME, number, format!("more than {MOST_METRICS} events")));
+        }
         if self.factors.is_empty() {
             let is_old = self.is_of("creator: xdebug 2.");
             for event in events {

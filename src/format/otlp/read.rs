@@ -15,7 +15,7 @@ use crate::format::otlp::sample::RawSample;
 use crate::format::otlp::sniff::{LENGTH, NAME, framed, is_json};
 use crate::format::otlp::versions::{self, Found};
 use crate::format::{LoadError, ParseError, Source, finished};
-use crate::profile::{LabelSetId, LoadOptions, Profile, ProfileBuilder};
+use crate::profile::{LabelSetId, LoadOptions, MOST_METRICS, Profile, ProfileBuilder};
 
 pub(super) fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError> {
     let mut reader = OtlpReader::new(options, source.may_use_threads());
@@ -165,7 +165,12 @@ impl OtlpReader {
     fn metric(&mut self, (name, unit): &Kind) -> usize {
         let metrics = &self.builder.meta.metrics;
         let known = metrics.iter().position(|metric| metric.name == *name && metric.unit == *unit);
-        known.unwrap_or_else(|| self.builder.metric(name, unit))
+        match known {
+            Some(known) => known,
+            // The profile is refused in the end, and each new name would be compared with all others.
+            None if metrics.len() > MOST_METRICS => metrics.len() - 1,
+            None => self.builder.metric(name, unit),
+        }
     }
 
     fn note_time(&mut self, header: &Header) {

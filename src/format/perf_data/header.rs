@@ -189,6 +189,8 @@ impl<'a> FileHeader<'a> {
     /// Reads the table of events. Each row ends with the position of the ids of its counters.
     fn attributes(&mut self, file: Fields<'a>, mut table: Fields<'a>, row_size: u64) -> Option<()> {
         let row_size = usize::try_from(row_size).ok().filter(|&size| size as u64 >= OLDEST_ATTRIBUTES)?;
+        // The ids of different events do not overlap: rows that all name the same section would take the square of its size.
+        let mut ids_left = file.len() / size_of::<u64>();
         while table.len() >= row_size {
             let mut row = table;
             table.take(row_size)?;
@@ -197,6 +199,7 @@ impl<'a> FileHeader<'a> {
             let (ids_at, ids_size) = (row.u64()?, row.u64()?);
             let mut ids = file.part(ids_at, ids_size);
             while let Some(id) = ids.u64() {
+                ids_left = ids_left.checked_sub(1)?;
                 self.event_of_id.insert(id, self.events.len());
             }
             self.events.push(event);

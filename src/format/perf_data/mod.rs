@@ -126,12 +126,13 @@ impl<'a> PerfDataReader<'a> {
         // Code of the kernel may be anywhere after its start.
         let limit = if start == 0 { 0 } else { u64::MAX };
         let kernel = builder.mapping(Mapping { file, build_id, start, limit, ..Mapping::default() });
+        let spaces = Spaces::new(builder.options().budget.clone());
         PerfDataReader {
             header,
             builder,
             samples: SampleGroup::on_thread(source.may_use_threads()),
             metrics: EventMetrics::default(),
-            spaces: Spaces::default(),
+            spaces,
             jit,
             unwinder: Unwinder::new(source.files(), &header.architecture),
             build_ids: BuildIds::new(&header.build_ids, &header.host, source.files()),
@@ -289,7 +290,7 @@ impl<'a> PerfDataReader<'a> {
         if is_kernel {
             self.spaces.kernel.insert(start, end, map);
         } else {
-            self.spaces.process_mut(pid).insert(start, end, map);
+            self.spaces.insert(pid, start, end, map);
             // Virtual machines map the file that they write, so that recorders learn of it.
             self.jit.dump(pid, &String::from_utf8_lossy(path));
         }

@@ -39,7 +39,18 @@ impl SampleHeader<'_> {
 pub(super) fn parse(line: &[u8]) -> Option<SampleHeader<'_>> {
     let line = line.trim_ascii_start();
     let places = || starts_with_ids(line).then_some(0).into_iter().chain(candidates(line));
-    places().find_map(|at| timed(line, at)).or_else(|| places().find_map(|at| untimed(line, at)))
+    places().find_map(|at| timed(line, at)).or_else(|| {
+        // Without an id before a time, the number after it is a period.
+        let end = time_in(line);
+        places().take_while(|&at| at <= end).find_map(|at| untimed(line, at))
+    })
+}
+
+/// Where the first word that is a time is, or the end of the line.
+fn time_in(line: &[u8]) -> usize {
+    let is_time = |word: &[u8]| word.strip_suffix(b":").and_then(seconds).is_some();
+    let time = line.split(u8::is_ascii_whitespace).find(|word| is_time(word));
+    time.map_or(line.len(), |time| time.as_ptr().addr() - line.as_ptr().addr())
 }
 
 /// Whether the first word is `pid/tid`, or a single id before `[cpu]`. Other numbers may be part of a name.
@@ -82,7 +93,8 @@ fn timed(line: &[u8], at: usize) -> Option<SampleHeader<'_>> {
         frame: None,
         fields: b"",
     };
-    Some(rest(header, scan))
+    let (header, scan) = with_event(header, scan);
+    Some(with_frame(header, scan))
 }
 
 /// `pid[/tid] [cpu] [period] event:`
@@ -95,19 +107,14 @@ fn untimed(line: &[u8], at: usize) -> Option<SampleHeader<'_>> {
         scan = after;
     }
     let comm = line[..at].trim_ascii_end();
-    // Without an id, the number is a period.
-    let is_time = |word: &[u8]| word.strip_suffix(b":").and_then(seconds).is_some();
-    if comm.split(u8::is_ascii_whitespace).any(is_time) {
-        return None;
-    }
     let header =
         SampleHeader { comm, tid, pid, time: None, period: None, event: None, frame: None, fields: b"" };
-    let header = rest(header, scan);
-    header.event.is_some().then_some(header)
+    let (header, scan) = with_event(header, scan);
+    header.event.is_some().then(|| with_frame(header, scan))
 }
 
-/// `[period] event: [frame]`
-fn rest<'a>(mut header: SampleHeader<'a>, mut scan: Scan<'a>) -> SampleHeader<'a> {
+/// `[period] event:`, and what follows.
+fn with_event<'a>(mut header: SampleHeader<'a>, mut scan: Scan<'a>) -> (SampleHeader<'a>, Scan<'a>) {
     let mut after = scan;
     let mut word = after.word();
     if let Some(period) = decimal(word) {
@@ -122,6 +129,11 @@ fn rest<'a>(mut header: SampleHeader<'a>, mut scan: Scan<'a>) -> SampleHeader<'a
         header.event = Some(word);
         scan = after;
     }
+    (header, scan)
+}
+
+/// `[frame]`, or the fields of a tracepoint.
+fn with_frame<'a>(mut header: SampleHeader<'a>, scan: Scan<'a>) -> SampleHeader<'a> {
     // A tracepoint's name is followed by its fields, which are not a frame.
     let text = scan.0.trim_ascii();
     header.fields = text;

@@ -7,7 +7,10 @@
 //!   00400000-00fcb000: /bin/server
 //! ```
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
+
+use hashbrown::HashMap;
 
 use crate::format::LoadError;
 use crate::format::text::{Lines, Scan, decimal};
@@ -42,25 +45,17 @@ impl MemoryMap {
     /// Reads the remaining input. If the map's header has not been read yet, lines before it are ignored.
     pub(super) fn read(lines: &mut Lines<'_>, mut in_map: bool) -> Result<Self, LoadError> {
         let mut map = MemoryMap::default();
-        // `build=/path` defines the value of `$build` in the following lines.
-        let mut variables: Vec<(String, String)> = Vec::new();
+        let mut variables = Variables::default();
         while lines.advance()? {
             if !in_map {
                 in_map = is_header(lines.line());
                 continue;
             }
-            let mut line = String::from_utf8_lossy(lines.line().trim_ascii()).into_owned();
-            for (name, value) in &variables {
-                line = line.replace(name.as_str(), value);
-            }
-            match entry(line.as_bytes()) {
+            let line = String::from_utf8_lossy(lines.line().trim_ascii());
+            match entry(variables.replaced(&line).as_bytes()) {
                 Some((region, true)) => map.regions.push(region),
                 Some((_, false)) => {}
-                None => {
-                    if let Some((name, value)) = line.split_once('=') {
-                        variables.push((format!("${}", name.trim()), value.trim().to_string()));
-                    }
-                }
+                None => variables.define(&line),
             }
         }
         map.tidy();
@@ -137,6 +132,44 @@ impl MemoryMap {
     }
 }
 
+/// `build=/path` defines the value of `$build` in the regions that follow.
+#[derive(Debug, Default)]
+struct Variables(HashMap<String, String>);
+
+impl Variables {
+    /// A line becomes no longer than this, which is longer than any path: few variables could fill the memory.
+    const MOST_BYTES: usize = 16 << 10;
+
+    fn define(&mut self, line: &str) {
+        if let Some((name, value)) = line.split_once('=') {
+            self.0.insert(name.trim().to_string(), value.trim().to_string());
+        }
+    }
+
+    /// The line with values instead of variables, or the line itself where that would be too long. Values are not looked at
+    /// again.
+    fn replaced<'l>(&self, line: &'l str) -> Cow<'l, str> {
+        if self.0.is_empty() || !line.contains('$') {
+            return line.into();
+        }
+        let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+        let mut parts = line.split('$');
+        let mut replaced = parts.next().unwrap_or_default().to_string();
+        for part in parts {
+            let (name, rest) = part.split_at(part.bytes().take_while(is_name).count());
+            match self.0.get(name) {
+                Some(value) => replaced.push_str(value),
+                None => replaced.extend(["$", name]),
+            }
+            replaced.push_str(rest);
+            if replaced.len() > Self::MOST_BYTES {
+                return line.into();
+            }
+        }
+        replaced.into()
+    }
+}
+
 impl Region {
     fn continues_in(&self, next: &Region) -> bool {
         let same_file = self.file.is_empty() || next.file.is_empty() || self.file == next.file;
@@ -205,6 +238,15 @@ mod tests {
         assert_eq!(file(0x7FFF), Some("/lib/libc.so.6"));
         assert_eq!(file(0x8000), None);
         assert_eq!(map.regions[0].file, "/src/out/server");
+    }
+
+    #[test]
+    fn variables_cannot_fill_the_memory() {
+        let definitions: String = (1..64).map(|n| format!("a{n}=$a{}$a{0}\n", n - 1)).collect();
+        let long = format!("b={}\n4000-5000: {}\n", "x".repeat(8000), "$b".repeat(8000));
+        let map = map(&format!("MAPPED_LIBRARIES:\na0=x\n{definitions}1000-2000: $a63\n{long}"));
+        assert_eq!(map.regions[0].file, "$a62$a62");
+        assert_eq!(map.regions[1].file, "$b".repeat(8000));
     }
 
     #[test]

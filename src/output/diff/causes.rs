@@ -66,7 +66,14 @@ impl<'d> Shown<'d> {
                 let details: Vec<String> = interval.into_iter().chain(recorded).collect();
                 let details =
                     if details.is_empty() { String::new() } else { format!(" ({})", details.join("; ")) };
-                format!("+{percent:.digits$}% in total{rescaled}{details}: {causes} {explained} of it")
+                let sum: f64 = self.causes.iter().map(|cause| cause.points).sum();
+                let found = if sum > MUCH_MORE * percent {
+                    let (count, sum) = (count_of(count), words::change(diff, sum));
+                    format!("{count}, {sum}; other code became cheaper")
+                } else {
+                    format!("{causes} {explained} of it")
+                };
+                format!("+{percent:.digits$}% in total{rescaled}{details}: {found}")
             }
             _ => format!("{causes} {explained} of what became more expensive"),
         }
@@ -84,6 +91,14 @@ impl<'d> Shown<'d> {
         let parts: Vec<String> = others.into_iter().chain(unexplained(diff)).collect();
         (!parts.is_empty()).then(|| parts.join("; "))
     }
+}
+
+/// Causes that add up to this many times the growth of the whole are no part of it.
+const MUCH_MORE: f64 = 1.1;
+
+/// `1 cause`, `2 causes together`
+fn count_of(causes: usize) -> String {
+    if causes == 1 { "1 cause".to_string() } else { format!("{causes} causes together") }
 }
 
 /// `12% is unexplained`: what no cause explains of growth that is certain.
@@ -156,6 +171,8 @@ fn evidence_of_function(diff: &Diff, cause: &DiffCause, name: impl Fn(&str) -> S
     let path = || cause.path.iter().map(|function| name(function)).collect::<Vec<_>>().join(" → ");
     let first = || cause.path.first().map(|function| name(function)).unwrap_or_default();
     let last = || cause.path.last().map(|function| name(function)).unwrap_or_default();
+    // The path begins with the caller.
+    let called = || cause.path.get(1).map_or_else(last, |function| name(function));
     match (cause.cause, cause.growth) {
         (CauseKind::NewPath, _) => path(),
         (CauseKind::Mix, _) => diff.mix.as_ref().map(|mix| mix_of_work(mix, name)).unwrap_or_default(),
@@ -195,7 +212,7 @@ fn evidence_of_function(diff: &Diff, cause: &DiffCause, name: impl Fn(&str) -> S
                 "its own code and everything that it calls grew: more calls, or more work per call"
                     .to_string()
             }
-            (None, Growth::NewCallee) => format!("it calls {}, which is new", last()),
+            (None, Growth::NewCallee) => format!("it calls {}, which is new", called()),
             (None, Growth::OneCallee) => format!("in {}, which it calls", last()),
         },
     }

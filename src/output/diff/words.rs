@@ -559,13 +559,16 @@ fn doubtful_core(diff: &Diff) -> Option<String> {
     ))
 }
 
-/// A warning that functions of all sizes changed.
+/// A warning that functions of all sizes changed, or that the runs of a side differ, where several show that.
 fn too_noisy(diff: &Diff) -> Option<String> {
-    let tau = diff.too_noisy?;
-    Some(format!(
-        "functions of all sizes changed by ±{:.0}%: different machine, compiler or workload?",
-        tau * 100.0
-    ))
+    let percent = diff.too_noisy? * 100.0;
+    Some(if diff.old.profiles > 1 || diff.new.profiles > 1 {
+        format!(
+            "functions of all sizes differ by ±{percent:.0}% between runs of one side: was the machine busy, or the work not the same?"
+        )
+    } else {
+        format!("functions of all sizes changed by ±{percent:.0}%: different machine, compiler or workload?")
+    })
 }
 
 /// Functions on one side only that were not tested.

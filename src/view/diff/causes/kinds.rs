@@ -94,7 +94,7 @@ fn new_path(flow: &Flow<'_, '_>, mut path: Vec<Name>, caller: usize, call: Chang
     if !of_caller.is_new() {
         return (path, call);
     }
-    path.splice(0..0, nearest_old_caller(flow, caller).map(|above| name(flow, above)));
+    path.splice(0..0, nearest_old_caller(flow, caller).0.map(|above| name(flow, above)));
     // A new caller may do much else.
     (path, if call.points >= MOST * of_caller.points { of_caller } else { call })
 }
@@ -102,7 +102,7 @@ fn new_path(flow: &Flow<'_, '_>, mut path: Vec<Name>, caller: usize, call: Chang
 /// Whether a new function of the program leads to code that the old side called from elsewhere. What a runtime does for its
 /// program, such as allocating, is no path.
 fn is_new_path(flow: &Flow<'_, '_>, caller: usize, function: usize) -> bool {
-    flow.total(caller).is_new() && nearest_old_caller(flow, caller).is_some() && !flow.is_runtime(function)
+    flow.total(caller).is_new() && nearest_old_caller(flow, caller).0.is_some() && !flow.is_runtime(function)
 }
 
 /// A new call that the compiler has put into its caller, whose own code grew by it and by what is new around it.
@@ -188,7 +188,8 @@ pub(super) fn merge_parts(flow: &Flow<'_, '_>, causes: &mut Vec<DiffCause>) {
         let Some(function) = flow.function(&cause.function) else { continue };
         let origin = Origin { function, kind: CountKind::Total };
         let path = if whole.path.is_empty() { &cause.path } else { &whole.path }.clone();
-        let points = whole.points + cause.points;
+        // What the one is called for may be what the other is.
+        let points = (whole.points + cause.points).min(flow.total(function).points.max(whole.points));
         let calls = whole.calls.or(cause.calls);
         // If all of it is in what the function calls, its own code did not change.
         let is_called = |growth: Growth| matches!(growth, Growth::NewCallee | Growth::OneCallee);
@@ -211,8 +212,8 @@ fn makes_more_calls(flow: &Flow<'_, '_>, cause: &DiffCause) -> bool {
 
 /// Code that the old side did not have: it makes its caller dearer, unless it leads to code that was there before.
 fn of_new_code(flow: &Flow<'_, '_>, origin: Origin, change: Change) -> DiffCause {
-    let above = nearest_old_caller(flow, origin.function);
-    let mut path = vec![name(flow, origin.function)];
+    let (above, between) = nearest_old_caller(flow, origin.function);
+    let mut path: Vec<Name> = between.into_iter().map(|function| name(flow, function)).collect();
     let is_library = |caller: &usize| {
         flow.is_own(*caller)
             && !flow.is_own(origin.function)
@@ -228,6 +229,8 @@ fn of_new_code(flow: &Flow<'_, '_>, origin: Origin, change: Change) -> DiffCause
         let old = Origin { function: old, kind: CountKind::Total };
         return DiffCause { path, ..made(flow, CauseKind::NewPath, old, change) };
     }
+    // A runtime that runs a new script, or a pool of threads a new task, did not change.
+    let above = above.filter(|&caller| flow.is_own(caller) || !flow.is_own(origin.function));
     let Some(caller) = above else { return made(flow, CauseKind::Dearer, origin, change) };
     path.insert(0, name(flow, caller));
     let of_caller = flow.total(caller);
@@ -240,24 +243,29 @@ fn of_new_code(flow: &Flow<'_, '_>, origin: Origin, change: Change) -> DiffCause
     DiffCause { path, growth: Growth::NewCallee, ..found }
 }
 
-/// The nearest caller, direct or not, that the old side has: a function of the program, unless only libraries call it.
-fn nearest_old_caller(flow: &Flow<'_, '_>, function: usize) -> Option<usize> {
+/// The nearest caller, direct or not, that the old side has: a function of the program, unless only libraries call it. Also the
+/// way from there, which ends with `function`.
+fn nearest_old_caller(flow: &Flow<'_, '_>, function: usize) -> (Option<usize>, Vec<usize>) {
     let mut seen = HashSet::from([function]);
-    let (mut at, mut of_library) = (function, None);
-    loop {
-        let callers = flow.callers(at);
+    let (mut way, mut of_library) = (vec![function], None);
+    let found = loop {
+        let callers = flow.callers(way[0]);
         let Some(caller) = callers.iter().map(|(caller, _)| *caller).find(|caller| seen.insert(*caller))
         else {
-            return of_library;
+            break of_library;
         };
-        at = caller;
-        if !flow.total(at).is_new() {
-            if flow.is_own(at) {
-                return Some(at);
+        // A single sample shows that a function was there, even if it is negligible compared with the new side.
+        let total = flow.total(caller);
+        if !total.is_new() || total.old_samples >= 1.0 {
+            if flow.is_own(caller) {
+                break Some((caller, way));
             }
-            of_library = of_library.or(Some(at));
+            of_library = of_library.or_else(|| Some((caller, way.clone())));
         }
-    }
+        way.insert(0, caller);
+    };
+    let (caller, way) = found.unzip();
+    (caller, way.unwrap_or_else(|| vec![function]))
 }
 
 /// The code of the old side that has most of the cost of new code; `path` gets the way to it.

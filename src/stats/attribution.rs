@@ -63,7 +63,7 @@ pub fn attribute(comparison: &mut Comparison, stacks: &impl StackSource) {
     // The way in which code moved may make its caller seem to grow, but not the caller of that.
     excuse_moved(orphans, comparison, &model, stacks, &mut trades, Callers::OfAny);
     excuse_wrappers(comparison, &model, stacks, &mut wrappers);
-    move_with_total(comparison, &wrappers);
+    move_with_total(comparison, &model, stacks, &wrappers);
     comparison.model = Some(model);
 }
 
@@ -144,12 +144,11 @@ fn excuse_wrappers(
 const MOST_WRAPPED: usize = 8;
 const LEAST_WRAPPED: f64 = 0.5 / MOST_WRAPPED as f64;
 
-/// Whether a row is the total of a function of both sides, or of one that moved, and may be a good part of a new function of
-/// this size.
+/// Whether a row is of a function of both sides, or of one that moved, and may be a good part of a new function of this size.
+/// Functions that call nothing have no row for their total.
 fn may_be_wrapped(row: &Hypothesis, size: f64) -> bool {
     let is_known = row.old > 0.0 || row.verdict == Verdict::Moved;
-    let is_large = row.new * row.unit >= LEAST_WRAPPED * size;
-    row.measure == CountKind::Total && is_known && row.new > 0.0 && is_large
+    is_known && row.new * row.unit >= LEAST_WRAPPED * size
 }
 
 /// Whether more than half of a new function is in functions that both sides have, and these together cannot have grown by half
@@ -171,19 +170,37 @@ fn wraps_unchanged(
         model.comparable_shares(&column(rest, row.unit)).1
     };
     let whole = without(&[]);
+    // Own code may have moved while what it calls grew.
+    let grew = |function: usize| {
+        let has_grown = |row: &Hypothesis| row.function == function && row.verdict == Verdict::Regressed;
+        comparison.hypotheses.iter().any(has_grown)
+    };
     let is_below = |other: &&Hypothesis| {
         other.function != row.function
+            && (other.old > 0.0 || !grew(other.function))
             && may_be_wrapped(other, row.new * row.unit)
             && stacks.includes(row.function, other.function)
     };
     let covered = |other: &Hypothesis| whole - without(&[other.function]);
     let mut below: Vec<(f64, &Hypothesis)> =
         comparison.hypotheses.iter().filter(is_below).map(|other| (covered(other), other)).collect();
-    // Those that hold most of it; of several that hold all, the smallest, which has the fewest other callers.
-    below.sort_by(|(a, one), (b, other)| b.total_cmp(a).then(one.new.total_cmp(&other.new)));
+    // Those that hold most of it; of several that hold all, one that moved, else the smallest, which has the fewest other callers.
+    let rank = |row: &Hypothesis| (row.old > 0.0, row.new);
+    below.sort_by(|(a, one), (b, other)| {
+        let ((known, size), (other_known, other_size)) = (rank(one), rank(other));
+        b.total_cmp(a).then(known.cmp(&other_known)).then(size.total_cmp(&other_size))
+    });
+    let hardly_grew = |counts: &[f64]| {
+        max_growth(model, &column(counts.to_vec(), row.unit), CountKind::Total) < row.points / 2.0
+    };
     let (mut through, mut left) = (Vec::new(), whole);
     let mut wrapped: Vec<f64> = Vec::new();
     for (_, other) in below {
+        let total = stacks.counts(other.function, CountKind::Total, ExcludedStacks::default());
+        // The outermost function, or one that is called from everywhere, shows nothing.
+        if other.old > 0.0 && !hardly_grew(&total) {
+            continue;
+        }
         through.push(other.function);
         let rest = without(&through);
         // What is below a function that was counted adds nothing.
@@ -193,7 +210,6 @@ fn wraps_unchanged(
         }
         left = rest;
         if other.old > 0.0 {
-            let total = stacks.counts(other.function, CountKind::Total, ExcludedStacks::default());
             wrapped.resize(total.len(), 0.0);
             wrapped.iter_mut().zip(total).for_each(|(sum, count)| *sum += count);
         }
@@ -201,8 +217,7 @@ fn wraps_unchanged(
             break;
         }
     }
-    let growth = || max_growth(model, &column(wrapped.clone(), row.unit), CountKind::Total);
-    left < whole / 2.0 && (wrapped.is_empty() || growth() < row.points / 2.0)
+    left < whole / 2.0 && (wrapped.is_empty() || hardly_grew(&wrapped))
 }
 
 /// The totals that grew by much, and seemed to inherit that from code which only moved: `parse` still grew if it now spends
@@ -224,15 +239,32 @@ fn orphans(totals: &[usize], comparison: &Comparison) -> Vec<usize> {
 const MUCH: f64 = 0.25;
 
 /// The own code of a function was where all of the function was: if its total, callees included, has moved, so has its self.
-/// Except for wrappers, of which only the code that they call was there.
-fn move_with_total(comparison: &mut Comparison, wrappers: &HashSet<usize>) {
+/// Except for wrappers, of which only the code that they call was there, and where the own code is a small part and the caller
+/// grew by that.
+fn move_with_total(
+    comparison: &mut Comparison,
+    model: &Model,
+    stacks: &impl StackSource,
+    wrappers: &HashSet<usize>,
+) {
     let has_moved = |row: &&Hypothesis| {
         row.measure == CountKind::Total && row.verdict == Verdict::Moved && !wrappers.contains(&row.function)
     };
     let moved = comparison.hypotheses.iter().filter(has_moved);
-    let causes: HashMap<usize, Option<Cause>> = moved.map(|row| (row.function, row.cause)).collect();
+    let totals: HashMap<usize, (Option<Cause>, f64)> =
+        moved.map(|row| (row.function, (row.cause, row.points))).collect();
+    let growth_of_caller = |cause: Option<Cause>, unit: f64| match cause {
+        Some(Cause::Moved { caller: Some(caller), from: None, .. }) => {
+            let total = stacks.counts(caller, CountKind::Total, ExcludedStacks::default());
+            let (old, new) = model.comparable_shares(&column(total, unit));
+            new - old
+        }
+        _ => 0.0,
+    };
     for row in comparison.hypotheses.iter_mut().filter(|row| row.verdict == Verdict::Regressed) {
-        if let Some(&cause) = causes.get(&row.function) {
+        let Some(&(cause, points)) = totals.get(&row.function) else { continue };
+        let is_most = row.points >= points / 2.0;
+        if is_most || growth_of_caller(cause, row.unit) < row.points / 2.0 {
             (row.cause, row.verdict) = (cause, Verdict::Moved);
         }
     }

@@ -736,3 +736,44 @@ fn what_a_library_does_inside_is_the_business_of_who_calls_it() {
         "in encoding/json.Marshal, which it calls",
     );
 }
+
+/// The names of the rows that regressed, and what they count.
+fn regressed(old: &str, new: &str) -> Vec<(String, String)> {
+    let folder = tempdir().unwrap();
+    for (name, text) in [("old.folded", old), ("new.folded", new)] {
+        fs::write(folder.path().join(name), program(text)).unwrap();
+    }
+    let arguments = ["diff", "-q", "--noise", "steady", "-f", "json", "old.folded", "new.folded"];
+    let output = prof(folder.path(), &arguments).output().unwrap();
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let text = |row: &Value, key: &str| row[key].as_str().unwrap().to_string();
+    let rows = report["rows"].as_array().unwrap().iter().filter(|row| row["verdict"] == "regressed");
+    let rows: Vec<_> = rows.map(|row| (text(row, "name"), text(row, "test"))).collect();
+    assert_eq!(output.status.code(), Some(i32::from(!rows.is_empty())));
+    rows
+}
+
+#[test]
+fn a_wrapper_of_unchanged_code_is_no_regression() {
+    let new = "main;run;traced;run.func1;load 1000\nmain;run;traced;run.func2;pack 800\n";
+    assert_eq!(regressed("main;run;load 1000\nmain;run;pack 800\n", new), []);
+    // The loop of events calls it, not `main`.
+    let new = "boot;forever;step;main;load 1000\nboot;forever;step;main;pack 800\n";
+    assert_eq!(regressed("main;load 1000\nmain;pack 800\n", new), []);
+    // Another thread does it.
+    assert_eq!(regressed("main;load 1000\nmain;pack 800\n", "main;load 1000\nworker;pack 800\n"), []);
+}
+
+#[test]
+fn of_a_wrapper_that_costs_something_only_its_own_code_is_news() {
+    let new = "main;run;traced;load 1000\nmain;run;traced;pack 800\nmain;run;traced 900\n";
+    let found = regressed("main;run;load 1000\nmain;run;pack 800\n", new);
+    assert_eq!(found, [("traced".to_string(), "self".to_string())]);
+}
+
+#[test]
+fn a_new_path_to_code_that_became_more_expensive_is_no_wrapper() {
+    let (old, new) = ("main;handle 900\nmain;save;marshal 600\n", "main;handle;log;marshal 700\n");
+    check(old, &format!("{old}{new}"), "new-path", "marshal", "handle → log → marshal");
+    assert!(!regressed(old, &format!("{old}{new}")).is_empty());
+}

@@ -713,7 +713,7 @@ fn causes_are_buttons_that_lead_to_the_evidence() {
         list.as_array().unwrap().iter().map(|name| name.as_str().unwrap().to_string()).collect()
     };
     let (path, names) = (texts(&cause["path"]), texts(&found["names"]));
-    assert_eq!(path, ["handle", hostile]);
+    assert_eq!(path, ["handle", "audit", hostile]);
     assert_eq!(
         (&cause["function"], &names[..]),
         (&json!("handle"), &["main".to_string(), "handle".to_string()][..])

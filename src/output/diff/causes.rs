@@ -171,8 +171,7 @@ fn evidence_of_function(diff: &Diff, cause: &DiffCause, name: impl Fn(&str) -> S
     let path = || cause.path.iter().map(|function| name(function)).collect::<Vec<_>>().join(" → ");
     let first = || cause.path.first().map(|function| name(function)).unwrap_or_default();
     let last = || cause.path.last().map(|function| name(function)).unwrap_or_default();
-    // The path begins with the caller.
-    let called = || cause.path.get(1).map_or_else(last, |function| name(function));
+    let called = || cause.path.get(1).map(|function| name(function)).unwrap_or_default();
     match (cause.cause, cause.growth) {
         (CauseKind::NewPath, _) => path(),
         (CauseKind::Mix, _) => diff.mix.as_ref().map(|mix| mix_of_work(mix, name)).unwrap_or_default(),
@@ -212,7 +211,10 @@ fn evidence_of_function(diff: &Diff, cause: &DiffCause, name: impl Fn(&str) -> S
                 "its own code and everything that it calls grew: more calls, or more work per call"
                     .to_string()
             }
-            (None, Growth::NewCallee) => format!("it calls {}, which is new", called()),
+            (None, Growth::NewCallee) if cause.path.len() > 2 => {
+                format!("it calls {}, which is new and leads to {}", called(), last())
+            }
+            (None, Growth::NewCallee) => format!("it calls {}, which is new", last()),
             (None, Growth::OneCallee) => format!("in {}, which it calls", last()),
         },
     }

@@ -53,6 +53,18 @@ static HINTS: &[Hint] = &[
         "this is a version 1 perf.data file, written by Linux before 3.8; pass the output of that version's `perf script` instead",
     ),
     (
+        |head| head.starts_with(b"hdrb"),
+        "this is an event log of GHC; record a profile with `+RTS -p`, which writes a .prof file",
+    ),
+    (
+        |head| head.starts_with(b"MMPD"),
+        "this is a self-profile of rustc; convert it to a Chrome trace with `crox` of measureme",
+    ),
+    (
+        |head| head.starts_with(b"# CPU Profile\n\n| Duration | Samples | Interval |"),
+        "this is Bun's text report; record with `bun --cpu-prof`, which writes a .cpuprofile",
+    ),
+    (
         |head| head.starts_with(b"JAVA PROFILE 1.0"),
         "this is a Java heap dump (hprof); record allocations with JFR, or with async-profiler's `-e alloc`",
     ),
@@ -151,6 +163,9 @@ mod tests {
         (b"--- 352227700 ns (53.09%), 248 samples\n  [ 0] java.util.Properties\n", "async-profiler"),
         (b" 0xffffffff8105c10f : do_sys_open+0xf/0x1d0 [kernel]\n", "SystemTap"),
         (b"PERFFILEh\0\0\0", "version 1"),
+        (b"hdrbhetbetb\0", "+RTS -p"),
+        (b"MMPD\x09\0\0\0", "crox"),
+        (b"# CPU Profile\n\n| Duration | Samples | Interval | Functions |\n", "bun --cpu-prof"),
         (b"JAVA PROFILE 1.0.2\0\0\0\0\x08", "Java heap dump"),
         (b"desc: I1 cache: 32768 B\ncmd: ./a\nevents: Ir\nfl=a.c\nfn=f\n1 2\n", "cachegrind"),
         (

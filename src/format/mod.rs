@@ -9,6 +9,7 @@ mod art_trace;
 mod austin;
 mod bpftrace;
 mod by_number;
+mod call_counts;
 mod callgrind;
 mod callgrind_write;
 mod chrome_trace;

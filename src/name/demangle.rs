@@ -9,12 +9,16 @@ use crate::name::rust_escapes;
 /// The maximum nesting of types. Real names stay far below it, and demangling recurses.
 const MAX_DEPTH: u32 = 192;
 
+/// Whether a name looks like a symbol of C++ or Rust.
+pub(crate) fn is_mangled(name: &str) -> bool {
+    ["_Z", "__Z", "_R", "__R"].iter().any(|prefix| name.starts_with(prefix))
+}
+
 /// The demangled name of a Rust or C++ symbol; any other name unchanged.
 ///
 /// Rust's trailing hash is dropped, because it means nothing to a reader.
 pub fn demangle(name: &str) -> Cow<'_, str> {
-    let is_mangled = ["_Z", "__Z", "_R", "__R"].iter().any(|prefix| name.starts_with(prefix));
-    if !is_mangled {
+    if !is_mangled(name) {
         return demangle_rest(name).map_or(Cow::Borrowed(name), Cow::Owned);
     }
     if let Ok(rust) = rustc_demangle::try_demangle(name) {

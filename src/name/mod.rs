@@ -25,6 +25,7 @@ pub use chain::{Anchor, Chain};
 pub use clean::clean;
 pub(crate) use clean::is_unprintable;
 pub use demangle::demangle;
+pub(crate) use demangle::is_mangled;
 pub use fit::{display_width, fit, fit_distinct};
 pub use forms::{is_screen_form, screen_forms};
 pub use identity::{identifiers, is_anonymous, normalized, without_numbers, without_run};

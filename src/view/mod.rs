@@ -67,7 +67,7 @@ use crate::profile::{Column, Meta, Metric, Profile};
 use crate::report::{
     Artefact, Base, Grouping, Header, Highlight, Message, MetricName, MetricTotal, Name, Recording, Rescaling,
 };
-use crate::stats::effective::greatest_common_divisor;
+use crate::stats::effective::{are_multiples, greatest_common_divisor};
 use crate::transform::{Marks, artefacts, foldable, waiting_of};
 use crate::tree::{By, KeyCalls, KeyId, Subject, neighbours};
 use crate::unit::{Family, Unit};
@@ -376,7 +376,10 @@ fn samples(profile: &Profile, metric: usize) -> Option<i64> {
         return (counts_all && !count.too_large && count.divisor == 1).then_some(samples);
     }
     let period = meta.period_of(metric)?;
-    let count = (period > 1 && shown.divisor == 1).then(|| shown.total / period)?;
+    // Where weights are the time that passed, as austin measures it, a period is no sample.
+    let weights = profile.samples.values.get(metric).into_iter().flatten().copied();
+    let is_whole = period > 1 && shown.divisor == 1 && are_multiples(weights, period);
+    let count = is_whole.then(|| shown.total / period)?;
     // Some recorders write a wrong period: there are at least as many samples as rows.
     (u64::try_from(count).is_ok_and(|count| count >= shown.rows)).then_some(count)
 }

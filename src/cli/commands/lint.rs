@@ -31,7 +31,7 @@ pub(crate) struct LintCommand {
     many: ManyArgs,
     #[command(flatten)]
     layout: LayoutArgs,
-    /// Exit with code 1 from LEVEL on: note, warning or error
+    /// Exit with code 1 for problems of LEVEL or above: note, warning, error
     #[arg(long, value_name = "LEVEL", hide_possible_values = true)]
     deny: Option<Severity>,
 }

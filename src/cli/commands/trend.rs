@@ -292,7 +292,7 @@ fn in_the_future(history: &History, now: i64) -> Option<String> {
     };
     let time = timestamp_minutes(*time);
     Some(format!(
-        "{first} was recorded in the future, at {time}{more}: a clock is wrong, and the order may be"
+        "{first} was recorded in the future, at {time}{more}: a clock is wrong, so the order of the profiles may be, too"
     ))
 }
 

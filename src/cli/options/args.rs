@@ -79,10 +79,10 @@ pub(crate) struct InputArgs {
         add = ArgValueCompleter::new(completion::metrics)
     )]
     pub(crate) metrics: Vec<String>,
-    /// Show what delays the end rather than what uses CPUs: each sample counts 1 ÷ the number of threads running at that moment
+    /// Show what makes the program take long rather than what uses CPUs: each sample counts 1 ÷ the number of threads running at that moment
     #[arg(long)]
     pub(crate) latency: bool,
-    /// Show the time on CPUs and waiting (locks, sleeps, sockets, files, the scheduler) as one metric, wall
+    /// Show CPU time and waiting time (locks, sleeps, sockets, files, the scheduler) together, as the metric wall
     #[arg(long)]
     pub(crate) wall: bool,
     /// Read the input as FORMAT instead of detecting its format

@@ -1,7 +1,6 @@
 //! Reads lines into functions, costs and calls.
 
-use std::sync::Arc;
-
+use crate::format::call_counts::drop_call_counts;
 use crate::format::callgrind::costs::Costs;
 use crate::format::callgrind::events::CostEvent;
 use crate::format::callgrind::names::{CompressedName, CompressedNames, clean_file, clean_function};
@@ -303,7 +302,10 @@ impl CallgrindReader {
         self.sections.finish(&mut self.builder);
         let mut profile = compare_with_summary(finished(self.builder)?, &self.summaries, &self.factors);
         if self.echoes.are_all() {
-            drop_call_counts(&mut profile);
+            drop_call_counts(
+                &mut profile,
+                "each `calls=` of the file only repeats the cost of the call, as `go tool pprof -callgrind` writes it",
+            );
         }
         Ok(profile)
     }
@@ -331,19 +333,6 @@ impl Echoes {
     fn are_all(&self) -> bool {
         self.others == 0 && self.equal >= Self::ENOUGH
     }
-}
-
-/// Removes the last metric, the number of calls.
-fn drop_call_counts(profile: &mut Profile) {
-    let metrics: Vec<usize> = (0..profile.meta.metrics.len() - 1).collect();
-    profile.meta.metrics.truncate(metrics.len());
-    profile.samples = Arc::new(profile.samples.with_values(profile.samples.values[..metrics.len()].to_vec()));
-    profile.calls = profile.calls.take().map(|calls| Arc::new(calls.pick(&metrics)));
-    profile.meta.notes.push(
-        "how often functions were called is not known: each `calls=` of the file only repeats the cost of the call, as \
-         `go tool pprof -callgrind` writes it"
-            .to_string(),
-    );
 }
 
 /// Warns if the costs do not add up to the summary in the file. Valgrind itself is sometimes off by a few

@@ -1,4 +1,4 @@
-//! SharedBlocks of whole lines, handed out to readers one at a time.
+//! Blocks of whole lines, handed out to readers one at a time.
 
 use std::sync::{Mutex, PoisonError};
 

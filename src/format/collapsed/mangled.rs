@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use crate::name::demangle;
+use crate::name::{demangle, is_mangled};
 use crate::profile::{FunctionId, Profile};
 
 /// Replaces the names that are mangled as a whole. With anything added, as in `_Z4workv_[k]`, a name is what somebody made
@@ -26,8 +26,7 @@ pub(super) fn demangle_names(profile: &mut Profile) {
 
 /// The name in the source, if `name` is a symbol of C++ or Rust.
 fn demangled(name: &str) -> Option<String> {
-    let is_symbol = ["_Z", "__Z", "_R", "__R"].iter().any(|prefix| name.starts_with(prefix));
-    match is_symbol.then(|| demangle(name))? {
+    match is_mangled(name).then(|| demangle(name))? {
         Cow::Owned(demangled) => Some(demangled),
         Cow::Borrowed(_) => None,
     }

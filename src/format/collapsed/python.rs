@@ -71,20 +71,24 @@ pub(super) fn move_locations(profile: &mut Profile) {
     }
 }
 
-/// Nearly all frames must look like py-spy's, and most must be Python; with `--native` the others look like
-/// `PyObject_Call (libpython3.11.so)`.
+/// Nearly all frames must look like py-spy's, and some must be Python; with `--native` the others look like
+/// `PyObject_Call (libpython3.11.so)`, or are an address each: `0x7f8df3e4524a (libc.so.6)`.
 fn is_by_py_spy(
     texts: &Column<FunctionId, &str>,
     places: &Column<FunctionId, Option<PySpyFrame<'_>>>,
 ) -> bool {
-    // `--subprocesses` puts `process 812:"python shop.py"` above the stacks.
-    let frames = || texts.enumerate().filter(|(_, text)| !text.starts_with("process "));
+    // `--subprocesses` puts `process 812:"python shop.py"` above the stacks, `--threads` `thread (812): MainThread`.
+    let is_frame = |text: &str| !["process ", "thread (", "0x"].iter().any(|other| text.starts_with(other));
+    let frames = || texts.enumerate().filter(|(_, text)| is_frame(text));
     let all = frames().count();
     let alike = frames().filter(|(_, text)| text.ends_with(')') && text.contains(" (")).count();
     let python = places.iter().flatten().count();
     let with_line = places.iter().flatten().filter(|place| place.line > 0).count();
-    alike * 10 >= all * 9 && python * 2 > all && with_line * 2 > all
+    alike * 10 >= all * 9 && python * LEAST_PYTHON > all && with_line * 2 > python
 }
+
+/// One in so many distinct functions is Python: those of the interpreter and of C libraries are more.
+const LEAST_PYTHON: usize = 10;
 
 /// Whether the lines are executing lines rather than first lines of functions.
 fn are_executing_lines(places: &Column<FunctionId, Option<PySpyFrame<'_>>>) -> bool {
@@ -165,6 +169,18 @@ mod tests {
         // A module with a single line is no evidence about other functions.
         let command = load("<module> (<string>:1);f (x.py:6) 3\n<module> (<string>:1);f (x.py:7) 4\n");
         assert_eq!(names(&command, &By::Function), ["<module> <string>", "f x.py"]);
+    }
+
+    #[test]
+    fn threads_and_native_code_are_no_evidence_against_py_spy() {
+        let profile = load(
+            "thread (18081): MainThread;<module> (x.py:20);f (x.py:6) 3\nthread (18087);f (x.py:7) 4\nthread (18088) 1\n",
+        );
+        let threads = ["thread (18081): MainThread", "thread (18087)", "thread (18088)"];
+        assert_eq!(names(&profile, &By::Function), [&["<module> x.py", "f x.py"], &threads[..]].concat());
+        let native = (1..9).map(|n| format!("0x7f{n} (libc.so.6);call{n} (_json.c:{n});f (x.py:{n}) 1\n"));
+        let profile = load(&native.collect::<Vec<String>>().concat());
+        assert!(names(&profile, &By::Function).contains(&"f x.py".to_string()));
     }
 
     #[test]

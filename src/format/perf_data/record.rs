@@ -15,8 +15,8 @@ pub(super) const THROTTLE: u32 = 5;
 pub(super) const FORK: u32 = 7;
 pub(super) const SAMPLE: u32 = 9;
 pub(super) const MMAP2: u32 = 10;
-/// A thread of the recorded program leaves or gets a processor.
 pub(super) const LOST_SAMPLES: u32 = 13;
+/// A thread of the recorded program leaves or gets a processor.
 pub(super) const SWITCH: u32 = 14;
 pub(super) const SWITCH_CPU_WIDE: u32 = 15;
 pub(super) const KSYMBOL: u32 = 17;

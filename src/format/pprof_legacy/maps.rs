@@ -242,7 +242,8 @@ mod tests {
 
     #[test]
     fn variables_cannot_fill_the_memory() {
-        let definitions: String = (1..64).map(|n| format!("a{n}=$a{}$a{0}\n", n - 1)).collect();
+        let definitions: Vec<String> = (1..64).map(|n| format!("a{n}=$a{}$a{0}\n", n - 1)).collect();
+        let definitions = definitions.concat();
         let long = format!("b={}\n4000-5000: {}\n", "x".repeat(8000), "$b".repeat(8000));
         let map = map(&format!("MAPPED_LIBRARIES:\na0=x\n{definitions}1000-2000: $a63\n{long}"));
         assert_eq!(map.regions[0].file, "$a62$a62");

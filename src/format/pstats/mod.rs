@@ -9,6 +9,7 @@
 mod code;
 mod marshal;
 
+use crate::format::call_counts::drop_call_counts;
 use crate::format::pstats::marshal::{Broken, MarshalReader, MarshalText, Object, Outside};
 use crate::format::text::lossy;
 use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
@@ -37,15 +38,19 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
     let calls = builder.metric("calls", "count");
     builder.calls_metric(calls);
     let not_python = builder.string("~");
-    let builder = {
+    let (builder, is_uncounted) = {
         let reader = MarshalReader::new(&bytes);
-        let mut stats = Stats { reader, builder, strings: Vec::new(), not_python };
+        let mut stats = Stats { reader, builder, strings: Vec::new(), is_uncounted: false, not_python };
         stats.read().map_err(|Broken { at, what }| ParseError::at_byte(NAME, at as u64, what))?;
-        stats.builder
+        (stats.builder, stats.is_uncounted)
     };
     // Free the input before the tables are finished.
     drop(bytes);
-    Ok(finished(builder)?)
+    let mut profile = finished(builder)?;
+    if is_uncounted && profile.meta.metrics[calls].total == 0 {
+        drop_call_counts(&mut profile, "the file has -1 for each number");
+    }
+    Ok(profile)
 }
 
 struct Stats<'a> {
@@ -54,6 +59,8 @@ struct Stats<'a> {
     /// The strings of marked texts, by mark. Names occur as often as functions are called, and interning each occurrence
     /// took a third of the time; going back to the text of each took a tenth.
     strings: Vec<StringId>,
+    /// Whether a number of calls is not known.
+    is_uncounted: bool,
     /// What stands in place of the file of a function that is not written in Python.
     not_python: StringId,
 }
@@ -72,11 +79,18 @@ impl Stats<'_> {
         }
     }
 
+    /// How often something was called. Some writers, such as pyinstrument, do not know it and write -1.
+    fn known(&mut self, calls: i64) -> i64 {
+        self.is_uncounted |= calls < 0;
+        calls.max(0)
+    }
+
     /// Reads a function with its cost and callers.
     fn read_function(&mut self, key: Object) -> Result<(), Broken> {
         let callee = self.function(key)?;
         let outside = self.enter_tuple(5)?;
         let [_, calls] = self.integers()?;
+        let calls = self.known(calls);
         let [own, total] = self.nanoseconds()?;
         self.builder.call_node(callee, &[own, calls]);
         self.builder.call_total(callee, &[total, calls]);
@@ -109,6 +123,7 @@ impl Stats<'_> {
         }
         let outside = self.enter(cost, 4)?;
         let [calls, _] = self.integers()?;
+        let calls = self.known(calls);
         let [_, total] = self.nanoseconds()?;
         self.reader.leave(outside);
         Ok([total, calls])
@@ -191,6 +206,17 @@ impl Stats<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_of_calls_may_be_unknown() {
+        // {("a", 1, "f"): (-1, -1, 0.5, 0.5, {})}
+        let [key, half] = [&b"{)\x03z\x01ai\x01\0\0\0z\x01f"[..], &b"g\0\0\0\0\0\0\xe0\x3f"[..]];
+        let bytes = [key, b")\x05i\xff\xff\xff\xffi\xff\xff\xff\xff", half, half, b"{00"].concat();
+        let profile = read(&mut Source::from_bytes(bytes), LoadOptions::ALL).unwrap();
+        let metrics: Vec<&str> = profile.meta.metrics.iter().map(|metric| &*metric.name).collect();
+        assert_eq!((metrics, profile.meta.metrics[0].total), (vec!["time"], 500_000_000));
+        assert!(profile.meta.notes[0].contains("how often functions were called is not known"));
+    }
 
     #[test]
     fn other_objects_are_rejected() {

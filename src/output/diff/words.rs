@@ -245,7 +245,11 @@ fn folded_text(parts: impl Iterator<Item = String>) -> Option<String> {
 pub(in crate::output) fn side(diff: &Diff, side: &DiffSide, total: &str) -> String {
     let mut text = match &side.chosen {
         Some(chosen) => headline::selection(chosen),
-        None => format!("{} profile{}", group_thousands(side.profiles as i128), plural(side.profiles)),
+        None => format!(
+            "{} {}",
+            group_thousands(side.profiles as i128),
+            unit::plural(side.profiles as u64, "profile", "profiles")
+        ),
     };
     let metric = &diff.header.metric;
     let counts_samples = metric.name == "samples" && Unit::parse(&metric.unit) == Unit::COUNT;
@@ -267,10 +271,6 @@ pub(in crate::output) fn side(diff: &Diff, side: &DiffSide, total: &str) -> Stri
         text.push_str(&format!(" in {}", crate::unit::duration(duration)));
     }
     text
-}
-
-fn plural(count: usize) -> &'static str {
-    if count == 1 { "" } else { "s" }
 }
 
 /// The inputs of a side: the only one, or the first and the last.
@@ -503,11 +503,11 @@ pub(in crate::output) fn thresholds(diff: &Diff) -> String {
 pub(in crate::output) fn counts(diff: &Diff) -> String {
     let rows = if diff.regressed == 1 { diff.header.by.one } else { diff.header.by.several };
     let mut text = format!(
-        "{} {rows} regressed, {} improved · {} value{} tested",
+        "{} {rows} regressed, {} improved · {} {} tested",
         group_thousands(diff.regressed as i128),
         group_thousands(diff.improved as i128),
         group_thousands(diff.tested as i128),
-        plural(diff.tested),
+        unit::plural(diff.tested as u64, "value", "values"),
     );
     text.extend(budgets(&diff.budgets).map(|budgets| format!(", {budgets}")));
     text
@@ -518,7 +518,7 @@ pub(in crate::output) fn budgets(budgets: &[BudgetCheck]) -> Option<String> {
     let exceeded = budgets.iter().filter(|budget| budget.exceeded).count();
     match budgets.len() {
         0 => None,
-        1 => Some(format!("{exceeded} budget{} exceeded", plural(exceeded))),
+        1 => Some(format!("{exceeded} {} exceeded", unit::plural(exceeded as u64, "budget", "budgets"))),
         all => Some(format!("{exceeded} of {all} budgets exceeded")),
     }
 }

@@ -77,7 +77,11 @@ export function fromFragment(fragment, data) {
   for (const [key, value] of words) {
     const kind = key.replace(/~$/, "");
     if (Object.hasOwn(KINDS, kind)) state.filters.push({ kind, text: value, exact: kind === key });
-    else if (key === "metric") state.metric = Math.max(0, data.metrics.findIndex((metric) => metric.name === value));
+    else if (key === "metric") {
+      const found = data.metrics.findIndex((metric) => metric.name === value);
+      if (found < 0) missing.push(value);
+      else state.metric = found;
+    }
     else if (key === "zoom" || key === "zoom-up") {
       const found = isBroken ? -1 : id(value);
       isBroken ||= found < 0;

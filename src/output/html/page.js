@@ -148,9 +148,12 @@ class Page {
     const { state, missing } = fromFragment(location.hash.slice(1), this.data);
     const refused = state.filters.map((filter) => this.whyRefused(filter));
     state.filters = state.filters.filter((_, index) => !refused[index]);
+    const whyQuery = whyUnsupported(searchPattern(state.query));
+    if (whyQuery) state.query = "";
     this.state = state;
     this.update();
-    const said = refused.filter(Boolean);
+    if (whyQuery) element("search").value = "";
+    const said = [...refused, whyQuery].filter(Boolean);
     if (missing.length) said.push(`Not in this profile: ${missing.map(visible).join(", ")}`);
     if (said.length) this.toast(said.join(". "));
     this.keepFocus();
@@ -705,9 +708,12 @@ class Page {
   }
 
   search(query) {
+    if (query === this.state.query) return;
     this.hits = [];
     this.hitIndex = -1;
-    if (query !== this.state.query) this.change({ query }, true);
+    const why = whyUnsupported(searchPattern(query));
+    if (why) element("matched").textContent = why;
+    else this.change({ query }, true);
   }
 
   // Listening

@@ -267,8 +267,8 @@ function isRegex(text) {
   }
 }
 
-/** The pattern of the command line that matches exactly this name. */
-export const exactPattern = (name) => `^${escapeRegex(name)}$`;
+/** The pattern of the command line that matches exactly this name: there, an ellipsis would stand for any text. */
+export const exactPattern = (name) => `^${escapeRegex(name).replaceAll("…", "\\x{2026}")}$`;
 
 /** The places that an expression matches. */
 function findPlaces(data, scope, regex, isLiteral) {

@@ -130,7 +130,8 @@ fn note_of_untimed(samples: u64, leaves_clocks_out: bool) -> Option<Message> {
     let noun = plural(samples, "sample has", "samples have");
     let why = if leaves_clocks_out { "no time, or one of another clock" } else { "no time" };
     let count = group_thousands(samples.into());
-    (samples > 0).then(|| Message::note(format!("{count} {noun} {why}; the timeline does not show them")))
+    (samples > 0)
+        .then(|| Message::note(format!("{count} {noun} {why}: not on the axis, but in the row (no time)")))
 }
 
 /// What is shown in another order than it was recorded.

@@ -215,7 +215,10 @@ fn odd_times_are_shown_or_counted() {
     // One sample has no time.
     let timeline = found("a 1 @0\na 2 @10\na 4", |_| {});
     assert_eq!((timeline.untimed, timeline.rows[0].total), (4, 3));
-    assert_eq!(timeline.header.warnings[0].text, "1 sample has no time; the timeline does not show them");
+    assert_eq!(
+        timeline.header.warnings[0].text,
+        "1 sample has no time: not on the axis, but in the row (no time)"
+    );
     // Two clocks: one counts from 1970.
     let timeline =
         found("a 1 @5\na 2 @1708972837000000000\na 4 @1708972838000000000", |options| options.bins = 2);

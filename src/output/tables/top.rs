@@ -348,7 +348,8 @@ fn notes(top: &Top, style: &Style) -> Vec<Note> {
     if is_plain(header) && top.rows.iter().any(is_bound) {
         let mark = style.glyphs.upper_bound;
         notes.push(Note::faint(format!(
-            "{mark} the total is an upper bound: the function calls others that call it back"
+            "{mark} the total is an upper bound: the {} calls others that call it back",
+            header.by.one
         )));
     }
     if top.rows.iter().any(|row| row.per_call.is_some()) && style.columns.is_empty() {

@@ -210,7 +210,7 @@ fn times_that_repeat() {
 #[test]
 fn samples_without_a_time() {
     let times: Times = (0..20).map(|sample| (sample < 10).then_some(sample * 10 * MS)).collect();
-    let untimed = "note: 10 samples have no time; the timeline does not show them";
+    let untimed = "note: 10 samples have no time: not on the axis, but in the row (no time)";
     let v8 = "the last 10 samples have no timestamp";
     let spans = "10 spans without a timestamp or duration were skipped";
     check(&times, [untimed, untimed, untimed, "", v8, "error", spans], |name, bins, report| {
@@ -232,7 +232,7 @@ fn times_of_several_clocks() {
             .enumerate()
             .map(|(at, sample)| sample * 10 * MS + if at < 12 { 0 } else { later }),
     );
-    let other = "samples have no time, or one of another clock; the timeline does not show them";
+    let other = "samples have no time, or one of another clock: not on the axis, but in the row (no time)";
     check(&times, [other; 7], |name, _, report| {
         // The clock that most samples have.
         assert!(

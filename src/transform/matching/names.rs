@@ -32,7 +32,8 @@ pub(super) fn pair_relocated(pairs: &mut MatchingState<'_>) {
     let mut files = HashMap::new();
     for (old, new) in found {
         let (from, to) = moves(pairs, (old, new));
-        if from == to {
+        // A function of the runtime did not become one of the program, whatever both are called.
+        if from == to || pairs.old.may_be_renamed(old) != pairs.new.may_be_renamed(new) {
             continue;
         }
         let supported = together[&(from.clone(), to.clone())] >= SUPPORT;
@@ -107,10 +108,22 @@ pub(super) fn pair_normalised(pairs: &mut MatchingState<'_>) {
         let others = new_groups.get(&old.normalized(group[0]));
         match (&group[..], others) {
             (_, []) => {}
-            (&[one], &[other]) => pair_alike(pairs, one, other),
+            (&[one], &[other]) => {
+                if may_be_alike(pairs, one, other) {
+                    pair_alike(pairs, one, other);
+                }
+            }
             _ => pair_best(pairs, group, others),
         }
     }
+}
+
+/// Whether functions with the same normalised name may be one. Where only `runtime.gcStart.func1` has samples on one side and
+/// only `runtime.gcStart.func2` on the other one, few samples hit either: Go's runtime did not change. Other runtimes have names
+/// with addresses, which are others in each run.
+fn may_be_alike(pairs: &MatchingState<'_>, old: EntryId, new: EntryId) -> bool {
+    let (old, new) = (&pairs.old.get(old).name, &pairs.new.get(new).name);
+    old == new || !old.starts_with("runtime.")
 }
 
 /// Pairs functions with the same normalised name, the best pairs first, as long as they agree well enough.

@@ -8,7 +8,8 @@ use std::sync::Arc;
 use hashbrown::HashMap;
 
 use super::{FunctionText, SideProfile};
-use crate::name::{normalized, without_run};
+use crate::name::{is_built_in, is_standard_library, normalized, without_run};
+use crate::pattern::is_runtime;
 use crate::profile::{CallTable, Column, FrameId, Function, FunctionId, StackId, Symbols};
 
 /// The number of a function in the pool of its side.
@@ -264,6 +265,20 @@ impl<'p> Pool<'p> {
                 add(table, first.stacks.frames(stack), weight);
             }
         }
+    }
+
+    /// Whether a function may have another name in another build. Those of the language and of the system keep their names: if
+    /// only one side has `HashMap.getNode` and only the other one `HashMap.putVal`, few samples hit either. Where functions are
+    /// told apart by their place in a file, those without one are the language's own, such as `slice` of Node.js.
+    pub(super) fn may_be_renamed(&self, id: EntryId) -> bool {
+        let entry = self.get(id);
+        !self.is_of_system(id)
+            && (!self.has_places() || !entry.file.is_empty())
+            && !is_built_in(&entry.name)
+            && !is_standard_library(&entry.name, entry.file)
+            && !is_runtime(&entry.name, entry.file)
+            && !entry.name.ends_with("@plt")
+            && !entry.name.contains("@@")
     }
 
     /// Whether functions are told apart by their place in a file, as those of JavaScript are.

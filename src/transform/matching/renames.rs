@@ -5,8 +5,7 @@ use hashbrown::{HashMap, HashSet};
 use super::names::{unique_on_both_sides, words_of};
 use super::pool::{EntryId, Pool, grouped};
 use super::{MatchMethod, MatchingState};
-use crate::name::{identifiers, is_built_in, is_standard_library};
-use crate::pattern::is_runtime;
+use crate::name::identifiers;
 
 /// The minimum similarity of renamed functions in callers, callees and cost.
 const LEAST_SIMILARITY: f64 = 0.7;
@@ -68,7 +67,7 @@ fn pair_by_new_words(pairs: &mut MatchingState<'_>) {
         let translated = translated(&pairs.old.get(old).name, &new_word);
         if let &[new] = by_name.get(&&*translated)
             && pairs.of_new[new].is_none()
-            && may_be_renamed(pairs.old, old)
+            && pairs.old.may_be_renamed(old)
         {
             pairs.pair(old, new, MatchMethod::Renamed, 1.0);
         }
@@ -144,24 +143,10 @@ fn pair_by_neighbours(pairs: &mut MatchingState<'_>, least_share: f64) {
 /// The heaviest of some functions, with at least `least_share` of their side, that may have been renamed.
 fn heavy(mut entries: Vec<EntryId>, pool: &Pool<'_>, least_share: f64) -> Vec<EntryId> {
     let shares = pool.shares();
-    entries.retain(|&entry| shares[entry] >= least_share && may_be_renamed(pool, entry));
+    entries.retain(|&entry| shares[entry] >= least_share && pool.may_be_renamed(entry));
     entries.sort_by(|&a, &b| shares[b].total_cmp(&shares[a]));
     entries.truncate(MOST);
     entries
-}
-
-/// Whether a function may have another name in another build. Those of the language and of the system keep their names: if
-/// only one side has `HashMap.getNode` and only the other one `HashMap.putVal`, few samples hit either. Where functions are told apart by their
-/// place in a file, those without one are the language's own, such as `slice` of Node.js.
-fn may_be_renamed(pool: &Pool<'_>, id: EntryId) -> bool {
-    let entry = pool.get(id);
-    !pool.is_of_system(id)
-        && (!pool.has_places() || !entry.file.is_empty())
-        && !is_built_in(&entry.name)
-        && !is_standard_library(&entry.name, entry.file)
-        && !is_runtime(&entry.name, entry.file)
-        && !entry.name.ends_with("@plt")
-        && !entry.name.contains("@@")
 }
 
 /// The pairs that are each other's best match by a clear margin.

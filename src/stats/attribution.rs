@@ -27,7 +27,8 @@ const CANDIDATES: usize = 20;
 /// it, could be chance (p > 1 %: there are a dozen of totals above most functions, each of them with its noise), or is too
 /// small to matter. A new function has moved if, at 95 % confidence, the nearest caller of
 /// nearly all its samples grew by less than half as many points: then the samples were already below
-/// that caller before. So has any function whose gain the own code of its caller or of a neighbour lost.
+/// that caller before. So has any function whose gain the own code of its caller or of a neighbour lost, and a new function
+/// most of which is code that both sides have and that did not grow by half as much.
 pub fn attribute(comparison: &mut Comparison, stacks: &impl StackSource) {
     let Some(model) = comparison.model.take() else { return };
     for row in comparison.hypotheses.iter_mut().filter(|row| row.same_counts.len() > 1) {

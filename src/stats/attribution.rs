@@ -257,8 +257,7 @@ fn move_with_total(
     let growth_of_caller = |cause: Option<Cause>, unit: f64| match cause {
         Some(Cause::Moved { caller: Some(caller), from: None, .. }) => {
             let total = stacks.counts(caller, CountKind::Total, ExcludedStacks::default());
-            let (old, new) = model.comparable_shares(&column(total, unit));
-            new - old
+            growth(model, &column(total, unit))
         }
         _ => 0.0,
     };
@@ -370,8 +369,7 @@ fn moved(
     let is_own_code = row.measure == CountKind::SelfCount;
     let grew_itself = is_own_code || {
         let own = stacks.counts(row.function, CountKind::SelfCount, ExcludedStacks::default());
-        let (old, new) = model.comparable_shares(&column(own, row.unit));
-        new - old >= ALL_BUT_NOISE * row.points
+        growth(model, &column(own, row.unit)) >= ALL_BUT_NOISE * row.points
     };
     // Nor did a function become more expensive if all of it, callees included, did not: it has inlined one of them.
     let inlined = is_own_code && hardly_grew(row.function, row.unit);
@@ -418,12 +416,17 @@ const ALL_BUT_NOISE: f64 = 0.9;
 /// What the old side has less of than this fraction of the new side appeared.
 const APPEARED: f64 = 0.1;
 
+/// By how much counts grew, as a fraction of the old total.
+fn growth(model: &Model, counts: &RunCounts) -> f64 {
+    let (old, new) = model.comparable_shares(counts);
+    new - old
+}
+
 /// Whether the own code of `caller` certainly lost at least half of what `row` gained.
 fn has_lost(caller: usize, row: &Hypothesis, model: &Model, stacks: &impl StackSource) -> bool {
     let own = stacks.counts(caller, CountKind::SelfCount, ExcludedStacks::default());
     let own = column(own, row.unit);
-    let (old, new) = model.comparable_shares(&own);
-    old - new >= row.points / 2.0 && model.test(&own, CountKind::SelfCount).decrease.0 < SURE
+    -growth(model, &own) >= row.points / 2.0 && model.test(&own, CountKind::SelfCount).decrease.0 < SURE
 }
 
 /// Whether a new function, with what it calls, was part of `caller`: that lost as much elsewhere, and did not grow.
@@ -442,18 +445,14 @@ fn is_extracted(
         column(counts, row.unit)
     };
     let (whole, rest) = (counts(&[]), counts(&[row.function]));
-    let growth = |counts: &RunCounts| {
-        let (old, new) = model.comparable_shares(counts);
-        new - old
-    };
     let is_significant = |other: &Hypothesis| other.increase.q < comparison.options.alpha;
     let of_caller =
         |other: &&Hypothesis| other.measure == CountKind::Total && other.same_counts.contains(&caller);
     let grew_a_little = || {
         let tested = comparison.hypotheses.iter().find(of_caller);
-        tested.is_some_and(|other| !is_significant(other)) && growth(&whole) < row.points / 2.0
+        tested.is_some_and(|other| !is_significant(other)) && growth(model, &whole) < row.points / 2.0
     };
-    -growth(&rest) >= row.points / 2.0
+    -growth(model, &rest) >= row.points / 2.0
         && model.test(&rest, CountKind::Total).decrease.0 < SURE
         && (model.test(&whole, CountKind::Total).increase.0 > CHANCE || grew_a_little())
 }

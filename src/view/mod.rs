@@ -376,10 +376,10 @@ fn samples(profile: &Profile, metric: usize) -> Option<i64> {
         return (counts_all && !count.too_large && count.divisor == 1).then_some(samples);
     }
     let period = meta.period_of(metric)?;
-    // Where weights are the time that passed, as austin measures it, a period is no sample.
-    let weights = profile.samples.values.get(metric).into_iter().flatten().copied();
-    let is_whole = period > 1 && shown.divisor == 1 && are_multiples(weights, period);
-    let count = is_whole.then(|| shown.total / period)?;
-    // Some recorders write a wrong period: there are at least as many samples as rows.
-    (u64::try_from(count).is_ok_and(|count| count >= shown.rows)).then_some(count)
+    let count = (period > 1 && shown.divisor == 1).then(|| shown.total / period)?;
+    // Some recorders write a wrong period: there are at least as many samples as rows. Where weights are the time that passed,
+    // as austin measures it, a period is no sample.
+    let weights = || profile.samples.values.get(metric).into_iter().flatten().copied();
+    let is_possible = u64::try_from(count).is_ok_and(|count| count >= shown.rows);
+    (is_possible && are_multiples(weights(), period)).then_some(count)
 }

@@ -777,3 +777,15 @@ fn a_new_path_to_code_that_became_more_expensive_is_no_wrapper() {
     check(old, &format!("{old}{new}"), "new-path", "marshal", "handle → log → marshal");
     assert!(!regressed(old, &format!("{old}{new}")).is_empty());
 }
+
+#[test]
+fn a_function_that_grew_itself_and_calls_new_code_has_the_points_of_both() {
+    let (old, new) = ("main;handle 1000\n", "main;handle 1600\nmain;handle;check 900\n");
+    let (causes, text) = causes(&program(old), &program(new));
+    // The other functions add up to 19,600.
+    let points: Vec<f64> = causes.iter().map(|cause| cause["points"].as_f64().unwrap()).collect();
+    assert!(
+        matches!(points[..], [all] if (all - 100.0 * 1500.0 / 20_600.0).abs() < 0.5),
+        "{points:?}\n{text}"
+    );
+}

@@ -48,9 +48,8 @@ pub(super) fn parse(line: &[u8]) -> Option<SampleHeader<'_>> {
 
 /// Where the first word that is a time is, or the end of the line.
 fn time_in(line: &[u8]) -> usize {
-    let is_time = |word: &[u8]| word.strip_suffix(b":").and_then(seconds).is_some();
-    let time = line.split(u8::is_ascii_whitespace).find(|word| is_time(word));
-    time.map_or(line.len(), |time| time.as_ptr().addr() - line.as_ptr().addr())
+    let is_time = |&at: &usize| Scan(&line[at..]).word().strip_suffix(b":").and_then(seconds).is_some();
+    std::iter::once(0).chain(candidates(line)).find(is_time).unwrap_or(line.len())
 }
 
 /// Whether the first word is `pid/tid`, or a single id before `[cpu]`. Other numbers may be part of a name.

@@ -1,4 +1,4 @@
-//! The words of a comparison, and its reports for CI: comments, annotations, test reports: comments, annotations, test reports.
+//! The words of a comparison, and its reports for CI: comments, annotations, test reports.
 
 pub(super) mod causes;
 mod github;

@@ -152,7 +152,6 @@ class Page {
     if (whyQuery) state.query = "";
     this.state = state;
     this.update();
-    if (whyQuery) element("search").value = "";
     const said = [...refused, whyQuery].filter(Boolean);
     if (missing.length) said.push(`Not in this profile: ${missing.map(visible).join(", ")}`);
     if (said.length) this.toast(said.join(". "));

@@ -344,8 +344,7 @@ fn notes(top: &Top, style: &Style) -> Vec<Note> {
             "{mark} leaf-heavy: self is at least 90% of total and 1% of all; waiting functions and the profiler's own are never marked"
         )));
     }
-    let is_bound = |row: &TopRow| mark(row, style) == Some(style.glyphs.upper_bound);
-    if is_plain(header) && top.rows.iter().any(is_bound) {
+    if is_plain(header) && top.rows.iter().any(|row| row.upper_bound && !row.candidate) {
         let mark = style.glyphs.upper_bound;
         notes.push(Note::faint(format!(
             "{mark} the total is an upper bound: the {} calls others that call it back",

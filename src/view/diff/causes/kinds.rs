@@ -189,7 +189,8 @@ pub(super) fn merge_parts(flow: &Flow<'_, '_>, causes: &mut Vec<DiffCause>) {
         let origin = Origin { function, kind: CountKind::Total };
         let path = if whole.path.is_empty() { &cause.path } else { &whole.path }.clone();
         // What the one is called for may be what the other is.
-        let points = (whole.points + cause.points).min(flow.total(function).points.max(whole.points));
+        let points =
+            (whole.points + cause.points).min((flow.total(function).points * 100.0).max(whole.points));
         let calls = whole.calls.or(cause.calls);
         // If all of it is in what the function calls, its own code did not change.
         let is_called = |growth: Growth| matches!(growth, Growth::NewCallee | Growth::OneCallee);
@@ -247,9 +248,10 @@ fn of_new_code(flow: &Flow<'_, '_>, origin: Origin, change: Change) -> DiffCause
 /// way from there, which ends with `function`.
 fn nearest_old_caller(flow: &Flow<'_, '_>, function: usize) -> (Option<usize>, Vec<usize>) {
     let mut seen = HashSet::from([function]);
-    let (mut way, mut of_library) = (vec![function], None);
+    // From the function up to the caller; it is turned round at the end.
+    let (mut at, mut way, mut of_library) = (function, vec![function], None);
     let found = loop {
-        let callers = flow.callers(way[0]);
+        let callers = flow.callers(at);
         let Some(caller) = callers.iter().map(|(caller, _)| *caller).find(|caller| seen.insert(*caller))
         else {
             break of_library;
@@ -262,10 +264,13 @@ fn nearest_old_caller(flow: &Flow<'_, '_>, function: usize) -> (Option<usize>, V
             }
             of_library = of_library.or_else(|| Some((caller, way.clone())));
         }
-        way.insert(0, caller);
+        way.push(caller);
+        at = caller;
     };
     let (caller, way) = found.unzip();
-    (caller, way.unwrap_or_else(|| vec![function]))
+    let mut way = way.unwrap_or_else(|| vec![function]);
+    way.reverse();
+    (caller, way)
 }
 
 /// The code of the old side that has most of the cost of new code; `path` gets the way to it.

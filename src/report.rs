@@ -33,6 +33,7 @@ mod traces;
 mod tree;
 mod trend;
 mod types;
+mod upgrade;
 mod values;
 
 use std::sync::Arc;
@@ -78,6 +79,7 @@ pub use traces::{Trace, Traces};
 pub use tree::{Direction, HiddenBy, Tree, TreeRow};
 pub use trend::{Trend, TrendPoint, TrendRise, TrendRow, TrendStep, TrendVerdict};
 pub use types::{TypeRow, Types};
+pub use upgrade::Upgrade;
 pub use values::{Pair, PairBySide, Values};
 
 use serde::Serialize;

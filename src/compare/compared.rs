@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::compare::remarks::remarks;
-use crate::compare::{match_functions, match_functions_to_old, matched};
+use crate::compare::{match_functions, match_functions_to_old, matched, upgrades};
 use crate::filter::{FilterError, FilterKind, Filtered, Filters};
 use crate::load::{Observer, Side, Sides, Unobserved};
 use crate::profile::{Label, LabelValue, LoadOptions, Profile};
@@ -141,6 +141,7 @@ pub fn compare(
         sides: DiffSides {
             calls,
             matched: matched(&matching, options.all_matches),
+            upgrades: upgrades(&matching),
             ..DiffSides::new(old, new, size)
         },
         notes: notes_of_fold.into_iter().chain(notes).collect(),

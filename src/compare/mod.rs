@@ -38,8 +38,8 @@ use std::sync::Arc;
 
 use crate::load::{Side, SideInput, Sides};
 use crate::profile::{Profile, Symbols};
-use crate::report::Matched;
-use crate::transform::{FunctionMatch, GivenError, MatchMethod, MatchOptions, Matching};
+use crate::report::{Matched, Upgrade};
+use crate::transform::{FunctionMatch, GivenError, LibraryUpgrade, MatchMethod, MatchOptions, Matching};
 use crate::tree::By;
 
 /// Matches the functions of both sides, and gives those of the old side the names of the new one.
@@ -84,6 +84,9 @@ fn match_functions_to_old(
     for found in &mut matching.matches {
         std::mem::swap(&mut found.old, &mut found.new);
     }
+    for found in &mut matching.upgrades {
+        std::mem::swap(&mut found.old, &mut found.new);
+    }
     Ok(matching)
 }
 
@@ -97,4 +100,10 @@ fn matched(matching: &Matching, all: bool) -> Vec<Matched> {
         similarity: found.similarity,
     };
     matching.matches.iter().filter(is_listed).map(listed).collect()
+}
+
+/// The libraries to report of which the sides have different versions.
+fn upgrades(matching: &Matching) -> Vec<Upgrade> {
+    let listed = |found: LibraryUpgrade| Upgrade { library: found.library, old: found.old, new: found.new };
+    matching.upgrades.iter().cloned().map(listed).collect()
 }

@@ -4,7 +4,9 @@ use serde::Serialize;
 
 pub use crate::stats::Verdict as RowVerdict;
 
-use crate::report::{DiffCause, Header, Matched, MixChange, Name, Pair, RowTest, Selection, TotalGrowth};
+use crate::report::{
+    DiffCause, Header, Matched, MixChange, Name, Pair, RowTest, Selection, TotalGrowth, Upgrade,
+};
 
 /// Two sides compared.
 #[derive(Clone, Debug, Serialize)]
@@ -41,6 +43,9 @@ pub struct Diff {
     pub folded: Vec<Folded>,
     /// Functions that are matched although their names or places differ, the heaviest first.
     pub matched: Vec<Matched>,
+    /// The libraries of which the sides have different versions, in alphabetical order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub upgrades: Vec<Upgrade>,
     /// Why costs changed: what explains the growth, the largest part first, then what only moved.
     pub causes: Vec<DiffCause>,
     /// How much more the new side costs; null if nothing could be tested.

@@ -56,7 +56,9 @@ pub use label_frames::{by_label, label_leaf, label_root};
 pub use labels::{LabelFilter, THREAD_KEYS, hide_labels, show_labels, show_threads};
 pub use latency::{LatencyError, by_latency};
 pub use marks::Marks;
-pub use matching::{FunctionMatch, GivenError, MatchMethod, MatchOptions, Matching, SideProfile};
+pub use matching::{
+    FunctionMatch, GivenError, LibraryUpgrade, MatchMethod, MatchOptions, Matching, SideProfile,
+};
 pub use merge::{Sum, merge};
 pub use merge_error::MergeError;
 pub use metrics::pick_metrics;

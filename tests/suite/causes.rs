@@ -737,6 +737,60 @@ fn what_a_library_does_inside_is_the_business_of_who_calls_it() {
     );
 }
 
+/// A speedscope file of stacks of functions with their source files.
+fn speedscope(stacks: &[(&[(&str, &str)], i64)]) -> String {
+    let mut frames: Vec<(&str, &str)> = stacks.iter().flat_map(|(stack, _)| stack.iter().copied()).collect();
+    frames.sort_unstable();
+    frames.dedup();
+    let number = |frame: &(&str, &str)| frames.iter().position(|other| other == frame).unwrap();
+    let samples: Vec<Vec<usize>> =
+        stacks.iter().map(|(stack, _)| stack.iter().map(number).collect()).collect();
+    let weights: Vec<i64> = stacks.iter().map(|(_, weight)| *weight).collect();
+    let frames: Vec<Value> =
+        frames.iter().map(|(name, file)| json!({"name": name, "file": file, "line": 1})).collect();
+    json!({
+        "$schema": "https://www.speedscope.app/file-format-schema.json",
+        "shared": {"frames": frames},
+        "profiles": [{"type": "sampled", "name": "app", "unit": "none", "startValue": 0, "endValue": 1, "samples": samples, "weights": weights}],
+    })
+    .to_string()
+}
+
+/// `wrap` of a library calls back into the program. If the library is another version, the library changed; otherwise its caller
+/// makes it do more.
+#[test]
+fn an_upgraded_library_may_be_the_cause() {
+    let folder = tempdir().unwrap();
+    let found = |new_version: &str| {
+        for (side, version, weight) in [("old", "1.4.2", 500), ("new", new_version, 2500)] {
+            let library = format!("/app/node_modules/.pnpm/textkit@{version}/node_modules/textkit/wrap.js");
+            let main = ("main", "/app/main.js");
+            let width = [main, ("render", "/app/render.js"), ("wrap", &library), ("width", &library)];
+            let others: Vec<[(&str, &str); 2]> = ["read", "parse", "sort", "print", "log", "draw"]
+                .map(|name| [main, (name, "/app/other.js")])
+                .to_vec();
+            let mut stacks: Vec<(&[(&str, &str)], i64)> =
+                vec![(&width, weight), (&width[..3], 700), (&width[..2], 800)];
+            stacks.extend((0..).zip(&others).map(|(number, stack)| (&stack[..], 2000 + 100 * number)));
+            fs::write(folder.path().join(side), speedscope(&stacks)).unwrap();
+        }
+        let run = |format: &str| {
+            let arguments = ["diff", "-q", "--noise", "steady", "-f", format, "old", "new"];
+            String::from_utf8(prof(folder.path(), &arguments).output().unwrap().stdout).unwrap()
+        };
+        let report: Value = serde_json::from_str(&run("json")).unwrap();
+        let function =
+            report["causes"][0]["function"].as_str().unwrap().split(' ').next().unwrap().to_string();
+        (function, report["upgrades"].clone(), run("text"))
+    };
+    let (function, upgrades, _) = found("1.4.2");
+    assert_eq!((&*function, upgrades), ("render", Value::Null));
+    let (function, upgrades, text) = found("2.0.0");
+    let expected = json!([{"library": "textkit", "old": "1.4.2", "new": "2.0.0"}]);
+    assert_eq!((&*function, upgrades), ("width", expected));
+    assert!(text.contains("libraries in other versions: textkit 1.4.2 → 2.0.0"), "{text}");
+}
+
 /// The names of the rows that regressed, and what they count.
 fn regressed(old: &str, new: &str) -> Vec<(String, String)> {
     let folder = tempdir().unwrap();

@@ -142,6 +142,7 @@ fn notes(diff: &Diff, style: &Style) -> Vec<String> {
     notes.push(words::scales(diff, !words::is_per_run(diff)));
     notes.extend(words::learned(diff));
     notes.extend(words::matched(diff, style.all_matches, |name| clean(name).into_owned()));
+    notes.extend(words::upgrades(diff, style.all_matches));
     notes.extend(words::legend(&diff.rows.iter()));
     notes.extend(words::on_one_side(diff));
     notes.extend(diff.budgets.iter().map(|budget| words::budget(&diff.header, budget)));

@@ -133,10 +133,22 @@ pub(in crate::output) fn matched_text(
     let most = if all { matched.len() } else { MOST_MATCHED };
     let named = |matched: &Matched| matched.spoken(name(&matched.old), name(&matched.new));
     let mut parts: Vec<String> = matched.iter().take(most).map(named).collect();
-    let more = matched.len().saturating_sub(most);
-    parts.extend((more > 0).then(|| format!("{} more (-v lists all)", group_thousands(more as i128))));
+    parts.extend(more(matched.len().saturating_sub(most)));
     parts.extend((shifted > 0).then(|| format!("{} moved to other lines", group_thousands(shifted as i128))));
     (!parts.is_empty()).then(|| format!("matched: {}", parts.join(" · ")))
+}
+
+/// The libraries of which the sides have different versions; `all` lists every one.
+pub(in crate::output) fn upgrades(diff: &Diff, all: bool) -> Option<String> {
+    let most = if all { diff.upgrades.len() } else { MOST_MATCHED };
+    let mut parts: Vec<String> = diff.upgrades.iter().take(most).map(ToString::to_string).collect();
+    parts.extend(more(diff.upgrades.len().saturating_sub(most)));
+    (!parts.is_empty()).then(|| format!("libraries in other versions: {}", parts.join(" · ")))
+}
+
+/// What is not listed of a list.
+fn more(count: usize) -> Option<String> {
+    (count > 0).then(|| format!("{} more (-v lists all)", group_thousands(count as i128)))
 }
 
 /// How many matches are listed by name, unless all are asked for.

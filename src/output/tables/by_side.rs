@@ -243,9 +243,10 @@ fn of_build(diff: &Diff, style: &Style) -> impl Iterator<Item = Note> + use<> {
     });
     let moved = causes::moves(diff, explain, name).map(Note::plain);
     let matched = words::matched(diff, style.all_matches, name).map(Note::faint);
+    let upgrades = words::upgrades(diff, style.all_matches).map(Note::faint);
     let noisy = words::doubts(diff).map(Note::plain);
     let strict = words::strict(diff).map(Note::plain);
-    let notes = shown.into_iter().chain(moved).chain(matched).chain(budgets).chain(noisy);
+    let notes = shown.into_iter().chain(moved).chain(matched).chain(upgrades).chain(budgets).chain(noisy);
     notes.chain([Note::plain(words::short_evidence(diff))]).chain(strict).collect::<Vec<_>>().into_iter()
 }
 

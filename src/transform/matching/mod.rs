@@ -23,9 +23,10 @@ mod renames;
 mod same;
 
 use std::cell::OnceCell;
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
+use crate::name::library_version;
 use crate::parallel;
 use crate::profile::{Function, FunctionId, Profile};
 
@@ -98,6 +99,33 @@ pub struct FunctionMatch {
     pub share: f64,
 }
 
+/// A library that both sides have, in different versions.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct LibraryUpgrade {
+    /// Its name, as its folder has it.
+    pub library: String,
+    /// The version on the old side.
+    pub old: String,
+    /// The version on the new side, which may be an earlier one.
+    pub new: String,
+}
+
+impl LibraryUpgrade {
+    /// The upgrade that the files of a function on the two sides show: `…/rack-2.2.8/…` and `…/rack-3.0.0/…`.
+    fn between(old: &str, new: &str) -> Option<Self> {
+        if old == new {
+            return None;
+        }
+        let (library, before) = library_version(old)?;
+        let (other, after) = library_version(new)?;
+        (library == other && before != after).then(|| LibraryUpgrade {
+            library: library.to_owned(),
+            old: before.to_owned(),
+            new: after.to_owned(),
+        })
+    }
+}
+
 /// A profile of one side, and the number of the metric that determines which functions are heavy.
 pub type SideProfile<'p> = (&'p Profile, usize);
 
@@ -106,6 +134,8 @@ pub type SideProfile<'p> = (&'p Profile, usize);
 pub struct Matching {
     /// The matches whose names or places differ, the heaviest first.
     pub matches: Vec<FunctionMatch>,
+    /// The libraries of which the sides have different versions, in alphabetical order.
+    pub upgrades: Vec<LibraryUpgrade>,
     old: Replacements,
     new: Replacements,
 }
@@ -295,6 +325,7 @@ impl<'a> MatchingState<'a> {
 
     fn finish(self) -> Matching {
         let mut matches = Vec::new();
+        let mut upgrades = BTreeSet::new();
         let mut replaced_old = Replacements::new(self.old);
         let mut replaced_new = Replacements::new(self.new);
         for (old, paired) in self.of_old.iter().enumerate() {
@@ -303,6 +334,7 @@ impl<'a> MatchingState<'a> {
                 continue;
             };
             let (before, after) = (self.old.get(old), self.new.get(paired.new));
+            upgrades.extend(LibraryUpgrade::between(before.file, after.file));
             if before.is_same_row(after) {
                 rename_runs(self.old, old, &mut replaced_old);
                 continue;
@@ -325,7 +357,7 @@ impl<'a> MatchingState<'a> {
         }
         (0..self.new.len()).for_each(|new| rename_runs(self.new, new, &mut replaced_new));
         matches.sort_by(|a, b| b.share.total_cmp(&a.share).then_with(|| a.new.cmp(&b.new)));
-        Matching { matches, old: replaced_old, new: replaced_new }
+        Matching { matches, upgrades: upgrades.into_iter().collect(), old: replaced_old, new: replaced_new }
     }
 }
 

@@ -172,6 +172,7 @@ pub fn diff(profile: &Profile, sides: DiffSides, options: &DiffOptions) -> Resul
         },
         folded: Vec::new(),
         matched: sides.matched,
+        upgrades: sides.upgrades,
         causes: explained.causes,
         growth: explained.growth,
         mix: mix.map(|mix| mix.change),

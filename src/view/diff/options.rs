@@ -1,6 +1,6 @@
 //! What to compare, and which rows to show.
 
-use crate::report::{DiffSide, Matched, NoiseHistory};
+use crate::report::{DiffSide, Matched, NoiseHistory, Upgrade};
 use crate::stats::{Normalization, TestOptions};
 use crate::transform::Marks;
 use crate::tree::By;
@@ -68,12 +68,14 @@ pub struct DiffSides {
     pub calls: Option<CallCounts>,
     /// Functions that are matched although their names or places differ, the heaviest first.
     pub matched: Vec<Matched>,
+    /// The libraries of which the sides have different versions, in alphabetical order.
+    pub upgrades: Vec<Upgrade>,
 }
 
 impl DiffSides {
     /// Sides whose functions have the same names, in profiles that count samples.
     pub fn new(old: DiffSide, new: DiffSide, size: SampleSize) -> Self {
-        DiffSides { old, new, size, calls: None, matched: Vec::new() }
+        DiffSides { old, new, size, calls: None, matched: Vec::new(), upgrades: Vec::new() }
     }
 }
 

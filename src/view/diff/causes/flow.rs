@@ -5,16 +5,16 @@ use std::cell::{OnceCell, RefCell};
 
 use hashbrown::HashMap;
 
-use crate::name::is_built_in;
+use crate::name::{is_built_in, library_version};
 use crate::pattern::{is_collector, is_own, is_runtime};
 use crate::profile::{Column, Frame, Id};
-use crate::report::{Name, TotalGrowth};
+use crate::report::{Name, TotalGrowth, Upgrade};
 use crate::stats::compare::{Comparison, Hypothesis};
 use crate::stats::dispersion::RunCounts;
 use crate::stats::model::Model;
 use crate::stats::{CountKind, Verdict};
 use crate::tree::{Flat, KeyId, Subject, call_edges};
-use crate::view::diff::CallCounts;
+use crate::view::diff::{CallCounts, DiffSides};
 
 /// A call: how much of a function's total is spent below one of its callers.
 pub(super) struct Call {
@@ -113,6 +113,8 @@ pub(super) struct Flow<'a, 'p> {
     units: HashMap<usize, f64>,
     /// How often functions were called, if that is known.
     call_counts: Option<&'a CallCounts>,
+    /// The libraries of which the sides have different versions.
+    upgrades: &'a [Upgrade],
     /// The functions by name, on first use.
     of_name: OnceCell<HashMap<&'a str, usize>>,
     /// The functions that are not only in the kernel and the libraries of the operating system, on first use.
@@ -131,7 +133,7 @@ impl<'a, 'p> Flow<'a, 'p> {
         counted: &'a Flat,
         comparison: &'a Comparison,
         size: f64,
-        call_counts: Option<&'a CallCounts>,
+        sides: &'a DiffSides,
     ) -> Option<Self> {
         let model = comparison.model.as_ref()?;
         let profiles = comparison.profiles.0 + comparison.profiles.1;
@@ -147,7 +149,8 @@ impl<'a, 'p> Flow<'a, 'p> {
             calls_of: HashMap::new(),
             calls_to: HashMap::new(),
             units,
-            call_counts,
+            call_counts: sides.calls.as_ref(),
+            upgrades: &sides.upgrades,
             of_name: OnceCell::new(),
             outside_system: OnceCell::new(),
             with_addresses: OnceCell::new(),
@@ -333,12 +336,26 @@ impl<'a, 'p> Flow<'a, 'p> {
         self.of_name.get_or_init(of_name).get(name).copied()
     }
 
-    /// Whether a function belongs to the program rather than to a library or the runtime.
+    /// Whether a function belongs to what may have changed between the builds, rather than to a library or the runtime. A
+    /// library that was upgraded did change.
     pub(super) fn is_own(&self, function: usize) -> bool {
         let key = self.subject.keys.get(KeyId::new(function));
+        let file = key.file.as_deref().unwrap_or_default();
         !is_built_in(&key.function)
-            && is_own(&key.function, key.file.as_deref().unwrap_or_default())
+            && (is_own(&key.function, file) || self.is_upgraded(file))
             && !self.is_of_system(function)
+    }
+
+    /// Whether a source file belongs to a library of which the sides have different versions.
+    fn is_upgraded(&self, file: &str) -> bool {
+        // Most comparisons have none.
+        !self.upgrades.is_empty()
+            && library_version(file).is_some_and(|(library, version)| {
+                let is_this = |found: &Upgrade| {
+                    found.library == library && (found.old == version || found.new == version)
+                };
+                self.upgrades.iter().any(is_this)
+            })
     }
 
     /// Whether the addresses of a function's instructions are known, as those of compiled code are.

@@ -43,7 +43,7 @@ pub(super) fn explain(
     mix: Option<&Mix<'_>>,
 ) -> Causes {
     let size = mix.map_or(sides.size, |mix| mix.size).of_sample();
-    let flow = comparison.and_then(|found| Flow::new(subject, counted, found, size, sides.calls.as_ref()));
+    let flow = comparison.and_then(|found| Flow::new(subject, counted, found, size, sides));
     let Some(flow) = flow else {
         return Causes::default();
     };

@@ -9,11 +9,12 @@ use hashbrown::{HashMap, HashSet};
 
 use super::call_paths::{COVERS, column, nearest_caller};
 pub use super::call_paths::{Caller, ExcludedStacks, Side, StackSource};
+use super::called_elsewhere::{CalledElsewhere, may_hold};
 use super::compare::{Cause, Comparison, Hypothesis, RemovedCount};
 use super::dispersion::RunCounts;
 use super::model::Model;
 use super::trades::{CHANCE, SURE, Trades, max_growth};
-use super::{CountKind, Normalization, Verdict};
+use super::{CountKind, Normalization, TestOptions, Verdict};
 
 /// How many removed functions are examined, those nearest in size first: a rebuilt program can lose
 /// thousands.
@@ -53,6 +54,7 @@ pub fn attribute(comparison: &mut Comparison, stacks: &impl StackSource) {
     excuse_moved(all, comparison, &model, stacks, &mut trades, Callers::OfNewCode);
     let mut wrappers = HashSet::new();
     excuse_wrappers(comparison, &model, stacks, &mut wrappers);
+    judge_by_total(comparison);
     let orphans = orphans(&totals, comparison);
     for &index in &orphans {
         let row = &mut comparison.hypotheses[index];
@@ -65,6 +67,7 @@ pub fn attribute(comparison: &mut Comparison, stacks: &impl StackSource) {
     excuse_moved(orphans, comparison, &model, stacks, &mut trades, Callers::OfAny);
     excuse_wrappers(comparison, &model, stacks, &mut wrappers);
     move_with_total(comparison, &model, stacks, &wrappers);
+    move_what_was_given_away(comparison, &model, stacks);
     comparison.model = Some(model);
 }
 
@@ -74,11 +77,14 @@ fn looked_up(comparison: &Comparison) -> Vec<usize> {
     let rows = comparison.hypotheses.iter().filter(|row| direction(row, alpha).is_some());
     let mut functions: Vec<usize> = rows.map(|row| row.function).collect();
     let is_new = |row: &&Hypothesis| row.verdict == Verdict::Regressed && row.old <= 0.0;
-    let sizes = comparison.hypotheses.iter().filter(is_new).map(|row| row.new * row.unit);
-    if let Some(smallest) = sizes.min_by(f64::total_cmp) {
+    if comparison.hypotheses.iter().any(|row| is_new(&row)) {
         functions.extend(comparison.removed.iter().map(|removed| removed.function));
-        let may_be_wrapped = comparison.hypotheses.iter().filter(|row| may_be_wrapped(row, smallest));
-        functions.extend(may_be_wrapped.map(|row| row.function));
+    }
+    let may_be_elsewhere = |row: &&Hypothesis| is_new(row) || row.verdict == Verdict::Improved;
+    let sizes = comparison.hypotheses.iter().filter(may_be_elsewhere).map(|row| row.points.abs());
+    if let Some(smallest) = sizes.min_by(f64::total_cmp) {
+        let holders = comparison.hypotheses.iter().filter(|row| may_hold(row, smallest));
+        functions.extend(holders.map(|row| row.function));
     }
     functions.sort_unstable();
     functions.dedup();
@@ -131,7 +137,7 @@ fn excuse_wrappers(
     regressed.sort_by(|&a, &b| rows[a].points.total_cmp(&rows[b].points).then(a.cmp(&b)));
     for index in regressed {
         let row = &comparison.hypotheses[index];
-        if wraps_unchanged(row, comparison, model, stacks) {
+        if (CalledElsewhere { comparison, model, stacks }).is_wrapper(row) {
             wrappers.insert(row.function);
             let caller = nearest_old_caller(row, COVERS * row.new * row.unit, model, stacks);
             let row = &mut comparison.hypotheses[index];
@@ -141,95 +147,62 @@ fn excuse_wrappers(
     }
 }
 
-/// How many functions may hold what a new function calls, and the fraction of it that each holds at least.
-const MOST_WRAPPED: usize = 8;
-const LEAST_WRAPPED: f64 = 0.5 / MOST_WRAPPED as f64;
-
-/// Whether a row is of a function of both sides, or of one that moved, and may be a good part of a new function of this size.
-/// Functions that call nothing have no row for their total.
-fn may_be_wrapped(row: &Hypothesis, size: f64) -> bool {
-    let is_known = row.old > 0.0 || row.verdict == Verdict::Moved;
-    is_known && row.new * row.unit >= LEAST_WRAPPED * size
+/// Sets the verdict and the cause of own code that grew by more than twice as much as all of the function, callees included,
+/// although that certainly regressed: most of it was in callees before. What counts is by how much the total grew. A loop that was
+/// a comprehension may be dearer, but not by all that it costs.
+fn judge_by_total(comparison: &mut Comparison) {
+    let rows = &comparison.hypotheses;
+    let is_mostly_moved = |own: &Hypothesis| {
+        own.measure == CountKind::SelfCount
+            && own.verdict == Verdict::Regressed
+            && rows.iter().any(|row| is_total_of_moved(row, own, &comparison.options))
+    };
+    let moved: Vec<usize> =
+        rows.iter().enumerate().filter(|(_, row)| is_mostly_moved(row)).map(|(index, _)| index).collect();
+    for index in moved {
+        let own = &mut comparison.hypotheses[index];
+        own.cause = Some(Cause::Moved { caller: Some(own.function), from: None, loser: None });
+        own.verdict = Verdict::Moved;
+    }
 }
 
-/// Whether more than half of a new function is in functions that both sides have, and these together cannot have grown by half
-/// as much as the new function has. Code that moved did not grow.
-///
-/// ```text
-/// main;run;work 80    →    main;run;traced;run.func1;work 80
-/// ```
-///
-/// A new way to call code that did become more expensive is not excused: `json.Marshal` grew when `audit.Log` began to call it.
-fn wraps_unchanged(
-    row: &Hypothesis,
-    comparison: &Comparison,
-    model: &Model,
-    stacks: &impl StackSource,
-) -> bool {
-    let without = |through: &[usize]| {
-        let rest = stacks.counts(row.function, row.measure, ExcludedStacks { through, ending: false });
-        model.comparable_shares(&column(rest, row.unit)).1
-    };
-    let whole = without(&[]);
-    // Own code may have moved while what it calls grew.
-    let grew = |function: usize| {
-        let has_grown = |row: &Hypothesis| row.function == function && row.verdict == Verdict::Regressed;
-        comparison.hypotheses.iter().any(has_grown)
-    };
-    let is_below = |other: &&Hypothesis| {
-        other.function != row.function
-            && (other.old > 0.0 || !grew(other.function))
-            && may_be_wrapped(other, row.new * row.unit)
-            && stacks.includes(row.function, other.function)
-    };
-    let covered = |other: &Hypothesis| whole - without(&[other.function]);
-    let mut below: Vec<(f64, &Hypothesis)> =
-        comparison.hypotheses.iter().filter(is_below).map(|other| (covered(other), other)).collect();
-    // Those that hold most of it; of several that hold all, one that moved, else the smallest, which has the fewest other callers.
-    let rank = |row: &Hypothesis| (row.old > 0.0, row.new);
-    below.sort_by(|(a, one), (b, other)| {
-        let ((known, size), (other_known, other_size)) = (rank(one), rank(other));
-        b.total_cmp(a).then(known.cmp(&other_known)).then(size.total_cmp(&other_size))
+/// Whether a row is the total of the function whose own code is `own`, and a regression by itself, although it grew by less than
+/// half as much.
+fn is_total_of_moved(row: &Hypothesis, own: &Hypothesis, options: &TestOptions) -> bool {
+    row.measure == CountKind::Total
+        && row.function == own.function
+        && row.points < own.points / 2.0
+        && row.verdict_alone(options) == Verdict::Regressed
+}
+
+/// Sets the verdict and the cause of totals that seem cheaper because others call now what they called.
+fn move_what_was_given_away(comparison: &mut Comparison, model: &Model, stacks: &impl StackSource) {
+    let rows = &comparison.hypotheses;
+    let improved = rows.iter().enumerate().filter(|(_, row)| {
+        row.verdict == Verdict::Improved && row.measure == CountKind::Total && row.new > 0.0
     });
-    let hardly_grew = |counts: &[f64]| {
-        max_growth(model, &column(counts.to_vec(), row.unit), CountKind::Total) < row.points / 2.0
-    };
-    let (mut through, mut left) = (Vec::new(), whole);
-    let mut wrapped: Vec<f64> = Vec::new();
-    for (_, other) in below {
-        let total = stacks.counts(other.function, CountKind::Total, ExcludedStacks::default());
-        // The outermost function, or one that is called from everywhere, shows nothing.
-        if other.old > 0.0 && !hardly_grew(&total) {
-            continue;
-        }
-        through.push(other.function);
-        let rest = without(&through);
-        // What is below a function that was counted adds nothing.
-        if left - rest < LEAST_WRAPPED * whole {
-            through.pop();
-            continue;
-        }
-        left = rest;
-        if other.old > 0.0 {
-            wrapped.resize(total.len(), 0.0);
-            wrapped.iter_mut().zip(total).for_each(|(sum, count)| *sum += count);
-        }
-        if left < whole / 2.0 || through.len() == MOST_WRAPPED {
-            break;
-        }
+    let elsewhere = CalledElsewhere { comparison, model, stacks };
+    let moved: Vec<usize> =
+        improved.filter(|(_, row)| elsewhere.gave_away(row)).map(|(index, _)| index).collect();
+    for index in moved {
+        let row = &mut comparison.hypotheses[index];
+        row.cause = Some(Cause::Moved { caller: None, from: None, loser: None });
+        row.verdict = Verdict::Moved;
     }
-    left < whole / 2.0 && (wrapped.is_empty() || hardly_grew(&wrapped))
 }
 
 /// The totals that grew by much, and seemed to inherit that from code which only moved: `parse` still grew if it now spends
-/// more in `parseLine` than the code cost that became `parseLine`.
+/// more in `parseLine` than the code cost that became `parseLine`, or in its own code than the callees cost that it replaced.
 fn orphans(totals: &[usize], comparison: &Comparison) -> Vec<usize> {
     let rows = &comparison.hypotheses;
     let is_orphan = |&index: &usize| match rows[index].cause {
         Some(Cause::Inherits { row: from }) => {
-            rows[from].verdict == Verdict::Moved
-                && rows[from].function != rows[index].function
-                && rows[index].points >= MUCH * rows[from].points
+            let is_orphan = if rows[from].function == rows[index].function {
+                is_total_of_moved(&rows[index], &rows[from], &comparison.options)
+            } else {
+                rows[index].points >= MUCH * rows[from].points
+            };
+            rows[from].verdict == Verdict::Moved && is_orphan
         }
         _ => false,
     };
@@ -369,7 +342,10 @@ fn moved(
     let is_own_code = row.measure == CountKind::SelfCount;
     let grew_itself = is_own_code || {
         let own = stacks.counts(row.function, CountKind::SelfCount, ExcludedStacks::default());
-        growth(model, &column(own, row.unit)) >= ALL_BUT_NOISE * row.points
+        let grown = growth(model, &column(own, row.unit));
+        let matters =
+            |rest: f64| rest >= comparison.options.min_points && rest >= (1.0 - ALL_BUT_NOISE) * row.points;
+        !matters(row.points - grown)
     };
     // Nor did a function become more expensive if all of it, callees included, did not: it has inlined one of them.
     let inlined = is_own_code && hardly_grew(row.function, row.unit);

@@ -37,6 +37,7 @@
 pub mod attribution;
 pub mod bulk;
 mod call_paths;
+mod called_elsewhere;
 mod check;
 mod columns;
 pub mod compare;

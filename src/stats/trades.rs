@@ -18,8 +18,8 @@ pub(super) const CHANCE: f64 = 0.05;
 /// A function whose decrease has a larger p-value than this may not have lost anything, and one whose increase has a smaller
 /// one certainly grew.
 pub(super) const SURE: f64 = 0.01;
-/// What has less than this fraction of its own code left is gone.
-const GONE: f64 = 0.1;
+/// What has less than this fraction left is gone.
+pub(super) const GONE: f64 = 0.1;
 
 /// The functions that gained what the own code of each function lost. A loss explains several gains only if it is as large as
 /// all of them.
@@ -114,7 +114,12 @@ fn are_siblings(one: Called<'_>, other: Called<'_>) -> bool {
 
 /// The upper 95 % bound of a function's growth, as a fraction of the old total.
 pub(super) fn max_growth(model: &Model, column: &RunCounts, measure: CountKind) -> f64 {
+    max_change(model, column, measure, 1.0)
+}
+
+/// The upper 95 % bound of a function's growth, or of what it lost if `sign` is -1, as a fraction of the old total.
+pub(super) fn max_change(model: &Model, column: &RunCounts, measure: CountKind, sign: f64) -> f64 {
     let tested = model.test(column, measure);
-    let upper = tested.log_ratio + t_upper_quantile(CHANCE, model.freedom) * tested.standard_error;
-    model.old_share(column) * upper.exp_m1()
+    let margin = t_upper_quantile(CHANCE, model.freedom) * tested.standard_error;
+    sign * model.old_share(column) * (tested.log_ratio + sign * margin).exp_m1()
 }

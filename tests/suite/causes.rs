@@ -793,6 +793,13 @@ fn an_upgraded_library_may_be_the_cause() {
 
 /// The names of the rows that regressed, and what they count.
 fn regressed(old: &str, new: &str) -> Vec<(String, String)> {
+    let (code, rows) = judged("regressed", old, new);
+    assert_eq!(code, Some(i32::from(!rows.is_empty())));
+    rows
+}
+
+/// The exit code, and the names of the rows with a verdict, and what they count.
+fn judged(verdict: &str, old: &str, new: &str) -> (Option<i32>, Vec<(String, String)>) {
     let folder = tempdir().unwrap();
     for (name, text) in [("old.folded", old), ("new.folded", new)] {
         fs::write(folder.path().join(name), program(text)).unwrap();
@@ -801,10 +808,41 @@ fn regressed(old: &str, new: &str) -> Vec<(String, String)> {
     let output = prof(folder.path(), &arguments).output().unwrap();
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
     let text = |row: &Value, key: &str| row[key].as_str().unwrap().to_string();
-    let rows = report["rows"].as_array().unwrap().iter().filter(|row| row["verdict"] == "regressed");
-    let rows: Vec<_> = rows.map(|row| (text(row, "name"), text(row, "test"))).collect();
-    assert_eq!(output.status.code(), Some(i32::from(!rows.is_empty())));
-    rows
+    let rows = report["rows"].as_array().unwrap().iter().filter(|row| row["verdict"] == verdict);
+    (output.status.code(), rows.map(|row| (text(row, "name"), text(row, "test"))).collect())
+}
+
+#[test]
+fn a_function_whose_work_another_one_does_now_is_not_cheaper() {
+    let old = "main;run;load 1001\nmain;run;pack 1503\nmain;run 307\n";
+    let new = "main;run;load 1003\npool;worker;pack 1501\nmain;run 309\n";
+    assert_eq!(judged("improved", old, new), (Some(0), vec![]));
+    let (_, moved) = judged("moved", old, new);
+    assert!(moved.contains(&("run".to_string(), "total".to_string())), "{moved:?}");
+    // If the work is not done at all any more, it is.
+    let (_, improved) = judged("improved", old, "main;run;load 1003\nmain;run 309\n");
+    assert!(improved.contains(&("pack".to_string(), "self".to_string())), "{improved:?}");
+    // Nor is it somebody else's if that one does it anyway.
+    let both = |run: i64| format!("main;run;load 1003\npool;pack 1501\nmain;run;pack {run}\nmain;run 309\n");
+    let (_, improved) = judged("improved", &both(1500), &both(0));
+    assert!(!improved.is_empty());
+}
+
+/// What was a comprehension, with a frame of its own, is a loop in `smooth`, and a little dearer.
+#[test]
+fn a_loop_that_was_a_function_of_its_own_costs_what_the_whole_grew_by() {
+    let old = "main;smooth;<listcomp> 2501\nmain;smooth;sum 2003\nmain;smooth 21\n";
+    let new = "main;smooth 3901\nmain;smooth;sum 2003\n";
+    assert_eq!(regressed(old, new), [("smooth".to_string(), "total".to_string())]);
+    check(old, new, "dearer", "smooth", "1 smooth more expensive ×1.3");
+}
+
+/// `count` is a leaf that was followed by frame pointers, so that the stacks lack `chords`, into which it was inlined.
+#[test]
+fn a_leaf_that_was_inlined_explains_own_code_with_some_noise_around_it() {
+    let old = "main;run;chords 2903\nmain;run;count 4601\nmain;run;chords;irq 60\n";
+    let new = "main;run;chords 3700\nmain;run;chords;irq 150\n";
+    assert_eq!(regressed(old, new), []);
 }
 
 #[test]

@@ -216,6 +216,9 @@ pub(in crate::output) fn after_name(diff: &Diff, row: &DiffRow, shown: impl Fn(&
         Some(Moved::Below(name)) => {
             text.push_str(&format!(", was called elsewhere below {} before", shown(name)));
         }
+        Some(Moved::Elsewhere) if row.points < 0.0 => {
+            text.push_str(", a part of which is called elsewhere now");
+        }
         Some(Moved::Elsewhere) => text.push_str(", was called elsewhere before"),
         None => {}
     }

@@ -10,8 +10,8 @@ use crate::view::diff::causes::flow::Flow;
 pub(super) fn moves(flow: &Flow<'_, '_>, matched: &[Matched]) -> Vec<DiffCause> {
     let mut moves: Vec<DiffCause> = matched_moves(flow, matched);
     let name = |function: usize| flow.name(function).clone();
-    let mut rows: Vec<_> =
-        flow.comparison.hypotheses.iter().filter(|row| row.verdict == Verdict::Moved).collect();
+    let has_moved = |row: &&Hypothesis| row.verdict == Verdict::Moved && row.points >= 0.0;
+    let mut rows: Vec<_> = flow.comparison.hypotheses.iter().filter(has_moved).collect();
     rows.sort_by(|a, b| b.points.total_cmp(&a.points));
     for row in rows {
         let function = name(row.function);

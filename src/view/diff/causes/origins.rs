@@ -35,6 +35,7 @@ const EXPLAINED: f64 = 0.6;
 pub(super) fn origins(flow: &Flow<'_, '_>) -> Vec<Origin> {
     let mut found: Vec<Origin> = Vec::new();
     for (function, kind) in flow.grown() {
+        let kind = if took_over(flow, function) { CountKind::Total } else { kind };
         let origin = entry(flow, climb(flow, descend(flow, Origin { function, kind })));
         let origin = called_more(flow, newly_called(flow, origin));
         if !found.contains(&origin) {
@@ -51,6 +52,9 @@ fn descend(flow: &Flow<'_, '_>, mut origin: Origin) -> Origin {
     let mut seen = HashSet::from([origin.function]);
     while origin.kind == CountKind::Total && !grew_as_a_whole(flow, origin.function) {
         let whole = flow.total(origin.function);
+        if took_over(flow, origin.function) {
+            return origin;
+        }
         if flow.own(origin.function).points >= MOST * whole.points {
             return Origin { kind: CountKind::SelfCount, ..origin };
         }
@@ -62,6 +66,13 @@ fn descend(flow: &Flow<'_, '_>, mut origin: Origin) -> Origin {
         }
     }
     origin
+}
+
+/// Whether the own code of a function grew by far more than all of it, callees included, which certainly grew: it does now what
+/// they did, so that only the growth of the whole is news.
+fn took_over(flow: &Flow<'_, '_>, function: usize) -> bool {
+    let whole = flow.total(function);
+    whole.grew() && MOST * flow.own(function).points > whole.points
 }
 
 /// Follows the growth of a function up through callers that grew as a whole. Callers that do nothing but call it, and code
@@ -231,11 +242,13 @@ fn changed_below(flow: &Flow<'_, '_>, function: usize, whole: &Change) -> bool {
 
 /// Leaves out origins whose growth is part of that of another one.
 fn without_duplicates(flow: &Flow<'_, '_>, found: &[Origin]) -> Vec<Origin> {
-    let total_of = |origin: &Origin, is: fn(&Flow<'_, '_>, usize) -> bool| {
+    let total_of = |origin: &Origin, is: &dyn Fn(&Flow<'_, '_>, usize) -> bool| {
         origin.kind == CountKind::Total && is(flow, origin.function)
     };
-    let is_alike: Vec<bool> = found.iter().map(|origin| total_of(origin, grew_as_a_whole)).collect();
-    let is_library: Vec<bool> = found.iter().map(|origin| total_of(origin, is_entry)).collect();
+    let is_whole =
+        |flow: &Flow<'_, '_>, function| grew_as_a_whole(flow, function) || took_over(flow, function);
+    let is_one: Vec<bool> = found.iter().map(|origin| total_of(origin, &is_whole)).collect();
+    let is_library: Vec<bool> = found.iter().map(|origin| total_of(origin, &is_entry)).collect();
     let below: Vec<HashSet<usize>> = found.iter().map(|origin| functions_below(flow, origin)).collect();
     let growth = |index: usize| flow.of(found[index].function, found[index].kind).points;
     let is_part = |part: usize, whole: usize| {
@@ -254,10 +267,10 @@ fn without_duplicates(flow: &Flow<'_, '_>, found: &[Origin]) -> Vec<Origin> {
         // What grew as a whole needs no list of its parts, nor does a library, but for the collector that it wakes.
         let is_collector = flow.is_collector(found[index].function);
         let is_in_whole = (0..found.len())
-            .any(|whole| (is_alike[whole] || is_library[whole] && !is_collector) && is_part(index, whole));
+            .any(|whole| (is_one[whole] || is_library[whole] && !is_collector) && is_part(index, whole));
         // What merely calls several origins needs no mention of its own.
         let parts = (0..found.len()).filter(|&part| growth(part) < growth(index) && is_part(part, index));
-        let explained: f64 = parts.filter(|_| !is_alike[index] && !is_library[index]).map(growth).sum();
+        let explained: f64 = parts.filter(|_| !is_one[index] && !is_library[index]).map(growth).sum();
         let is_explained = found[index].kind == CountKind::Total && explained >= EXPLAINED * growth(index);
         if !is_in_whole && !is_explained {
             kept.push(index);

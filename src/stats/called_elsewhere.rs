@@ -1,0 +1,132 @@
+//! Totals that changed only because code of both sides is called from elsewhere: those of new functions that call it now
+//! (wrappers), and those of functions that no longer do.
+
+use super::CountKind;
+use super::Verdict;
+use super::call_paths::{ExcludedStacks, StackSource, column};
+use super::compare::{Comparison, Hypothesis};
+use super::model::Model;
+use super::trades::{GONE, max_change};
+
+/// How many functions may hold what a total gained or lost, and the fraction of it that each holds at least.
+const MOST_HOLDERS: usize = 8;
+const LEAST_HELD: f64 = 0.5 / MOST_HOLDERS as f64;
+/// How many functions are tried as holders, the heaviest first.
+const CANDIDATES: usize = 64;
+
+/// A comparison, and the stacks that it was made from.
+pub(super) struct CalledElsewhere<'a, S> {
+    pub(super) comparison: &'a Comparison,
+    pub(super) model: &'a Model,
+    pub(super) stacks: &'a S,
+}
+
+/// Whether a function may hold so much of what a total gained or lost, given as a share of its side: it is one of both sides, or
+/// one that moved. Functions that call nothing have no row for their total.
+pub(super) fn may_hold(row: &Hypothesis, share: f64) -> bool {
+    let is_known = row.old > 0.0 || row.verdict == Verdict::Moved;
+    is_known && row.old_share.max(row.new_share) >= LEAST_HELD * share
+}
+
+impl<S: StackSource> CalledElsewhere<'_, S> {
+    /// Whether more than half of a new function is in functions that both sides have, and these together cannot have grown by
+    /// half as much as the new function has. Code that moved did not grow.
+    ///
+    /// ```text
+    /// main;run;work 80    →    main;run;traced;run.func1;work 80
+    /// ```
+    ///
+    /// A new way to call code that did become more expensive is not excused: `json.Marshal` grew when `audit.Log` began to call it.
+    pub(super) fn is_wrapper(&self, row: &Hypothesis) -> bool {
+        // Own code may have moved while what it calls grew.
+        let has_grown = |function: usize| {
+            let grew = |row: &Hypothesis| row.function == function && row.verdict == Verdict::Regressed;
+            self.comparison.hypotheses.iter().any(grew)
+        };
+        let holders = self.below(row).filter(|other| other.old > 0.0 || !has_grown(other.function));
+        self.hold_most(row, holders.collect())
+    }
+
+    /// Whether more than half of what a function lost is in functions that it no longer calls, and these together cannot have
+    /// become cheaper by half as much.
+    ///
+    /// ```text
+    /// main;run;work 80    →    main;pool;work 80
+    /// ```
+    pub(super) fn gave_away(&self, row: &Hypothesis) -> bool {
+        let is_kept = |other: &&Hypothesis| other.points >= row.points / 2.0;
+        let mut holders: Vec<&Hypothesis> = self.below(row).filter(is_kept).collect();
+        holders.sort_by(|a, b| b.old_share.total_cmp(&a.old_share).then(a.function.cmp(&b.function)));
+        holders.truncate(CANDIDATES);
+        let no_longer_calls = |other: &&Hypothesis| {
+            let (old, new) = self.shares(row, &[]);
+            let (old_rest, new_rest) = self.shares(row, &[other.function]);
+            new - new_rest < GONE * (old - old_rest)
+        };
+        holders.retain(no_longer_calls);
+        self.hold_most(row, holders)
+    }
+
+    /// The functions below that of a row which may hold some of what it gained or lost.
+    fn below(&self, row: &Hypothesis) -> impl Iterator<Item = &Hypothesis> {
+        self.comparison.hypotheses.iter().filter(move |other| {
+            other.function != row.function
+                && may_hold(other, row.points.abs())
+                && self.stacks.includes(row.function, other.function)
+        })
+    }
+
+    /// The shares of a function on both sides, without the stacks through others.
+    fn shares(&self, row: &Hypothesis, through: &[usize]) -> (f64, f64) {
+        let rest = self.stacks.counts(row.function, row.measure, ExcludedStacks { through, ending: false });
+        self.model.comparable_shares(&column(rest, row.unit))
+    }
+
+    /// Whether these functions hold more than half of what a total gained or lost, although together they cannot have gained or
+    /// lost half as much.
+    fn hold_most(&self, row: &Hypothesis, candidates: Vec<&Hypothesis>) -> bool {
+        let sign = row.points.signum();
+        let changed_without = |through: &[usize]| {
+            let (old, new) = self.shares(row, through);
+            sign * (new - old)
+        };
+        let whole = changed_without(&[]);
+        let mut candidates: Vec<(f64, &Hypothesis)> =
+            candidates.into_iter().map(|other| (whole - changed_without(&[other.function]), other)).collect();
+        // Those that hold most of it; of several that hold all, one that moved, else the smallest, which has the fewest other callers.
+        let rank = |row: &Hypothesis| (row.old > 0.0, if sign > 0.0 { row.new } else { row.old });
+        candidates.sort_by(|(a, one), (b, other)| {
+            let ((known, size), (other_known, other_size)) = (rank(one), rank(other));
+            b.total_cmp(a).then(known.cmp(&other_known)).then(size.total_cmp(&other_size))
+        });
+        let hardly_changed = |counts: &[f64]| {
+            let counts = column(counts.to_vec(), row.unit);
+            max_change(self.model, &counts, CountKind::Total, sign) < row.points.abs() / 2.0
+        };
+        let (mut through, mut left) = (Vec::new(), whole);
+        let mut held: Vec<f64> = Vec::new();
+        for (_, other) in candidates {
+            let total = self.stacks.counts(other.function, CountKind::Total, ExcludedStacks::default());
+            // The outermost function, or one that is called from everywhere, shows nothing.
+            if other.old > 0.0 && !hardly_changed(&total) {
+                continue;
+            }
+            through.push(other.function);
+            let rest = changed_without(&through);
+            // What is below a function that was counted adds nothing.
+            if left - rest < LEAST_HELD * whole {
+                through.pop();
+                continue;
+            }
+            left = rest;
+            if other.old > 0.0 {
+                held.resize(total.len(), 0.0);
+                held.iter_mut().zip(total).for_each(|(sum, count)| *sum += count);
+            }
+            if left < whole / 2.0 || through.len() == MOST_HOLDERS {
+                break;
+            }
+        }
+        left < whole / 2.0 && (held.is_empty() || hardly_changed(&held))
+    }
+}

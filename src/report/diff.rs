@@ -331,8 +331,11 @@ pub enum Moved {
     From(Name),
     /// In this function, which is new and replaced it.
     To(Name),
-    /// In this function, from which a new one was extracted, or elsewhere below it.
+    /// Elsewhere below this function.
     Below(Name),
+    /// In this function, from which a new one was extracted.
+    #[serde(rename = "below")]
+    OutOf(Name),
     /// Elsewhere in the whole program.
     Elsewhere,
     /// They are in this function now, into which the function was inlined, or which was extracted from it.

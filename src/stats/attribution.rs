@@ -67,6 +67,7 @@ pub fn attribute(comparison: &mut Comparison, stacks: &impl StackSource) {
     excuse_moved(orphans, comparison, &model, stacks, &mut trades, Callers::OfAny);
     excuse_wrappers(comparison, &model, stacks, &mut wrappers);
     move_with_total(comparison, &model, stacks, &wrappers);
+    tell_wrappers(comparison, &model, stacks);
     move_what_was_given_away(comparison, &model, stacks);
     comparison.model = Some(model);
 }
@@ -141,9 +142,31 @@ fn excuse_wrappers(
             wrappers.insert(row.function);
             let caller = nearest_old_caller(row, COVERS * row.new * row.unit, model, stacks);
             let row = &mut comparison.hypotheses[index];
-            row.cause = Some(Cause::Moved { caller, from: None, loser: None });
+            row.cause = Some(Cause::Wraps { caller });
             row.verdict = Verdict::Moved;
         }
+    }
+}
+
+/// Tells new functions that only call what was called from elsewhere before from those that were extracted.
+fn tell_wrappers(comparison: &mut Comparison, model: &Model, stacks: &impl StackSource) {
+    let elsewhere = CalledElsewhere { comparison, model, stacks };
+    let wraps = |row: &Hypothesis| match row.cause {
+        Some(Cause::Moved { caller, from: None, loser: None }) if row.measure == CountKind::Total => {
+            let is_new = row.old <= 0.0 && row.verdict == Verdict::Moved;
+            (is_new && elsewhere.has_little_own_code(row) && elsewhere.is_wrapper(row))
+                .then_some(Cause::Wraps { caller })
+        }
+        _ => None,
+    };
+    let found: Vec<(usize, Cause)> = comparison
+        .hypotheses
+        .iter()
+        .enumerate()
+        .filter_map(|(index, row)| Some((index, wraps(row)?)))
+        .collect();
+    for (index, cause) in found {
+        comparison.hypotheses[index].cause = Some(cause);
     }
 }
 

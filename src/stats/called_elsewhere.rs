@@ -11,6 +11,8 @@ use super::trades::{GONE, max_change};
 /// How many functions may hold what a total gained or lost, and the fraction of it that each holds at least.
 const MOST_HOLDERS: usize = 8;
 const LEAST_HELD: f64 = 0.5 / MOST_HOLDERS as f64;
+/// Own code of less than this fraction of a function is that of its calls.
+const LITTLE: f64 = 0.1;
 /// How many functions are tried as holders, the heaviest first.
 const CANDIDATES: usize = 64;
 
@@ -45,6 +47,13 @@ impl<S: StackSource> CalledElsewhere<'_, S> {
         };
         let holders = self.below(row).filter(|other| other.old > 0.0 || !has_grown(other.function));
         self.hold_most(row, holders.collect())
+    }
+
+    /// Whether a new function does next to nothing but call others.
+    pub(super) fn has_little_own_code(&self, row: &Hypothesis) -> bool {
+        let own = self.stacks.counts(row.function, CountKind::SelfCount, ExcludedStacks::default());
+        let (_, own) = self.model.comparable_shares(&column(own, row.unit));
+        own < LITTLE * self.shares(row, &[]).1
     }
 
     /// Whether more than half of what a function lost is in functions that it no longer calls, and these together cannot have

@@ -126,6 +126,11 @@ pub enum Cause {
         /// The function whose own code lost what this one gained, if one did.
         loser: Option<usize>,
     },
+    /// A new function that has next to no own code: it calls what was called from elsewhere before.
+    Wraps {
+        /// The nearest caller of nearly all samples that the old side has as well, if there is one.
+        caller: Option<usize>,
+    },
 }
 
 impl Comparison {

@@ -102,7 +102,7 @@ fn code_extracted_into_a_new_function_has_moved() {
         verdicts_of(&[("main;serve", 2000)], &[("main;serve", 1000), ("main;serve;extracted", 1000)]);
     assert!(found.contains(&"moved extracted (self)".to_string()), "{found:?}");
     let extracted = row(&rows, "extracted", RowTest::SelfCount);
-    assert_eq!(extracted.moved, Some(Moved::Below("serve".into())));
+    assert_eq!(extracted.moved, Some(Moved::OutOf("serve".into())));
 }
 
 #[test]

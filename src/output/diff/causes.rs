@@ -345,10 +345,10 @@ pub(in crate::output) fn moves(
             (CauseKind::Inlined, Some(callee)) => format!("{callee} inlined into {function}"),
             (CauseKind::Extracted, Some(caller)) => format!("{function} extracted from {caller}"),
             (CauseKind::Extracted | CauseKind::Moved, None) => {
-                format!("{function} was called elsewhere before")
+                format!("the work of {function} was elsewhere before")
             }
             (CauseKind::Moved, Some(caller)) => {
-                format!("{function} was called elsewhere below {caller} before")
+                format!("the work of {function} was elsewhere below {caller} before")
             }
             (CauseKind::Renamed, Some(old)) => format!("{old} → {function} (renamed)"),
             _ => return None,

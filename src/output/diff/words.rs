@@ -201,12 +201,10 @@ pub(in crate::output) fn after_name(diff: &Diff, row: &DiffRow, shown: impl Fn(&
     let is_inlined = |cause: &&DiffCause| cause.cause == CauseKind::Inlined && cause.function == row.name;
     let inlined = diff.causes.iter().find(is_inlined).and_then(|cause| cause.of.as_ref());
     match &row.moved {
-        Some(Moved::Below(_)) if let Some(callee) = inlined => {
+        Some(Moved::Below(_) | Moved::OutOf(_)) if let Some(callee) = inlined => {
             text.push_str(&format!(", with {} inlined", shown(callee)));
         }
-        Some(Moved::Below(name)) if row.ratio.is_none() => {
-            text.push_str(&format!(", extracted from {}", shown(name)));
-        }
+        Some(Moved::OutOf(name)) => text.push_str(&format!(", extracted from {}", shown(name))),
         Some(Moved::Into(name)) if row.new.total == 0 => {
             text.push_str(&format!(", inlined into {}", shown(name)));
         }
@@ -214,12 +212,12 @@ pub(in crate::output) fn after_name(diff: &Diff, row: &DiffRow, shown: impl Fn(&
         Some(Moved::To(name)) => text.push_str(&format!(", is now {}", shown(name))),
         Some(Moved::From(name)) => text.push_str(&format!(", was {}", shown(name))),
         Some(Moved::Below(name)) => {
-            text.push_str(&format!(", was called elsewhere below {} before", shown(name)));
+            text.push_str(&format!(", whose work was elsewhere below {} before", shown(name)));
         }
         Some(Moved::Elsewhere) if row.points < 0.0 => {
-            text.push_str(", a part of which is called elsewhere now");
+            text.push_str(", a part of whose work is elsewhere now");
         }
-        Some(Moved::Elsewhere) => text.push_str(", was called elsewhere before"),
+        Some(Moved::Elsewhere) => text.push_str(", whose work was elsewhere before"),
         None => {}
     }
     text

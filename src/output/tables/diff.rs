@@ -73,7 +73,7 @@ pub(super) fn add_keys<'r, R: 'r>(columns: &mut Columns<'r, R>, of: impl Fn(&R) 
         _ => None,
     });
     columns.add("moved.below", Kind::Text, move |row| match &of(row).moved {
-        Some(Moved::Below(name)) => Some(&**name),
+        Some(Moved::Below(name) | Moved::OutOf(name)) => Some(&**name),
         _ => None,
     });
     columns.add("moved.into", Kind::Text, move |row| match &of(row).moved {

@@ -230,9 +230,12 @@ impl RowBuilder<'_, '_> {
         let name = |function: usize| self.subject.keys.name(KeyId::new(function));
         match row.cause {
             Some(Cause::Moved { from: Some(from), .. }) => return Some(Moved::From(name(from).clone())),
-            Some(Cause::Moved { caller, loser, .. }) => {
-                let place = if row.old <= 0.0 { loser.or(caller) } else { caller };
-                return Some(place.map_or(Moved::Elsewhere, |place| Moved::Below(name(place).clone())));
+            Some(Cause::Moved { caller, loser, .. }) if row.old <= 0.0 => {
+                let place = loser.or(caller);
+                return Some(place.map_or(Moved::Elsewhere, |place| Moved::OutOf(name(place).clone())));
+            }
+            Some(Cause::Moved { caller, .. } | Cause::Wraps { caller }) => {
+                return Some(caller.map_or(Moved::Elsewhere, |caller| Moved::Below(name(caller).clone())));
             }
             _ => {}
         }

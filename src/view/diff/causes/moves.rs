@@ -24,7 +24,15 @@ pub(super) fn moves(flow: &Flow<'_, '_>, matched: &[Matched]) -> Vec<DiffCause> 
         if moves.iter().any(|made| made.function == function) {
             continue;
         }
-        let Some(Cause::Moved { caller, from, loser }) = row.cause else { continue };
+        let (caller, from, loser) = match row.cause {
+            Some(Cause::Moved { caller, from, loser }) => (caller, from, loser),
+            Some(Cause::Wraps { caller }) => {
+                let of = caller.map(name);
+                moves.push(DiffCause { of, ..DiffCause::new(CauseKind::Moved, function, row.measure) });
+                continue;
+            }
+            _ => continue,
+        };
         // If `min()` does now what `cost` did, `cost` has no other name.
         if from.is_some() && is_built_in(&function) {
             continue;

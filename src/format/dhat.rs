@@ -11,7 +11,7 @@
 
 use crate::format::allocators::MALLOC;
 use crate::format::json::{self, Json, Kind};
-use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
+use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished, unsupported_version};
 use crate::profile::{Frame, FrameId, LabelSetId, LoadOptions, Mapping, Profile, ProfileBuilder};
 
 /// The entry in the list of readable formats.
@@ -90,9 +90,7 @@ fn read_head(
             ("dhatFileVersion", Kind::Number) => match json.integer()? {
                 2 => {}
                 version => {
-                    return Err(
-                        json.error(format!("unsupported version {version}; only version 2 is supported"))
-                    );
+                    return Err(json.error(unsupported_version(version, 2, 2)));
                 }
             },
             ("mode", Kind::String) => mode = json.string()?.into_owned(),

@@ -1,6 +1,6 @@
 //! Errors from reading a profile.
 
-use std::fmt;
+use std::fmt::{self, Display};
 use std::io;
 
 use crate::profile::TooLarge;
@@ -56,7 +56,7 @@ pub enum Place {
 }
 
 /// As it follows a message.
-impl fmt::Display for Place {
+impl Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Place::Byte(byte) => write!(f, " (byte {byte})"),
@@ -80,6 +80,16 @@ impl ParseError {
     /// An error without a position.
     pub fn whole(format: &'static str, message: impl Into<String>) -> Self {
         ParseError { format, place: Place::Whole, message: short(message.into()) }
+    }
+}
+
+/// The message for a version that no reader knows: `unsupported version 7; versions 3 to 6 are supported`.
+pub(super) fn unsupported_version<V: Display>(version: impl Display, oldest: V, newest: V) -> String {
+    let (oldest, newest) = (oldest.to_string(), newest.to_string());
+    if oldest == newest {
+        format!("unsupported version {version}; only version {newest} is supported")
+    } else {
+        format!("unsupported version {version}; versions {oldest} to {newest} are supported")
     }
 }
 

@@ -12,7 +12,7 @@
 //! record ends.
 
 use crate::format::group::SampleGroup;
-use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
+use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished, unsupported_version};
 use crate::profile::{AT_ONCE, Frame, LabelSetId, LoadOptions, Mapping, Period, Profile, ProfileBuilder};
 
 /// The entry in the list of readable formats.
@@ -41,8 +41,7 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
         Some([1, 0, 0, 0]) => true,
         Some([0, 0, 0, 1]) => false,
         Some([version, 0, 0, 0] | [0, 0, 0, version]) => {
-            let message = format!("version {version} of the format is not known, only version 1");
-            return Err(ParseError::at_byte(NAME, 4, message).into());
+            return Err(ParseError::at_byte(NAME, 4, unsupported_version(version, 1, 1)).into());
         }
         _ => return Err(ParseError::at_byte(NAME, 0, "expected `gmon` and a version").into()),
     };
@@ -292,6 +291,11 @@ mod tests {
         bytes.pop();
         assert!(load(&bytes).unwrap_err().to_string().contains("truncated within a record"));
         bytes[4] = 2;
-        assert!(load(&bytes).unwrap_err().to_string().contains("version 2 of the format is not known"));
+        assert!(
+            load(&bytes)
+                .unwrap_err()
+                .to_string()
+                .contains("unsupported version 2; only version 1 is supported")
+        );
     }
 }

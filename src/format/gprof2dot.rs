@@ -9,7 +9,7 @@
 
 use crate::format::decimals::Decimals;
 use crate::format::json::{self, Json, Kind};
-use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
+use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished, unsupported_version};
 use crate::profile::{FrameId, LabelSetId, LoadOptions, Mapping, Profile, ProfileBuilder};
 
 /// The entry in the list of readable formats.
@@ -41,9 +41,7 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
             "version" => {
                 let version = json.integer()?;
                 if version != VERSION {
-                    let message =
-                        format!("version {version} of the format is not known, only version {VERSION}");
-                    return Err(json.error(message).into());
+                    return Err(json.error(unsupported_version(version, VERSION, VERSION)).into());
                 }
                 continue;
             }

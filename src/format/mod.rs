@@ -91,6 +91,7 @@ mod writers;
 mod xdebug;
 mod xperf;
 
+use error::unsupported_version;
 pub use error::{LoadError, ParseError, Place};
 pub use gmon::UNNAMED_PROGRAM;
 pub use jit::{JitCode, JitError};

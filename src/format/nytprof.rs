@@ -16,7 +16,7 @@ use flate2::read::ZlibDecoder;
 use hashbrown::HashMap;
 
 use crate::format::text::lossy;
-use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
+use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished, unsupported_version};
 use crate::profile::{Frame, FrameId, Function, LabelSetId, LoadOptions, Profile, ProfileBuilder, StringId};
 
 /// The entry in the list of readable formats.
@@ -105,9 +105,8 @@ impl<'a> Recording<'a> {
         let text = lossy(&self.text);
         let version = text.trim().strip_prefix("NYTProf ").unwrap_or_default().replace(' ', ".");
         if read.is_err() || version.split('.').next() != Some(VERSION) {
-            let message = format!(
-                "unsupported version {version}; only version {VERSION} is supported, which Devel::NYTProf 5 and 6 write"
-            );
+            let unsupported = unsupported_version(version, VERSION, VERSION);
+            let message = format!("{unsupported}, which Devel::NYTProf 5 and 6 write");
             return Err(ParseError::at_line(NAME, 1, message));
         }
         Ok(())

@@ -10,7 +10,7 @@
 //! Times are in seconds; the first frame is the leaf.
 
 use crate::format::json::{self, Json};
-use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
+use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished, unsupported_version};
 use crate::profile::{Frame, FrameId, Function, LabelSetId, LoadOptions, Profile, ProfileBuilder};
 
 /// The entry in the list of readable formats.
@@ -35,9 +35,7 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
             "version" => {
                 let version = json.integer()?;
                 if version > VERSION {
-                    let message =
-                        format!("version {version} of the timeline is not known, only version {VERSION}");
-                    return Err(json.error(message).into());
+                    return Err(json.error(unsupported_version(version, VERSION, VERSION)).into());
                 }
             }
             "recording" => {
@@ -171,6 +169,6 @@ mod tests {
         assert_eq!(profile.meta.duration_ns, Some(1_500_000_000));
         assert_eq!(profile.samples.time, Some(vec![4_750_000_000, 5_000_000_000]));
         let error = read(&text.replace("\"version\": 1", "\"version\": 2")).unwrap_err().to_string();
-        assert!(error.contains("version 2 of the timeline is not known"), "{error}");
+        assert!(error.contains("unsupported version 2; only version 1 is supported"), "{error}");
     }
 }

@@ -16,7 +16,7 @@ use std::collections::HashMap;
 
 use crate::format::json::{self, Json, Kind};
 use crate::format::labels::sample_labels;
-use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
+use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished, unsupported_version};
 use crate::profile::{Frame, FrameId, Function, LabelSetId, LoadOptions, Profile, ProfileBuilder, StackId};
 use crate::unit::{parse_rfc3339, plural};
 
@@ -76,11 +76,7 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
 fn check_version(version: &str, at: usize) -> Result<(), ParseError> {
     match version {
         "" | "1" | "2" => Ok(()),
-        _ => Err(ParseError::at_byte(
-            NAME,
-            at as u64,
-            format!("version {version} of the format is not known, only 1 and 2"),
-        )),
+        _ => Err(ParseError::at_byte(NAME, at as u64, unsupported_version(version, 1, 2))),
     }
 }
 
@@ -499,7 +495,7 @@ mod tests {
         assert!(["", "1", "2"].into_iter().all(|version| of(version).is_ok()));
         assert_eq!(
             of("3").unwrap_err().to_string(),
-            "sentry: version 3 of the format is not known, only 1 and 2 (byte 12)"
+            "sentry: unsupported version 3; versions 1 to 2 are supported (byte 12)"
         );
     }
 }

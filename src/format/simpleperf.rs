@@ -18,7 +18,7 @@ use crate::format::fields::Fields;
 use crate::format::text::lossy;
 use crate::format::threads::Thread;
 use crate::format::wire::{Field, Value, Wire};
-use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
+use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished, unsupported_version};
 use crate::name::demangle;
 use crate::profile::{Frame, FrameId, LabelSetId, LoadOptions, Mapping, MappingId, Profile, ProfileBuilder};
 use crate::unit::{plural, saturated};
@@ -40,7 +40,7 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
     let version =
         fields.u16().ok_or_else(|| ParseError::whole(NAME, "file is truncated within its header"))?;
     if version != VERSION {
-        let message = format!("unsupported version {version}; only version {VERSION} is supported");
+        let message = unsupported_version(version, VERSION, VERSION);
         return Err(ParseError::at_byte(NAME, MAGIC.len() as u64, message).into());
     }
     let mut report = Report::default();

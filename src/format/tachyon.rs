@@ -19,7 +19,7 @@ use crate::format::group::{GroupedStack, SampleGroup};
 use crate::format::labels::label_set;
 use crate::format::text::lossy;
 use crate::format::wire::Wire;
-use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
+use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished, unsupported_version};
 use crate::profile::{Frame, FrameId, LabelSetId, LoadOptions, Period, Profile, ProfileBuilder};
 
 /// The entry in the list of readable formats.
@@ -154,7 +154,7 @@ impl Layout {
         let order = Order { is_little };
         let version = version(bytes).ok_or_else(|| wrong(0, "file is truncated within its header"))?;
         if version == 0 || version > NEWEST {
-            let message = format!("version {version} of the format is not known, only 1 to {NEWEST}");
+            let message = unsupported_version(version, 1, NEWEST);
             return Err(ParseError::at_byte(NAME, 4, message));
         }
         if bytes.len() < HEADER + FOOTER {
@@ -459,6 +459,6 @@ mod tests {
         bytes.pop();
         assert!(load(&bytes).unwrap_err().to_string().contains("was not finished"));
         bytes[4] = 9;
-        assert!(load(&bytes).unwrap_err().to_string().contains("version 9 of the format is not known"));
+        assert!(load(&bytes).unwrap_err().to_string().contains("unsupported version 9; versions 1 to "));
     }
 }

@@ -25,7 +25,7 @@ use crate::format::group::{GroupedStack, SampleGroup};
 use crate::format::paths::{EMPTY, PathId, Paths};
 use crate::format::text::{hex, lossy};
 use crate::format::threads::Thread;
-use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
+use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished, unsupported_version};
 use crate::profile::{Frame, FrameId, Function, LabelSetId, LoadOptions, Profile, ProfileBuilder};
 use crate::unit::{plural, saturated};
 
@@ -128,8 +128,7 @@ fn check_version(version: u16, at: usize) -> Result<(), ParseError> {
     if (1..=5).contains(&version) {
         return Ok(());
     }
-    let message = format!("unsupported version {version}; versions 1 to 5 are supported");
-    Err(ParseError::at_byte(NAME, at as u64, message))
+    Err(ParseError::at_byte(NAME, at as u64, unsupported_version(version, 1, 5)))
 }
 
 /// What a record says.

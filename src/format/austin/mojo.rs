@@ -22,7 +22,7 @@ use crate::format::ranges::Ranges;
 use crate::format::recent::Recent;
 use crate::format::text::lossy;
 use crate::format::varint::first_number;
-use crate::format::{Confidence, Format, LoadError, ParseError, Source};
+use crate::format::{Confidence, Format, LoadError, ParseError, Source, unsupported_version};
 use crate::profile::{Frame, FrameId, LoadOptions, Mapping, MappingId, Profile, StackId};
 
 /// The entry in the list of readable formats.
@@ -57,9 +57,7 @@ fn recording(bytes: &[u8], options: LoadOptions, may_use_threads: bool) -> Resul
         return Err(ParseError::at_byte(NAME, 0, "expected `MOJ` and a version"));
     }
     if version > NEWEST {
-        let message =
-            format!("version {version} of the format is newer than this reader, which knows 1 to {NEWEST}");
-        return Err(ParseError::at_byte(NAME, 3, message));
+        return Err(ParseError::at_byte(NAME, 3, unsupported_version(version, 1, NEWEST)));
     }
     let mut reader = MojoReader {
         events: Events { bytes, at: MAGIC.len() + 1 },
@@ -595,7 +593,7 @@ mod tests {
     #[test]
     fn newer_versions_and_unknown_events_are_refused() {
         let error = load(b"MOJ\x05\x01a\0b\0").unwrap_err().to_string();
-        assert!(error.contains("version 5 of the format is newer"), "{error}");
+        assert!(error.contains("unsupported version 5; versions 1 to "), "{error}");
         let error = load(b"MOJ\x03\x63").unwrap_err().to_string();
         assert_eq!(error, "mojo: unknown kind of event: 99 (byte 4)");
         let error = load(b"MOJ\x03\x05\x01").unwrap_err().to_string();

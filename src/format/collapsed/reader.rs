@@ -285,7 +285,7 @@ impl CollapsedReader {
             self.builder.warn(warning);
         }
         if self.not_utf8 > 0 {
-            self.builder.warn("some names are not valid UTF-8; invalid bytes are shown as \u{fffd}".into());
+            self.builder.warn_of_encoding();
         }
         if self.rounded > 0 {
             let counts = plural(self.rounded, "sample count was", "sample counts were");

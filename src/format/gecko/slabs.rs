@@ -11,9 +11,9 @@
 
 use hashbrown::HashSet;
 
-use crate::format::ParseError;
 use crate::format::gecko::NAME;
 use crate::format::json::Json;
+use crate::format::{ParseError, unsupported_version};
 
 pub(super) const MAGIC: &[u8] = b"\xDC\xDF\x4A\x53\x4C\x42\x01\x00";
 
@@ -51,10 +51,7 @@ impl<'a> Slabs<'a> {
         };
         let version = header(8)?;
         if version != VERSION {
-            return Err(error(
-                8,
-                format!("version {version} of JsonSlabs is newer than {VERSION}, the only one known"),
-            ));
+            return Err(error(8, unsupported_version(version, VERSION, VERSION)));
         }
         let slabs = Slabs { file, count: header(12)?, root: header(16)? };
         let end = LIST as u64 + ENTRY as u64 * u64::from(slabs.count);
@@ -224,10 +221,7 @@ mod tests {
         assert_eq!(error(&missing), "gecko: slab 9 does not exist; the file has 1 (byte 12)");
         let mut newer = missing.clone();
         newer[8] = 2;
-        assert_eq!(
-            error(&newer),
-            "gecko: version 2 of JsonSlabs is newer than 1, the only one known (byte 8)"
-        );
+        assert_eq!(error(&newer), "gecko: unsupported version 2; only version 1 is supported (byte 8)");
         assert_eq!(error(&missing[..30]), "gecko: a list of 1 slabs does not fit in the file (byte 12)");
         assert_eq!(error(&missing[..36]), "gecko: slab 0 ends after the end of the file (byte 20)");
         assert_eq!(error(&file(&[(0, b"1")])), "gecko: the root slab does not contain JSON (byte 16)");

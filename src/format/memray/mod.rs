@@ -22,7 +22,7 @@ use crate::format::group::{GroupedStack, SampleGroup};
 use crate::format::labels::sample_labels;
 use crate::format::memray::allocator::Site;
 use crate::format::text::lossy;
-use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
+use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished, unsupported_version};
 use crate::profile::{LoadOptions, Profile, ProfileBuilder};
 
 /// The entry in the list of readable formats.
@@ -61,7 +61,10 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
     let header = Header::parse(&mut fields).map_err(|error| match error {
         Unreadable::Version(version) => ParseError::whole(
             NAME,
-            format!("version {version} of the format is not known (known: {OLDEST} to {NEWEST}); convert it with `memray transform csv FILE`"),
+            format!(
+                "{}; convert it with `memray transform csv FILE`",
+                unsupported_version(version, OLDEST, NEWEST)
+            ),
         ),
         Unreadable::Truncated => ParseError::whole(NAME, "file is truncated within the header"),
     })?;
@@ -216,7 +219,7 @@ mod tests {
             let bytes = [MAGIC, &[version, 0, 0, 0]].concat();
             assert_eq!(sniff(&bytes), Confidence::Certain);
             let error = load(&bytes).unwrap_err().to_string();
-            let expected = format!("memray: version {version} of the format is not known (known: 9 to 13)");
+            let expected = format!("memray: unsupported version {version}; versions 9 to 13 are supported");
             assert!(error.starts_with(&expected), "{error}");
         }
         let header = [MAGIC, &[9, 0, 0, 0, 0], &[0; 32], b"python\0", &[0; 21]].concat();

@@ -22,7 +22,7 @@ use crate::format::heap::Heap;
 use crate::format::memtrace::backtraces::{Backtraces, LimitedPaths};
 use crate::format::memtrace::places::Places;
 use crate::format::paths::PathId;
-use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
+use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished, unsupported_version};
 use crate::profile::{FrameId, LabelSetId, LoadOptions, Profile, ProfileBuilder};
 use crate::unit::plural;
 
@@ -159,10 +159,7 @@ impl Reader {
             return if is_cut { Ok(false) } else { Err("expected a packet".into()) };
         };
         if packet.version == 0 || packet.version > NEWEST {
-            return Err(format!(
-                "version {} of the format is not known (known: 1 to {NEWEST})",
-                packet.version
-            ));
+            return Err(unsupported_version(packet.version, 1, NEWEST));
         }
         let Some(content) = fields.take(packet.content) else { return Ok(false) };
         let mut events = Fields::new(content, false);
@@ -310,7 +307,7 @@ mod tests {
         newer[28] = 4;
         assert_eq!(
             load(&newer).unwrap_err().to_string(),
-            "memtrace: version 4 of the format is not known (known: 1 to 3) (byte 0)"
+            "memtrace: unsupported version 4; versions 1 to 3 are supported (byte 0)"
         );
         let cut = load(&TRACES[1][..TRACES[1].len() - 100]).unwrap();
         assert!(cut.meta.warnings[0].contains("the last packet is not complete"), "{:?}", cut.meta.warnings);

@@ -1,7 +1,7 @@
 //! The blocks of a recording, in both containers: the objects of versions 3 to 5 and the plain blocks of version 6.
 
-use crate::format::ParseError;
 use crate::format::fields::Fields;
+use crate::format::{ParseError, unsupported_version};
 
 pub(super) const NAME: &str = "nettrace";
 
@@ -161,8 +161,7 @@ impl<'a> Recording<'a> {
 
 fn unsupported(version: u32, at: usize) -> ParseError {
     let (oldest, newest) = (VERSIONS.start(), VERSIONS.end());
-    let message = format!("unsupported version {version}; versions {oldest} to {newest} are supported");
-    ParseError::at_byte(NAME, at as u64, message)
+    ParseError::at_byte(NAME, at as u64, unsupported_version(version, oldest, newest))
 }
 
 impl Trace {

@@ -113,7 +113,7 @@ impl FrameCache {
 
     pub(super) fn warn(&self, builder: &mut ProfileBuilder) {
         if self.not_utf8 {
-            builder.warn("some names are not valid UTF-8; invalid bytes are shown as \u{fffd}".into());
+            builder.warn_of_encoding();
         }
     }
 }

@@ -92,7 +92,7 @@ impl Tables {
             Ok(text) => self.text = text,
             Err(error) => {
                 self.bytes = error.into_bytes();
-                builder.warn("some names are not valid UTF-8; invalid bytes are shown as \u{fffd}".into());
+                builder.warn_of_encoding();
             }
         }
     }

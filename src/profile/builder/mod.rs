@@ -356,6 +356,11 @@ impl ProfileBuilder {
         self.meta.warnings.push(warning);
     }
 
+    /// Adds the warning that names are not valid UTF-8, as when a profiler records the bytes of a freed string.
+    pub fn warn_of_encoding(&mut self) {
+        self.warn("some names are not valid UTF-8; invalid bytes are shown as \u{fffd}".to_string());
+    }
+
     /// Returns the profile, whose samples refer to stacks from [`ProfileBuilder::stack`]. Fails if a table outgrew
     /// its ids.
     pub fn finish(mut self) -> Result<Profile, TooLarge> {

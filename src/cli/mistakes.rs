@@ -10,6 +10,7 @@ use clap::{Command, CommandFactory};
 use crate::cli::commands::Prof;
 use crate::cli::other_tools;
 use crate::cli::terminal::failure::hinted;
+use crate::cli::terminal::messages::in_words;
 use crate::name::nearest;
 
 /// Describes a mistake that clap found on the command line `words`.
@@ -158,9 +159,7 @@ impl<'c> Typed<'c> {
             .filter(has)
             .map(|command| format!("prof {}", command.get_name()))
             .collect();
-        let (last, others) = commands.split_last()?;
-        let all = if others.is_empty() { last.clone() } else { format!("{} and {last}", others.join(", ")) };
-        Some(format!("{option} is an option of {all}"))
+        (!commands.is_empty()).then(|| format!("{option} is an option of {}", in_words(&commands)))
     }
 }
 

@@ -309,6 +309,12 @@ fn what_is_not_json_and_unknown_methods_get_answers() {
     assert_eq!(unknown["error"]["code"], -32601, "{unknown}");
     let says = "no method tools/invent; this server has initialize, ping, tools/list and tools/call";
     assert_eq!(unknown["error"]["message"], says);
+    for malformed in [json!({}), json!({ "name": 1 }), json!({ "name": "top", "arguments": "cpu.pb.gz" })] {
+        let refused = client.ask("tools/call", &malformed);
+        assert_eq!(refused["error"]["code"], -32602, "{malformed}: {refused}");
+        let says = "tools/call: expected the name of a tool and an object of arguments";
+        assert!(refused["error"]["message"].as_str().unwrap().starts_with(says), "{refused}");
+    }
     let text = client.text("report", &json!({ "profile": "go-cpu.pb.gz", "budget": 0 }));
     assert!(text.contains("recording: "), "{text}");
     client.end();

@@ -17,6 +17,7 @@ use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, DuplexS
 
 use crate::cli::commands::mcp::answer::Answerer;
 use crate::cli::commands::mcp::tools::{Tool, purposes};
+use crate::cli::terminal::messages::in_words;
 
 /// What a program learns about the server when it connects: before and after the list of tools.
 const BEFORE: &str = "prof reads CPU, memory and lock profiles of any format. Begin with `open` and `lint`, then `report`; then \
@@ -25,8 +26,8 @@ const AFTER: &str = "Patterns are regular expressions on function names; @gc, @i
 sets. Shares are of the whole profile. Every answer ends with the same command line for a person; it begins in the first folder \
 of the server.";
 
-/// The methods that the server has, for a program that asks for another one.
-const METHODS: &str = "initialize, ping, tools/list and tools/call";
+/// The methods that the server has.
+const METHODS: [&str; 4] = ["initialize", "ping", "tools/list", "tools/call"];
 
 /// Serves tools on standard input and output until the client closes the connection.
 pub(super) fn serve(answerer: Answerer) -> Result<()> {
@@ -111,13 +112,17 @@ impl ServerHandler for Server {
         Ok(ListToolsResult::with_all_items(self.answerer.tools.iter().map(described).collect()))
     }
 
+    /// Answers what is no request as the protocol knows it: another method, or parameters that do not fit the method.
     async fn on_custom_request(
         &self,
         request: CustomRequest,
         _context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
         let method: String = request.method.chars().take(60).collect();
-        let message = format!("no method {method}; this server has {METHODS}");
+        if METHODS.contains(&&*method) {
+            return Err(ErrorData::invalid_params(format!("{method}: {}", expected(&method)), None));
+        }
+        let message = format!("no method {method}; this server has {}", in_words(&METHODS));
         Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, message, None))
     }
 
@@ -151,6 +156,16 @@ impl ServerHandler for Server {
             }
         };
         Ok(result.into())
+    }
+}
+
+/// What the parameters of a method should have been.
+fn expected(method: &str) -> &'static str {
+    match method {
+        "tools/call" => {
+            "expected the name of a tool and an object of arguments: {\"name\": \"top\", \"arguments\": {\"profile\": \"cpu.pb.gz\"}}"
+        }
+        _ => "the parameters are not those of this method",
     }
 }
 

@@ -8,6 +8,7 @@ use clap::{Arg, ArgAction, Command};
 use serde_json::{Map, Value, json};
 
 use crate::cli::commands::report::TOKEN;
+use crate::cli::terminal::messages::in_words;
 
 /// The name of each tool, the command that answers it, and what it is for. What a client and the help say of tools is made of
 /// this list.
@@ -28,7 +29,7 @@ const TOOLS: &[(&str, &str, &str)] = &[
 /// The names of all tools, in a sentence: `open, report, top and lint`.
 pub(super) fn names() -> String {
     let names: Vec<&str> = TOOLS.iter().map(|(name, ..)| *name).collect();
-    names.split_last().map(|(last, others)| format!("{} and {last}", others.join(", "))).unwrap_or_default()
+    in_words(&names)
 }
 
 /// What each tool is for: "`open`: what a file has. `report`: …".

@@ -55,6 +55,14 @@ pub enum TextColumn {
     Package,
 }
 
+impl TextColumn {
+    /// Whether trees have it. `sum` adds up the rows of a list, and a node of a tree has many lines.
+    #[cfg(feature = "cli")]
+    pub(crate) fn is_of_trees(self) -> bool {
+        !matches!(self, TextColumn::Sum | TextColumn::Line)
+    }
+}
+
 impl Style {
     /// Plain text for a pipe.
     pub fn plain() -> Self {
@@ -79,10 +87,12 @@ impl Style {
         self.width.unwrap_or(PIPE_WIDTH)
     }
 
-    /// How many characters a timeline may take next to its numbers and names.
+    /// How many characters a timeline may take next to its numbers and names: three fifths of a wide terminal, less of a
+    /// narrow one, so that each character that it is wider brings it closer to showing all columns.
     #[cfg(feature = "cli")]
     pub(crate) fn room_for_bins(&self) -> usize {
-        (self.layout_width() * 3 / 5).saturating_sub(22).max(10)
+        let width = self.layout_width();
+        (width * 3 / 5).saturating_sub(22).min(width.saturating_sub(52)).max(10)
     }
 
     /// Whether optional facts fit: files, rates and dates.

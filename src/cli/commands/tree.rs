@@ -9,7 +9,7 @@ use crate::cli::commands::show::{Show, write};
 use crate::cli::commands::top::events_of;
 use crate::cli::options::args::{RowArgs, ViewArgs};
 use crate::cli::options::chains::ChainArgs;
-use crate::cli::options::columns::ColumnArgs;
+use crate::cli::options::columns::{ColumnArgs, columns_of_trees};
 use crate::cli::options::layout::{Output, OutputFormat};
 use crate::cli::options::memory;
 use crate::cli::terminal::failure::hinted;
@@ -28,6 +28,7 @@ use crate::view::{SortKey, TreeOptions, bottom_up, tree, tree_per_event, with_ev
 #[command(mut_arg("min_share", |option| {
     option.help("Hide rows below this percentage of what is shown, in every metric; with --bottom-up, callers below this percentage of the function at the top [default: 0.5, with --bottom-up 20; JSON and CSV: 0]")
 }))]
+#[command(mut_arg("columns", |option| option.value_parser(columns_of_trees())))]
 #[command(after_help = "Examples:
   prof tree -n 10 --label endpoint=/orders cpu.pb.gz   where one kind of request spends its time
   prof tree --bottom-up -n 2 mutex.pb.gz               which callers make others wait for locks")]

@@ -164,3 +164,21 @@ fn pauses_of_the_garbage_collector_have_a_row() {
     let without = json(folder.path(), &["timeline", fixture("perf-script/rust.perf.txt").to_str().unwrap()]);
     assert!(without.get("pauses").is_none());
 }
+
+/// The width that a note asks for is enough: no column is missing there.
+#[test]
+fn the_width_that_a_note_names_shows_all_columns() {
+    let folder = TempDir::new().unwrap();
+    let file = write_phases(folder.path());
+    for width in (20..100).step_by(3) {
+        let text =
+            |width: &str| run(folder.path(), &["timeline", file, "--width", width]).1.replace('\n', " ");
+        let narrow = text(&width.to_string());
+        for note in narrow.split("too narrow to show ").skip(1) {
+            let (titles, rest) = note.split_once(": ").unwrap();
+            let wanted = rest.split_whitespace().next().unwrap();
+            let missing = format!("too narrow to show {}", titles.split(',').next().unwrap());
+            assert!(!text(wanted).contains(&missing), "--width {width} asks for {wanted}: {}", text(wanted));
+        }
+    }
+}

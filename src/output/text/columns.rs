@@ -27,13 +27,13 @@ pub(super) fn lines<'t>(table: Table<'t>, style: &'t Style) -> Box<dyn Iterator<
     let layout = ColumnLayout::new(&table, style);
     let below: Vec<Note> = below.iter().filter_map(|note| layout.said(note)).collect();
     let title = TextLine::row(layout.title(), Emphasis::Bold);
-    let notes = layout.notes();
+    let left_out = layout.left_out();
     let rows = table.rows().map(|row| (row, true)).chain(table.closing.into_iter().map(|row| (row, false)));
     let rows = rows.flat_map(move |(row, is_fitted)| {
         let (first, further) = layout.lines(&row, is_fitted);
         std::iter::once(first).chain(further)
     });
-    Box::new(above.chain([title]).chain(rows).chain(notes).chain(below.into_iter().map(note)))
+    Box::new(above.chain([title]).chain(rows).chain(left_out).chain(below.into_iter().map(note)))
 }
 
 /// Which columns fit, and how wide they are.
@@ -46,7 +46,7 @@ struct ColumnLayout<'t> {
     room: Option<usize>,
     /// The width of the names in rows with texts after them.
     name: usize,
-    left_out: Vec<LeftOut>,
+    left_out: LeftOut,
     /// The columns that are shown, of numbers and of texts.
     numbers: Vec<usize>,
     texts: Vec<usize>,
@@ -54,7 +54,8 @@ struct ColumnLayout<'t> {
     taken: usize,
 }
 
-/// Columns that do not fit, and the width of the terminal that they need.
+/// Columns that do not fit, and the width of the terminal that shows all columns.
+#[derive(Default)]
 struct LeftOut {
     titles: Vec<String>,
     wanted: usize,
@@ -69,7 +70,7 @@ impl<'t> ColumnLayout<'t> {
             widths: widths.cells,
             room: None,
             name: 0,
-            left_out: Vec::new(),
+            left_out: LeftOut::default(),
             numbers: Vec::new(),
             texts: Vec::new(),
             taken: 0,
@@ -107,8 +108,7 @@ impl<'t> ColumnLayout<'t> {
     fn drop_numbers(&mut self) {
         let Some(width) = self.style.width else { return };
         let least_name = LEAST_NAME + self.extra();
-        let wanted = self.taken() + least_name;
-        let mut titles = Vec::new();
+        self.left_out.wanted = self.taken() + least_name;
         while self.taken() + least_name > width {
             let rank = |index: &usize| (self.columns[*index].asked, self.columns[*index].rank);
             let droppable = self.columns.iter().enumerate().skip(1).rev();
@@ -116,7 +116,7 @@ impl<'t> ColumnLayout<'t> {
                 droppable.filter(|(index, column)| self.widths[*index] > 0 && column.kind.is_number());
             let Some(first) = droppable.map(|(index, _)| index).min_by_key(rank) else { break };
             let rank = self.columns[first].rank;
-            titles.push(self.title_of(first));
+            self.left_out.titles.push(self.title_of(first));
             // All columns of a rank go together, so that the note can refer to them by title.
             for index in 1..self.columns.len() {
                 let is_alike = rank != Rank::Essential && self.columns[index].rank == rank;
@@ -126,7 +126,6 @@ impl<'t> ColumnLayout<'t> {
             }
         }
         self.room = Some(width.saturating_sub(self.taken()).max(LEAST_NAME));
-        self.left_out.push(LeftOut { titles, wanted });
     }
 }
 
@@ -142,16 +141,17 @@ impl ColumnLayout<'_> {
             let texts = layout.shown(Kind::is_text);
             least_name + texts.map(|index| GAP + layout.widths[index].min(LEAST_TEXT)).sum::<usize>()
         };
-        let wanted = self.style.width.unwrap_or_default() + least(self).saturating_sub(room);
-        let mut titles = Vec::new();
+        // Numbers that were dropped come back first.
+        let wanted = self.left_out.wanted + least(self).saturating_sub(LEAST_NAME + self.extra());
+        let dropped = self.left_out.titles.len();
         while self.style.width.is_some() && least(self) > room.max(least_name) {
             let Some(last) = self.shown(Kind::is_text).next_back() else { break };
             self.widths[last] = 0;
             if self.columns[last].asked {
-                titles.insert(0, self.title_of(last));
+                self.left_out.titles.insert(dropped, self.title_of(last));
+                self.left_out.wanted = wanted;
             }
         }
-        self.left_out.push(LeftOut { titles, wanted });
         // The name gets at least half of the width; the texts share the rest.
         let texts: Vec<usize> = self.shown(Kind::is_text).collect();
         let most = (room / 2 / texts.len().max(1)).saturating_sub(GAP).max(LEAST_TEXT);
@@ -183,13 +183,11 @@ impl ColumnLayout<'_> {
         (!text.is_empty()).then(|| Note { text: text.clone(), ..note.clone() })
     }
 
-    /// The notes that list the columns that do not fit.
-    fn notes(&self) -> Vec<TextLine> {
-        let note = |LeftOut { titles, wanted }: &LeftOut| {
-            let text = format!("too narrow to show {}: {wanted} columns needed", titles.join(", "));
-            TextLine::new(text, Emphasis::Faint)
-        };
-        self.left_out.iter().filter(|left_out| !left_out.titles.is_empty()).map(note).collect()
+    /// The note that lists the columns that do not fit.
+    fn left_out(&self) -> Option<TextLine> {
+        let LeftOut { titles, wanted } = &self.left_out;
+        let text = || format!("too narrow to show {}: {wanted} columns needed", titles.join(", "));
+        (!titles.is_empty()).then(|| TextLine::new(text(), Emphasis::Faint))
     }
 
     fn title(&self) -> String {
@@ -359,6 +357,24 @@ mod tests {
         ] {
             assert_eq!(kept(&both, width), (want.to_string(), note.to_string()), "{width}");
         }
+    }
+
+    #[test]
+    fn the_note_counts_the_numbers_that_come_back_before_a_text() {
+        let lines_of = |width| {
+            let mut columns = Columns::new();
+            columns.show("TOTAL", Kind::Word, |()| "12345678");
+            columns.show("%", Kind::Word, |()| "12345678").rank(Rank::Share);
+            columns.show("NAME", Kind::Name, |()| Label::new("main"));
+            columns.show("HEAVIEST", Kind::Text, |()| "parse").asked(true);
+            let style = Style { width: Some(width), ..Style::plain() };
+            let table = columns.table(Form::Text, &[], || std::iter::once(()), []);
+            lines(table, &style).map(|line| line.text).skip(2).collect::<Vec<_>>()
+        };
+        let [note] = &lines_of(20)[..] else { panic!("{:?}", lines_of(20)) };
+        let wanted = note.strip_prefix("too narrow to show %, HEAVIEST: ").unwrap();
+        let wanted = wanted.strip_suffix(" columns needed").unwrap().parse().unwrap();
+        assert!(lines_of(wanted).is_empty() && !lines_of(wanted - 1).is_empty(), "{wanted}");
     }
 
     #[test]

@@ -22,6 +22,8 @@ pub struct Kind {
     pub width: &'static str,
     /// Whether it counts something that does not depend on the machine and its load.
     pub is_quantity: bool,
+    /// Whether it says how much there is at a time, instead of how much was done.
+    pub is_level: bool,
 }
 
 const ALL: &[&str] =
@@ -47,6 +49,7 @@ pub static KINDS: &[Kind] = &[
         when: "Use it to find what keeps CPUs busy; it does not include waiting.",
         width: "used a lot of CPU time, including callees",
         is_quantity: false,
+        is_level: false,
     },
     Kind {
         name: "samples",
@@ -58,6 +61,7 @@ pub static KINDS: &[Kind] = &[
         when: "Use it to see how much evidence there is; if the profile also has a metric such as cpu, that shows the cost.",
         width: "was often seen running",
         is_quantity: false,
+        is_level: false,
     },
     Kind {
         name: "wall",
@@ -69,6 +73,7 @@ pub static KINDS: &[Kind] = &[
         when: "Use it to find what users wait for: slow queries, sleeps, locks.",
         width: "took a long time, running or waiting",
         is_quantity: false,
+        is_level: false,
     },
     Kind {
         name: "off_cpu",
@@ -80,6 +85,7 @@ pub static KINDS: &[Kind] = &[
         when: "Use it to find what blocks threads: locks, disks, sockets, sleeps.",
         width: "waited for a long time, including callees",
         is_quantity: false,
+        is_level: false,
     },
     Kind {
         name: "wall_samples",
@@ -91,6 +97,7 @@ pub static KINDS: &[Kind] = &[
         when: "Use it to see how much evidence there is; the metric wall shows the time.",
         width: "was often seen, running or waiting",
         is_quantity: false,
+        is_level: false,
     },
     Kind {
         name: "native_samples",
@@ -102,6 +109,7 @@ pub static KINDS: &[Kind] = &[
         when: "Use it to find calls into native code that take long, such as reading from sockets.",
         width: "was often seen in native code, running or waiting",
         is_quantity: false,
+        is_level: false,
     },
     Kind {
         name: "alloc_space",
@@ -120,6 +128,7 @@ pub static KINDS: &[Kind] = &[
         when: "Use it to find what allocates the most: allocating costs time and keeps the garbage collector busy, if there is one.",
         width: "allocated a lot since the start, freed or not",
         is_quantity: true,
+        is_level: false,
     },
     Kind {
         name: "alloc_objects",
@@ -138,6 +147,7 @@ pub static KINDS: &[Kind] = &[
         when: "Use it to find many small allocations, each of which costs time.",
         width: "allocated often since the start, freed or not",
         is_quantity: true,
+        is_level: false,
     },
     Kind {
         name: "temporary",
@@ -149,6 +159,7 @@ pub static KINDS: &[Kind] = &[
         when: "Use it to find allocations that can be avoided: the memory was hardly used.",
         width: "allocated memory and freed it at once, often",
         is_quantity: true,
+        is_level: false,
     },
     Kind {
         name: "inuse_space",
@@ -160,6 +171,7 @@ pub static KINDS: &[Kind] = &[
         when: "Use it to find what holds memory; a leak grows from profile to profile and never shrinks.",
         width: "allocated a lot of memory that is still in use",
         is_quantity: true,
+        is_level: true,
     },
     Kind {
         name: "inuse_objects",
@@ -171,6 +183,7 @@ pub static KINDS: &[Kind] = &[
         when: "Use it to find what holds many objects: each takes space, and time if a garbage collector has to visit it.",
         width: "allocated many objects that are still alive",
         is_quantity: true,
+        is_level: true,
     },
     Kind {
         name: "old_space",
@@ -182,6 +195,7 @@ pub static KINDS: &[Kind] = &[
         when: "Use it to find a leak in a recording without a heap dump; totals mean little, because few objects are sampled.",
         width: "allocated old objects that are still in use (a sample of them)",
         is_quantity: false,
+        is_level: true,
     },
     Kind {
         name: "old_objects",
@@ -193,6 +207,7 @@ pub static KINDS: &[Kind] = &[
         when: "Use it to find a leak in a recording without a heap dump.",
         width: "allocated old objects that are still in use (a sample of them)",
         is_quantity: false,
+        is_level: true,
     },
     Kind {
         name: "peak_space",
@@ -204,6 +219,7 @@ pub static KINDS: &[Kind] = &[
         when: "Use it to find what determines how much memory the program needs.",
         width: "held a lot of memory at peak usage",
         is_quantity: true,
+        is_level: false,
     },
     Kind {
         name: "peak_objects",
@@ -215,6 +231,7 @@ pub static KINDS: &[Kind] = &[
         when: "Compare it with peak_space: many small objects cost more than their bytes.",
         width: "held many objects at peak memory usage",
         is_quantity: true,
+        is_level: false,
     },
     Kind {
         name: "malloc_space",
@@ -226,6 +243,7 @@ pub static KINDS: &[Kind] = &[
         when: "Use it to find memory use that heap statistics do not show.",
         width: "requested a lot of native memory",
         is_quantity: true,
+        is_level: false,
     },
     Kind {
         name: "malloc_count",
@@ -237,6 +255,7 @@ pub static KINDS: &[Kind] = &[
         when: "Use it to find many small allocations of native memory.",
         width: "often requested native memory",
         is_quantity: true,
+        is_level: false,
     },
     Kind {
         name: "goroutine",
@@ -248,6 +267,7 @@ pub static KINDS: &[Kind] = &[
         when: "Use it to find leaked goroutines and what they wait for.",
         width: "is on the stack of many goroutines",
         is_quantity: true,
+        is_level: true,
     },
     Kind {
         name: "threads",
@@ -259,6 +279,7 @@ pub static KINDS: &[Kind] = &[
         when: "Use it to find code that starts more threads than there are processors.",
         width: "is on the stack of many threads, or created them",
         is_quantity: true,
+        is_level: true,
     },
     Kind {
         name: "block_duration",
@@ -271,6 +292,7 @@ pub static KINDS: &[Kind] = &[
         when: "Use it to find what blocks goroutines.",
         width: "waited a long time, or in a mutex profile made others wait a long time",
         is_quantity: false,
+        is_level: false,
     },
     Kind {
         name: "block_count",
@@ -282,6 +304,7 @@ pub static KINDS: &[Kind] = &[
         when: "Compare it with the duration: many short waits need a different fix than a few long ones.",
         width: "waited often, or in a mutex profile made others wait often",
         is_quantity: false,
+        is_level: false,
     },
     Kind {
         name: "mutex_duration",
@@ -293,6 +316,7 @@ pub static KINDS: &[Kind] = &[
         when: "Use it to find locks that are held too long.",
         width: "made others wait a long time for a lock",
         is_quantity: false,
+        is_level: false,
     },
     Kind {
         name: "mutex_count",
@@ -304,6 +328,7 @@ pub static KINDS: &[Kind] = &[
         when: "Use it to find locks that are taken too often.",
         width: "made others wait often for a lock",
         is_quantity: false,
+        is_level: false,
     },
     Kind {
         name: "lock_duration",
@@ -315,6 +340,7 @@ pub static KINDS: &[Kind] = &[
         when: "Use it to find threads that wait for each other.",
         width: "waited a long time for locks",
         is_quantity: false,
+        is_level: false,
     },
     Kind {
         name: "lock_count",
@@ -326,6 +352,7 @@ pub static KINDS: &[Kind] = &[
         when: "Compare it with the duration of the waits.",
         width: "waited often for locks",
         is_quantity: false,
+        is_level: false,
     },
     Kind {
         name: "park_duration",
@@ -337,6 +364,7 @@ pub static KINDS: &[Kind] = &[
         when: "Use it to find what threads wait for; idle workers of a pool are parked too.",
         width: "was parked for a long time",
         is_quantity: false,
+        is_level: false,
     },
     Kind {
         name: "park_count",
@@ -348,6 +376,7 @@ pub static KINDS: &[Kind] = &[
         when: "Compare it with the duration of the waits.",
         width: "was parked often",
         is_quantity: false,
+        is_level: false,
     },
     Kind {
         name: "wait_duration",
@@ -359,6 +388,7 @@ pub static KINDS: &[Kind] = &[
         when: "Use it to find what threads wait for; idle workers wait too.",
         width: "waited for a long time to be notified",
         is_quantity: false,
+        is_level: false,
     },
     Kind {
         name: "wait_count",
@@ -370,6 +400,7 @@ pub static KINDS: &[Kind] = &[
         when: "Compare it with the duration of the waits.",
         width: "waited often to be notified",
         is_quantity: false,
+        is_level: false,
     },
     Kind {
         name: "sleep_duration",
@@ -381,6 +412,7 @@ pub static KINDS: &[Kind] = &[
         when: "Use it to find sleeps that delay other work.",
         width: "slept for a long time",
         is_quantity: false,
+        is_level: false,
     },
     Kind {
         name: "sleep_count",
@@ -392,6 +424,7 @@ pub static KINDS: &[Kind] = &[
         when: "Compare it with the duration of the sleeps.",
         width: "slept often",
         is_quantity: false,
+        is_level: false,
     },
     Kind {
         name: "socket_duration",
@@ -403,6 +436,7 @@ pub static KINDS: &[Kind] = &[
         when: "Use it to find slow peers; the label operation separates reads and writes.",
         width: "waited for sockets for a long time",
         is_quantity: false,
+        is_level: false,
     },
     Kind {
         name: "socket_count",
@@ -414,6 +448,7 @@ pub static KINDS: &[Kind] = &[
         when: "Use it to find many small transfers.",
         width: "read from or wrote to sockets often",
         is_quantity: true,
+        is_level: false,
     },
     Kind {
         name: "socket_bytes",
@@ -425,6 +460,7 @@ pub static KINDS: &[Kind] = &[
         when: "Use it to find what transfers the most over the network.",
         width: "transferred many bytes over sockets",
         is_quantity: true,
+        is_level: false,
     },
     Kind {
         name: "file_duration",
@@ -436,6 +472,7 @@ pub static KINDS: &[Kind] = &[
         when: "Use it to find slow file access; the label operation separates reads and writes.",
         width: "waited for files for a long time",
         is_quantity: false,
+        is_level: false,
     },
     Kind {
         name: "file_count",
@@ -447,6 +484,7 @@ pub static KINDS: &[Kind] = &[
         when: "Use it to find many small reads and writes.",
         width: "read from or wrote to files often",
         is_quantity: true,
+        is_level: false,
     },
     Kind {
         name: "file_bytes",
@@ -458,6 +496,7 @@ pub static KINDS: &[Kind] = &[
         when: "Use it to find what reads or writes the most.",
         width: "read from or wrote to files a lot",
         is_quantity: true,
+        is_level: false,
     },
     Kind {
         name: "instructions",
@@ -469,6 +508,7 @@ pub static KINDS: &[Kind] = &[
         when: "Use it to see the cost of a change without the noise of time measurements.",
         width: "executed many instructions, including callees",
         is_quantity: false,
+        is_level: false,
     },
     Kind {
         name: "calls",
@@ -480,6 +520,7 @@ pub static KINDS: &[Kind] = &[
         when: "Compare it with the cost: are functions called less often, or is each call cheaper?",
         width: "was called often",
         is_quantity: true,
+        is_level: false,
     },
     Kind {
         name: "call_duration",
@@ -491,6 +532,7 @@ pub static KINDS: &[Kind] = &[
         when: "Use it to find slow calls of the methods that are traced.",
         width: "had slow calls of traced methods",
         is_quantity: false,
+        is_level: false,
     },
     Kind {
         name: "exceptions",
@@ -502,6 +544,7 @@ pub static KINDS: &[Kind] = &[
         when: "Use it to find exceptions used for ordinary control flow.",
         width: "threw many exceptions",
         is_quantity: true,
+        is_level: false,
     },
     Kind {
         name: "heap",
@@ -513,6 +556,7 @@ pub static KINDS: &[Kind] = &[
         when: "Use it to find what holds memory.",
         width: "allocated a lot of memory that is still in use",
         is_quantity: true,
+        is_level: true,
     },
 ];
 
@@ -624,6 +668,7 @@ static THREAD_TIME: Kind = Kind {
     when: "Use it to find what keeps the thread busy; --hide-stacks @idle hides the waiting.",
     width: "took a lot of the thread's time, including callees",
     is_quantity: false,
+    is_level: false,
 };
 
 /// Whether a metric that is called like CPU time is the elapsed time of threads, because the recorder of `format` samples
@@ -647,9 +692,7 @@ pub fn of_recorded(metric: &str, thread_time: bool) -> Option<&'static Kind> {
 /// assert!(!is_level("alloc_space") && !is_level("cpu"));
 /// ```
 pub fn is_level(metric: &str) -> bool {
-    const LEVELS: [&str; 7] =
-        ["inuse_space", "inuse_objects", "old_space", "old_objects", "goroutine", "threads", "heap"];
-    of_metric(metric).is_some_and(|kind| LEVELS.contains(&kind.name))
+    of_metric(metric).is_some_and(|kind| kind.is_level)
 }
 
 /// Which part of a metric can be recognised as waiting.

@@ -363,7 +363,7 @@ impl Stages {
         if let Some(sets) = sets_meant(text) {
             return FilterError::hinted(message, sets);
         }
-        if pattern::SETS.contains(&text) {
+        if pattern::sets().any(|set| set == text) {
             let hint = if self.fixed {
                 format!("with -F, `{text}` is literal text; without -F, it stands for a set of functions")
             } else {
@@ -431,8 +431,9 @@ fn empty_range(why: Option<WhyEmpty>, from: Option<&str>, to: Option<&str>) -> F
 
 /// Lists the named sets, for a pattern that looks like one.
 fn sets_meant(text: &str) -> Option<String> {
-    let looks_like_one = text.starts_with('@') && !pattern::SETS.contains(&text);
-    looks_like_one.then(|| format!("the named sets are {}", pattern::SETS.join(", ")))
+    let sets: Vec<&str> = pattern::sets().collect();
+    let looks_like_one = text.starts_with('@') && !sets.contains(&text);
+    looks_like_one.then(|| format!("the named sets are {}", sets.join(", ")))
 }
 
 /// The union of the matches of an option's patterns.

@@ -104,6 +104,11 @@ impl Theme {
         }
     }
 
+    /// The colours of all ranks; further ranks have the last one.
+    pub(super) fn of_ranks(&self) -> impl Iterator<Item = Color> {
+        (0..=2 * self.own.len()).map(|rank| self.of_rank(rank))
+    }
+
     /// The colour of a group of functions.
     pub(super) fn of_group(&self, rank: usize, group: &ColorGroup) -> Color {
         match group.tier {
@@ -354,7 +359,7 @@ mod tests {
             let fixed = fixed(name);
             let ink = Color::new(ink);
             assert_eq!((fixed["ink"], fixed["paper"]), (ink, theme.paper));
-            let groups = (0..17).map(|rank| theme.of_rank(rank)).chain([theme.library, theme.runtime]);
+            let groups = theme.of_ranks().chain([theme.library, theme.runtime]);
             let others = ["root", "pale", "hot", "same", "grew", "added", "inherited", "shrank", "unknown"];
             for color in groups.chain(others.map(|other| fixed[other])) {
                 assert!(contrast(color, ink) >= 4.4, "{name} {color}: {:.2}", contrast(color, ink));

@@ -21,7 +21,7 @@ use regex::{Regex, RegexBuilder};
 
 pub use added::{SetError, added_sets, is_added};
 use sets::Set;
-pub use sets::{PAGE_SETS, SETS, contains, is_collector, is_idle_processor, is_own, is_runtime, waits};
+pub use sets::{PAGE_SETS, contains, is_collector, is_idle_processor, is_own, is_runtime, sets, waits};
 
 /// The names of one frame; empty where one is unknown.
 #[derive(Clone, Copy, Debug, Default)]
@@ -90,8 +90,8 @@ pub enum PatternError {
 
 /// Adds patterns to named sets, and makes those that do not exist, such as `@tax`. Fails if sets were added before: what a set
 /// contains does not change while the program runs.
-pub fn add_sets(sets: Vec<(String, Vec<String>)>) -> Result<(), SetError> {
-    added::add(sets, &SETS)
+pub fn add_sets(added: Vec<(String, Vec<String>)>) -> Result<(), SetError> {
+    added::add(added, &sets::sets().collect::<Vec<_>>())
 }
 
 /// The memory limit for one compiled regular expression, in bytes: more than any sensible pattern needs,

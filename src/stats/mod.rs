@@ -224,6 +224,19 @@ pub enum Verdict {
 }
 
 impl Verdict {
+    /// Whether a difference was found. All other rows are not significant, or were not tested.
+    pub fn is_significant(self) -> bool {
+        match self {
+            Verdict::Regressed
+            | Verdict::Improved
+            | Verdict::Moved
+            | Verdict::Inherits
+            | Verdict::Mix
+            | Verdict::Small => true,
+            Verdict::New | Verdict::Removed | Verdict::Unchanged => false,
+        }
+    }
+
     /// The word in JSON and CSV; empty for [`Verdict::Unchanged`].
     pub fn word(self) -> &'static str {
         match self {

@@ -25,7 +25,9 @@ use std::borrow::Cow;
 pub(crate) use number::{first_of, mean_in_parts, saturated};
 pub use number::{fixed, group_thousands, mean, plural, rate, share, signed_share};
 pub use quantity::{Quantity, QuantityError};
-pub(crate) use ratio::{about, percentage, plain_ratio, points, probability, ratio, significance, times};
+pub(crate) use ratio::{
+    about, decimals, percentage, plain_ratio, points, probability, ratio, significance, times,
+};
 pub(crate) use scale::round_step;
 pub use scale::{IncompatibleUnits, Scale, Step, duration, human, human_short, moment};
 pub use timestamp::{TimestampError, date, parse_rfc3339, timestamp_minutes, timestamp_seconds};

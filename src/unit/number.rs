@@ -6,16 +6,20 @@ use super::round_div;
 
 /// An integer with a comma between groups of three digits: `2,759,229`.
 pub fn group_thousands(value: i128) -> String {
-    let digits = value.unsigned_abs().to_string();
-    let mut out = String::with_capacity(digits.len() + digits.len() / 3 + 1);
-    if value < 0 {
-        out.push('-');
-    }
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+    grouped(&value.to_string())
+}
+
+/// A decimal number with a comma between groups of three digits before the point: `-2,759,229.5`.
+pub(super) fn grouped(number: &str) -> String {
+    let end = number.find('.').unwrap_or(number.len());
+    let mut out = String::with_capacity(number.len() + number.len() / 3);
+    let mut after_digit = false;
+    for (at, character) in number.char_indices() {
+        if after_digit && at < end && (end - at).is_multiple_of(3) {
             out.push(',');
         }
-        out.push(digit);
+        out.push(character);
+        after_digit = character.is_ascii_digit();
     }
     out
 }

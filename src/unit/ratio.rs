@@ -1,6 +1,6 @@
 //! Ratios, changes and probabilities, as comparisons print them.
 
-use crate::unit::group_thousands;
+use crate::unit::{group_thousands, number::grouped};
 
 /// A cost ratio: `×1.16`.
 pub(crate) fn ratio(ratio: f64) -> String {
@@ -11,7 +11,7 @@ pub(crate) fn ratio(ratio: f64) -> String {
 pub(crate) fn plain_ratio(ratio: f64) -> String {
     match ratio {
         ratio if ratio >= 1e6 => format!("{ratio:.0e}"),
-        ratio if ratio >= 100.0 => format!("{ratio:.0}"),
+        ratio if ratio >= 100.0 => decimals(ratio, 0),
         ratio if ratio >= 10.0 => format!("{ratio:.1}"),
         _ => format!("{ratio:.2}"),
     }
@@ -31,7 +31,7 @@ pub(crate) fn points(points: f64) -> String {
         points if points <= -0.05 => "−",
         _ => "",
     };
-    format!("{sign}{:.1}pt", points.abs())
+    format!("{sign}{}pt", decimals(points.abs(), 1))
 }
 
 /// A p-value with its relevant digits: `1`, `0.27`, `0.001`, `<0.0001`.
@@ -58,7 +58,28 @@ pub(crate) fn significance(alpha: f64) -> String {
     format!("{}%", percent.trim_end_matches('0').trim_end_matches('.'))
 }
 
-/// A change in percent: `+11.1%`.
+/// A change in percent: `+11.1%`, `+2,747%`, `−3.0%`.
 pub(crate) fn percentage(percent: f64, digits: usize) -> String {
-    format!("{percent:+.digits$}%").replace('-', "−")
+    let sign = if percent.is_sign_negative() { "−" } else { "+" };
+    format!("{sign}{}%", decimals(percent.abs(), digits))
+}
+
+/// A number with so many digits after the point, and commas between thousands: `2,747.3`.
+pub(crate) fn decimals(value: f64, digits: usize) -> String {
+    grouped(&format!("{value:.digits$}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn large_numbers_are_grouped() {
+        assert_eq!(percentage(2747.04, 0), "+2,747%");
+        assert_eq!(percentage(-3.04, 1), "−3.0%");
+        assert_eq!(points(-1234.56), "−1,234.6pt");
+        assert_eq!(ratio(12_345.6), "×12,346");
+        assert_eq!([decimals(-123_456.7, 1), decimals(-999.0, 0)], ["-123,456.7", "-999"]);
+        assert_eq!(decimals(f64::INFINITY, 1), "inf");
+    }
 }

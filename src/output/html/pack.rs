@@ -258,7 +258,7 @@ struct Palette {
 impl Palette {
     fn of(theme: &Theme) -> Self {
         Palette {
-            own: (0..17).map(|rank| theme.of_rank(rank).to_string()).collect(),
+            own: theme.of_ranks().map(|color| color.to_string()).collect(),
             library: theme.library.to_string(),
             runtime: theme.runtime.to_string(),
         }

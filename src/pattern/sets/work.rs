@@ -3,16 +3,16 @@
 
 use std::sync::LazyLock;
 
-use super::{GC, Patterns, Set, any_of};
+use super::{Expressions, GC, Set, any_of};
 
 /// Makes a set of names that any language may have, names of C functions, and files.
 macro_rules! sets {
     ($($id:ident $name:literal: $any:ident, $c:ident, $files:ident;)*) => {
         $(
             static $id: Set = {
-                static ANY: Patterns = Patterns { words: &[], regex: LazyLock::new(|| any_of($any)) };
-                static C: Patterns = Patterns { words: &[], regex: LazyLock::new(|| any_of($c)) };
-                static FILES: Patterns = Patterns { words: &[], regex: LazyLock::new(|| any_of($files)) };
+                static ANY: Expressions = Expressions { words: &[], regex: LazyLock::new(|| any_of($any)) };
+                static C: Expressions = Expressions { words: &[], regex: LazyLock::new(|| any_of($c)) };
+                static FILES: Expressions = Expressions { words: &[], regex: LazyLock::new(|| any_of($files)) };
                 Set {
                     name: $name,
                     parts: &[],

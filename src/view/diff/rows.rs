@@ -132,7 +132,7 @@ impl RowBuilder<'_, '_> {
         let name = |row: &Hypothesis| self.subject.keys.name(KeyId::new(row.function));
         let rank = |index: usize| {
             let verdict = verdict(index);
-            if is_significant(verdict) { verdict } else { Verdict::Unchanged }
+            if verdict.is_significant() { verdict } else { Verdict::Unchanged }
         };
         // In one pair, every caller of a function has changed by as much, give or take its own larger noise. So what
         // counts there is the part of a change that exceeds the noise.
@@ -141,7 +141,7 @@ impl RowBuilder<'_, '_> {
             let row = &rows[index];
             match row.verdict {
                 Verdict::Mix => self.recorded_change(row),
-                verdict if is_pair && !is_significant(verdict) => beyond_noise(row),
+                verdict if is_pair && !verdict.is_significant() => beyond_noise(row),
                 _ => row.points.abs(),
             }
         };
@@ -319,11 +319,6 @@ pub(super) fn untested_points(row: &DiffRow, compared: [f64; 2], core_ratio: f64
     let (old, new) = row.tested_values();
     let share = |value: i64, whole: f64| if whole > 0.0 { value as f64 / whole } else { 0.0 };
     (share(new, compared[1]) / core_ratio - share(old, compared[0])) * 100.0
-}
-
-/// Whether a verdict says that something differs.
-pub(super) fn is_significant(verdict: Verdict) -> bool {
-    !matches!(verdict, Verdict::Unchanged | Verdict::New | Verdict::Removed)
 }
 
 /// A function that gained at least this fraction of what another one lost has taken it over.

@@ -2,6 +2,7 @@
 
 mod cell;
 mod color;
+mod command;
 mod csv;
 mod diff;
 mod dot;

@@ -112,6 +112,12 @@ fn distinct<'n>(names: impl Iterator<Item = &'n Name>) -> impl Iterator<Item = &
     names.map(|name| (address(name), name)).collect::<HashMap<_, _>>().into_values()
 }
 
+/// The frames of a stack in one cell of CSV: joined by `;`, which becomes `:` within names, as in collapsed stacks. So a program
+/// that splits the cell gets as many names as there are frames.
+pub(super) fn joined(frames: &[Name]) -> String {
+    frames.iter().map(|name| name.replace(';', ":")).collect::<Vec<_>>().join(";")
+}
+
 /// The file of a function for a column of its own: the place that its name ends in, else `file`. A place
 /// has line and column, without which the functions of a minified script are indistinguishable.
 pub(super) fn file_cell(name: &str, file: &str) -> String {
@@ -129,4 +135,15 @@ pub(super) fn short_file(file: &str) -> String {
         _ => file.to_string(),
     };
     clean(&short).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cell_of_frames_can_be_split() {
+        let frames: [Name; 3] = ["main".into(), "a;b".into(), "c".into()];
+        assert_eq!(joined(&frames), "main;a:b;c");
+    }
 }

@@ -1,6 +1,7 @@
 //! The findings, as sentences for people and as a table for programs.
 
 use crate::name::{base_name, clean, short_name, split_shown};
+use crate::output::command::ManyFiles;
 use crate::output::diff::{causes, causes::Shown, words};
 use crate::output::style::{Explain, Style};
 use crate::output::table::{Columns, Form, Kind, Note, ReportPart, Table};
@@ -20,7 +21,7 @@ pub(super) fn tables<'r>(
     if form == Form::Csv {
         return Ok(vec![rows(report)]);
     }
-    let words = Words { report, style, form };
+    let words = Words { report, style, form, many: ManyFiles::of(&report.header) };
     let mut notes: Vec<Note> = words.what_if()?.into_iter().map(Note::faint).collect();
     if report.folds && !report.is_short {
         let text = "what the profiler inserted, such as runtime.asyncPreempt, counts for the functions that it interrupted (--fold)";
@@ -40,6 +41,7 @@ pub(super) fn tables<'r>(
         let part = ReportPart::Remark(number);
         notes.extend(words.remark(remark).into_iter().map(|note| note.about(part)));
     }
+    notes.extend(words.completed().into_iter().map(Note::faint));
     notes.extend(words.closing().into_iter().map(Note::faint));
     Ok(vec![Table::of_notes(notes)])
 }
@@ -61,6 +63,8 @@ struct Words<'r> {
     report: &'r Findings,
     style: &'r Style,
     form: Form,
+    /// What stands for the files in commands.
+    many: Option<ManyFiles>,
 }
 
 impl Words<'_> {
@@ -82,7 +86,7 @@ impl Words<'_> {
         self.style.glyphs.plain(&text).into_owned()
     }
 
-    /// A text behind a lead, on as many lines as it needs; those after the first are indented like the text.
+    /// A text after a lead, on as many lines as it needs; those after the first are indented like the text.
     fn paragraph(&self, lead: &str, text: &str) -> Vec<String> {
         let indent = lead.chars().count();
         let room = match self.style.width {
@@ -237,10 +241,21 @@ impl Words<'_> {
     }
 
     fn command(&self, command: &str) -> String {
+        let command = match &self.many {
+            Some(many) => many.shortened(command),
+            None => command.to_string(),
+        };
         match self.form {
             Form::Markdown => format!("`{command}`"),
-            _ => clean(command).into_owned(),
+            _ => clean(&command).into_owned(),
         }
+    }
+
+    /// How to complete commands that do not name all files.
+    fn completed(&self) -> Vec<String> {
+        let has_commands = !self.report.findings.is_empty() || !self.report.remarks.is_empty();
+        let many = self.many.as_ref().filter(|_| has_commands);
+        many.map(|many| self.paragraph("", many.says())).unwrap_or_default()
     }
 
     /// `… 3 more findings with 7.1%: --budget 0 shows all`

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use crate::name::Anchor;
 use crate::output::Scaled;
 use crate::output::label::{Joined, Label};
-use crate::output::names::DisplayNames;
+use crate::output::names::{DisplayNames, joined};
 use crate::output::style::Style;
 use crate::output::table::{Columns, Emphasis, Form, Kind, Note, Rank, ReportPart, Table};
 use crate::output::tables::values::{
@@ -142,12 +142,12 @@ const MOST_PATH: usize = 60;
 fn sequences<'r>(view: &Rc<HotView<'r>>, values: &ValueColumns<'r>, form: Form) -> Table<'r> {
     let hot = view.hot;
     let mut columns = Columns::new();
-    columns.add("frames", Kind::Text, |line: &HotLine| line.sequence.map(|found| found.frames.join(";")));
+    columns.add("frames", Kind::Text, |line: &HotLine| line.sequence.map(|found| joined(&found.frames)));
     add_values(&mut columns, values);
     let contexts = columns.add("contexts", Kind::Count, |line| Some(line.sequence?.contexts as i64));
     contexts.titled("CONTEXTS").rank(Rank::Contexts);
     columns.add("callers", Kind::Text, |line| {
-        let caller = |caller: &Neighbour| format!("{} {}", caller.name, caller.value);
+        let caller = |caller: &Neighbour| format!("{} {}", caller.name.replace(';', ":"), caller.value);
         Some(line.sequence?.callers.iter().map(caller).collect::<Vec<_>>().join(";"))
     });
     view.add_names(&mut columns, "SEQUENCE".to_string());

@@ -1,6 +1,7 @@
 //! The tables of `timeline`: activity row by row, and the phases.
 
 use crate::name::clean;
+use crate::output::command::ManyFiles;
 use crate::output::label::Label;
 use crate::output::names::DisplayNames;
 use crate::output::scale;
@@ -126,19 +127,7 @@ fn activity<'r>(
         }
     };
     columns.show(scale_of_time(&timeline.axis), Kind::Word, strip);
-    let row_noun = noun(&timeline.rows_by);
-    let label = move |line: &TimelineLine| {
-        Label::new(match line {
-            TimelineLine::Row(row) => clean(&row.name).into_owned(),
-            TimelineLine::More(_, count) => {
-                let noun = plural(*count, row_noun.0, row_noun.1);
-                format!("{} {} more {noun}", style.glyphs.ellipsis, group_thousands((*count).into()))
-            }
-            TimelineLine::Untimed(_) => "(no time)".to_string(),
-            TimelineLine::Pauses(_) => "(GC pauses)".to_string(),
-        })
-    };
-    columns.show(row_noun.0.to_uppercase(), Kind::Name, label);
+    add_names(&mut columns, timeline, style);
     let heaviest = || timeline.rows.iter().filter_map(|row| row.heaviest.as_ref());
     let names = DisplayNames::of(header, heaviest().map(|found| &found.name), form, style);
     if metric == 0 {
@@ -170,6 +159,23 @@ fn activity<'r>(
         table.below.push(Note::default());
     }
     Ok(table)
+}
+
+/// What each row is: a thread, or what `--by` says.
+fn add_names<'r>(columns: &mut Columns<'r, TimelineLine<'r>>, timeline: &'r Timeline, style: &'r Style) {
+    let (one, several) = noun(&timeline.rows_by);
+    let label = move |line: &TimelineLine| {
+        Label::new(match line {
+            TimelineLine::Row(row) => clean(&row.name).into_owned(),
+            TimelineLine::More(_, count) => {
+                let noun = plural(*count, one, several);
+                format!("{} {} more {noun}", style.glyphs.ellipsis, group_thousands((*count).into()))
+            }
+            TimelineLine::Untimed(_) => "(no time)".to_string(),
+            TimelineLine::Pauses(_) => "(GC pauses)".to_string(),
+        })
+    };
+    columns.show(one.to_uppercase(), Kind::Name, label);
 }
 
 /// `47 GC pauses, 427.66ms in all (12.3%); the longest from 2.49s to 2.583s (+91.73ms): System.gc()`.
@@ -269,10 +275,16 @@ fn phases<'r>(timeline: &'r Timeline, form: Form, style: &'r Style) -> Result<Ta
     let count = group_thousands(phases.len() as i128);
     let title = format!("{count} phases: in each, the function that sets it apart, or else the heaviest");
     table.above.push(Note::title(title));
+    let many = ManyFiles::of(header);
     let command = |(place, phase): (usize, &TimelinePhase)| {
-        Note::command(clean(&phase.command).into_owned()).about(ReportPart::Phase(place))
+        let command = match &many {
+            Some(many) => many.shortened(&phase.command),
+            None => phase.command.clone(),
+        };
+        Note::command(clean(&command).into_owned()).about(ReportPart::Phase(place))
     };
     table.below.extend(phases.iter().enumerate().map(command));
+    table.below.extend(many.iter().map(|many| Note::faint(many.says())));
     Ok(table)
 }
 

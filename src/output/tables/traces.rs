@@ -3,7 +3,7 @@
 use crate::name::clean;
 use crate::output::Scaled;
 use crate::output::label::Label;
-use crate::output::names::DisplayNames;
+use crate::output::names::{DisplayNames, joined};
 use crate::output::scale;
 use crate::output::style::Style;
 use crate::output::table::{Cell, Columns, Emphasis, Form, Group, Kind, Table};
@@ -99,7 +99,7 @@ fn add_stacks<'r>(
     form: Form,
     style: &'r Style,
 ) {
-    columns.add("frames", Kind::Name, |line| line.trace.map(|trace| trace.frames.join(";")));
+    columns.add("frames", Kind::Name, |line| line.trace.map(|trace| joined(&trace.frames)));
     let header = &traces.header;
     let frames = || traces.traces.iter().flat_map(|trace| &trace.frames).filter(|_| form != Form::Csv);
     let names = DisplayNames::of(header, frames(), form, style).all_marked(header, frames(), style);

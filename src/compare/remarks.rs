@@ -49,8 +49,8 @@ fn copies(which: &str, side: &Side) -> Option<String> {
     let inputs: Vec<&SideInput> = inputs.collect();
     let (first, other) = equal_pair(&inputs, &inputs)?;
     Some(format!(
-        "{first} and {other} hold the same data; if one is a copy of the other, the {which} side has fewer runs than it \
-         seems, and verdicts are too sure"
+        "{first} and {other} hold the same data; if one is a copy of the other, the {which} side has fewer runs than \
+         profiles, and verdicts are too confident"
     ))
 }
 

@@ -363,6 +363,12 @@ pub struct Strictness {
 /// The share of the function that messages about what is detectable refer to.
 pub const TYPICAL_SHARE: f64 = 0.1;
 
+/// The share of a small function, for which a comparison also says what it can detect.
+pub const SMALL_SHARE: f64 = 0.02;
+
+/// The number of runs per side that a comparison suggests if one is too little.
+pub const SUGGESTED_RUNS: usize = 5;
+
 /// What a comparison means for a check, such as a step of a CI job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DiffOutcome {

@@ -1,10 +1,11 @@
 //! The causes of a comparison in words: what explains the growth, and what only moved.
 
 use crate::name::{clean, quoted};
+use crate::output::command;
 use crate::output::diff::words;
 use crate::output::style::Explain;
 use crate::report::{CauseKind, Diff, DiffCause, DiffRow, DiffSide, Growth, MixChange, RowTest, TotalGrowth};
-use crate::unit::{self, group_thousands, percentage};
+use crate::unit::{self, decimals, group_thousands, percentage};
 
 /// The causes shown explain this part of the growth, from 0 to 1, unless all are asked for.
 const MOST: f64 = 0.8;
@@ -16,7 +17,7 @@ const MOST_SHOWN: usize = 5;
 const MOST_MOVED: usize = 4;
 
 /// No more kinds of work than this are named.
-const MOST_KINDS: usize = 4;
+const MOST_NAMED: usize = 4;
 
 /// The causes to show, and what the others explain together.
 pub(in crate::output) struct Shown<'d> {
@@ -58,9 +59,9 @@ impl<'d> Shown<'d> {
         match diff.growth {
             Some(TotalGrowth { percent, low, high }) if low > 0.0 => {
                 // Nothing is uncertain about a ratio that was given.
-                // Memory that grew tenfold needs no tenths of a percent.
-                let digits = usize::from(percent < 100.0);
-                let interval = (low < high).then(|| format!("95% CI {low:.digits$} to {high:.digits$}"));
+                let digits = digits_of_growth(percent);
+                let interval = (low < high)
+                    .then(|| format!("95% CI {} to {}", decimals(low, digits), decimals(high, digits)));
                 let recorded = as_recorded(diff, percent, digits);
                 let rescaled = if recorded.is_some() { " after rescaling" } else { "" };
                 let details: Vec<String> = interval.into_iter().chain(recorded).collect();
@@ -73,7 +74,7 @@ impl<'d> Shown<'d> {
                 } else {
                     format!("{causes} {explained} of it")
                 };
-                format!("+{percent:.digits$}% in total{rescaled}{details}: {found}")
+                format!("{} in total{rescaled}{details}: {found}", percentage(percent, digits))
             }
             _ => format!("{causes} {explained} of what became more expensive"),
         }
@@ -118,6 +119,11 @@ fn as_recorded(diff: &Diff, percent: f64, digits: usize) -> Option<String> {
 /// Whether the growth of the total is clearly another one than that of the recorded values.
 pub(in crate::output) fn is_rescaled(diff: &Diff) -> bool {
     diff.growth.is_some_and(|growth| as_recorded(diff, growth.percent, 0).is_some())
+}
+
+/// Memory that grew tenfold needs no tenths of a percent.
+pub(in crate::output) fn digits_of_growth(percent: f64) -> usize {
+    usize::from(percent < 100.0)
 }
 
 /// How much more a run of the new side has than one of the old side, in percent.
@@ -232,9 +238,9 @@ fn mix_of_work(mix: &MixChange, name: impl Fn(&str) -> String) -> String {
             format!("{kind} {}", unit::ratio(ratio))
         })
         .collect();
-    if parts.len() > MOST_KINDS {
-        let more = parts.len() - MOST_KINDS;
-        parts.truncate(MOST_KINDS);
+    if parts.len() > MOST_NAMED {
+        let more = parts.len() - MOST_NAMED;
+        parts.truncate(MOST_NAMED);
         parts.push(format!("{more} more"));
     }
     format!(
@@ -310,23 +316,13 @@ fn both_sides(diff: &Diff) -> String {
 
 /// How to complete a command that does not name all files.
 pub(in crate::output) fn completed(diff: &Diff) -> Option<String> {
-    let count = |side: &DiffSide| group_thousands(side.inputs.len() as i128);
-    is_long(diff).then(|| {
-        format!(
-            "replace OLD with the {} old files, each after its own --base, and NEW with the {} new files",
-            count(&diff.old),
-            count(&diff.new)
-        )
-    })
+    is_long(diff).then(|| command::old_and_new(diff.old.inputs.len(), diff.new.inputs.len()))
 }
 
 /// Whether a command with all files would fill the screen.
 fn is_long(diff: &Diff) -> bool {
-    diff.old.inputs.len() + diff.new.inputs.len() > MOST_INPUTS
+    command::is_long(diff.old.inputs.len() + diff.new.inputs.len())
 }
-
-/// A command names no more files than this.
-const MOST_INPUTS: usize = 12;
 
 /// `not slower, only moved: tokenise inlined into parse · readHeader extracted from parse`. Functions that were matched
 /// under another name are listed elsewhere.

@@ -26,7 +26,7 @@ pub(in crate::output) fn comment(diff: &Diff, style: &Style, out: &mut dyn Write
         .rows
         .iter()
         .filter(|row| row.p.is_some() || diff.tested == 0)
-        .partition(|row| words::is_significant(row));
+        .partition(|row| row.verdict.is_significant());
     let is_explained = causes(diff, out)?;
     if !with_verdict.is_empty() && !is_explained {
         rows(diff, &with_verdict, out)?;
@@ -84,25 +84,12 @@ fn causes(diff: &Diff, out: &mut dyn Write) -> io::Result<bool> {
 
 /// The verdict in one line.
 fn headline(diff: &Diff) -> String {
-    let number = |count: usize| format!("{count} {}", diff.header.by.noun(count as u64));
-    let said = match diff.verdict {
-        DiffVerdict::Regressed => format!("{} regressed", number(diff.regressed)),
-        DiffVerdict::Improved => format!("{} improved, none regressed", number(diff.improved)),
-        DiffVerdict::None => "no change".to_string(),
-        DiffVerdict::Inconclusive => "no verdict".to_string(),
-    };
-    let exceeded = diff.exceeded().count();
-    let budgets = match exceeded {
-        0 => String::new(),
-        1 => ", 1 budget exceeded".to_string(),
-        several => format!(", {several} budgets exceeded"),
-    };
     let sign = match diff.outcome() {
         DiffOutcome::Failed => "❌ ",
         DiffOutcome::Passed if diff.verdict != DiffVerdict::Inconclusive => "✅ ",
         _ => "⚠️ ",
     };
-    format!("{sign}{}: {said}{budgets}", diff.header.metric.name)
+    format!("{sign}{}: {}", diff.header.metric.name, words::headline(diff))
 }
 
 fn rows(diff: &Diff, rows: &[&DiffRow], out: &mut dyn Write) -> io::Result<()> {

@@ -7,7 +7,8 @@ use crate::output::Scaled;
 use crate::output::headline;
 use crate::report::{
     BudgetCheck, BudgetReport, CauseKind, Diff, DiffCause, DiffOutcome, DiffRow, DiffSide, DiffVerdict,
-    DoubtfulCore, Folded, Header, Matched, Moved, RowTest, RowVerdict,
+    DoubtfulCore, Folded, Header, Matched, Moved, RowTest, RowVerdict, SMALL_SHARE, SUGGESTED_RUNS,
+    TYPICAL_SHARE,
 };
 use crate::unit::{
     self, Scale, Unit, about, group_thousands, human, plain_ratio, points, probability, ratio, saturated,
@@ -106,7 +107,7 @@ impl<'d> PerRun<'d> {
 }
 
 /// A sum over all runs of a side as the mean of a run.
-fn mean_of_runs(side: &DiffSide, sum: i64) -> i64 {
+pub(in crate::output) fn mean_of_runs(side: &DiffSide, sum: i64) -> i64 {
     let runs = saturated(side.profiles.max(1));
     unit::mean(sum, runs).unwrap_or(sum)
 }
@@ -177,11 +178,6 @@ pub(in crate::output) fn verdict(row: &DiffRow) -> &'static str {
         RowVerdict::Unchanged if row.tested => "~",
         verdict => verdict.word(),
     }
-}
-
-/// Whether a row was found to differ; all others are not significant.
-pub(in crate::output) fn is_significant(row: &DiffRow) -> bool {
-    !matches!(row.verdict, RowVerdict::Unchanged | RowVerdict::New | RowVerdict::Removed)
 }
 
 /// The line above the rows that are not significant.
@@ -309,6 +305,20 @@ pub(in crate::output) fn scales(diff: &Diff, has_shares: bool) -> String {
     format!("OLD and NEW are values per run as recorded{shares}; {}", comparison_of_values(diff))
 }
 
+/// What the numbers of the columns mean where several builds are compared with the one called `old`.
+pub(in crate::output) fn scales_of_builds(diff: &Diff, old: &str) -> String {
+    let method = diff.header.normalize.as_ref().map_or("total", |normalize| normalize.method);
+    let basis = match method {
+        "none" => "",
+        "core" => ", after rescaling so that unchanged code costs the same",
+        _ => ", as a share of the total",
+    };
+    format!(
+        "numbers are values per run as recorded; COST is what the function costs compared with {old}{basis}; no COST: too little data to \
+         test the function in this build"
+    )
+}
+
 /// What COST and Δ are.
 fn comparison_of_values(diff: &Diff) -> String {
     if diff.mix.is_some() {
@@ -378,7 +388,8 @@ pub(in crate::output) fn strict(diff: &Diff) -> Option<String> {
     let wanted = times(diff.strictness.detect);
     (diff.outcome() == DiffOutcome::Undecided).then(|| {
         format!(
-            "--strict: these runs cannot show a change of {wanted} in a function with a 10% share (--detect)"
+            "--strict: these runs cannot show a change of {wanted} in a function with {} (--detect)",
+            a_share(TYPICAL_SHARE)
         )
     })
 }
@@ -419,20 +430,28 @@ pub(in crate::output) fn evidence(diff: &Diff) -> String {
         (_, 0) => return "no verdict: the new side has no samples".to_string(),
         _ => {}
     }
-    let seen = |share: f64| diff.detectable_ratio(share);
     if diff.doubt.as_ref().is_some_and(|doubt| !doubt.by_most) && diff.verdict == DiffVerdict::Inconclusive {
         return "no verdict: it is unclear which code is unchanged".to_string();
     }
     if diff.verdict == DiffVerdict::Inconclusive {
-        return no_verdict(diff, seen(0.1));
+        return no_verdict(diff);
     }
-    let part =
-        |share: f64| seen(share).map_or("nothing".to_string(), |value| format!("{}×", plain_ratio(value)));
+    let part = |share: f64| {
+        let seen = diff.detectable_ratio(share);
+        seen.map_or("nothing".to_string(), |value| format!("{}×", plain_ratio(value)))
+    };
     format!(
-        "detectable with 80% power: {} for a function with a 10% share, {} with a 2% share",
-        part(0.1),
-        part(0.02)
+        "detectable with 80% power: {} for a function with {}, {} with {}",
+        part(TYPICAL_SHARE),
+        a_share(TYPICAL_SHARE),
+        part(SMALL_SHARE),
+        a_share(SMALL_SHARE)
     )
+}
+
+/// `a 10% share`
+fn a_share(share: f64) -> String {
+    format!("a {:.0}% share", share * 100.0)
 }
 
 /// The same in one clause.
@@ -440,12 +459,16 @@ pub(in crate::output) fn short_evidence(diff: &Diff) -> String {
     if diff.verdict != DiffVerdict::Inconclusive || diff.untestable.is_some() {
         return evidence(diff);
     }
-    let why = why_inconclusive(diff);
-    let detectable = match diff.detectable_ratio(0.1) {
+    let (why, share) = (why_inconclusive(diff), a_share(TYPICAL_SHARE));
+    format!("no verdict: {why}; for a function with {share}, {}", detectable(diff))
+}
+
+/// Which changes of a typical function are large enough: `only changes above 2.2× are detectable`.
+fn detectable(diff: &Diff) -> String {
+    match diff.detectable_ratio(TYPICAL_SHARE) {
         Some(value) => format!("only changes above {} are detectable", times(value)),
         None => "no change is detectable".to_string(),
-    };
-    format!("no verdict: {why}; for a function with a 10% share, {detectable}")
+    }
 }
 
 /// Whether more samples of the same runs would not show more.
@@ -464,19 +487,11 @@ fn why_inconclusive(diff: &Diff) -> &'static str {
     }
 }
 
-fn no_verdict(diff: &Diff, seen: Option<f64>) -> String {
+fn no_verdict(diff: &Diff) -> String {
     let needed = diff.samples_needed;
     let enough = has_enough_samples(diff);
-    let why = why_inconclusive(diff);
-    let mut text = match seen {
-        Some(value) => {
-            let above = times(value);
-            format!(
-                "no verdict: {why}. For a function with a 10% share, only changes above {above} are detectable."
-            )
-        }
-        None => format!("no verdict: {why}. For a function with a 10% share, no change is detectable."),
-    };
+    let (why, share) = (why_inconclusive(diff), a_share(TYPICAL_SHARE));
+    let mut text = format!("no verdict: {why}. For a function with {share}, {}.", detectable(diff));
     if let (Some(samples), Some(per_run)) = (needed, diff.samples_needed_per_run) {
         // If runs differ from each other, more runs help, but not more samples.
         let wanted = times(diff.strictness.detect);
@@ -485,9 +500,12 @@ fn no_verdict(diff: &Diff, seen: Option<f64>) -> String {
             if enough { "" } else { " (more in all, because they also have to show how much runs differ)" };
         let per_run = about(per_run);
         let runs = if enough {
-            format!("5 runs per side with about {per_run} samples each")
+            format!("{SUGGESTED_RUNS} runs per side with about {per_run} samples each")
         } else {
-            format!("one run per side with about {} samples, or 5 with about {per_run} each", about(samples))
+            let samples = about(samples);
+            format!(
+                "one run per side with about {samples} samples, or {SUGGESTED_RUNS} with about {per_run} each"
+            )
         };
         text.push_str(&format!(" Detecting {wanted} takes {runs}{noise}"));
         text.push_str(if diff.strictness.named {
@@ -525,6 +543,45 @@ pub(in crate::output) fn counts(diff: &Diff) -> String {
     text.extend(budgets(&diff.budgets).map(|budgets| format!(", {budgets}")));
     text
 }
+
+/// The verdict of a document in one line: `2 functions regressed, 1 budget exceeded`.
+pub(in crate::output) fn headline(diff: &Diff) -> String {
+    let number = |count: usize| format!("{count} {}", diff.header.by.noun(count as u64));
+    let mut text = match diff.verdict {
+        DiffVerdict::Regressed => format!("{} regressed", number(diff.regressed)),
+        DiffVerdict::Improved => format!("{} improved, none regressed", number(diff.improved)),
+        DiffVerdict::None => NO_CHANGE.to_string(),
+        DiffVerdict::Inconclusive => NO_VERDICT.to_string(),
+    };
+    match diff.exceeded().count() {
+        0 => {}
+        1 => text.push_str(", 1 budget exceeded"),
+        several => text.push_str(&format!(", {several} budgets exceeded")),
+    }
+    text
+}
+
+/// The verdict in a cell of a table: `2 regressed, 1 improved`.
+pub(in crate::output) fn short_verdict(diff: &Diff) -> String {
+    let improved = format!("{} improved", diff.improved);
+    let mut text = match diff.verdict {
+        DiffVerdict::Regressed if diff.improved == 0 => format!("{} regressed", diff.regressed),
+        DiffVerdict::Regressed => format!("{} regressed, {improved}", diff.regressed),
+        DiffVerdict::Improved => improved,
+        DiffVerdict::None => NO_CHANGE.to_string(),
+        DiffVerdict::Inconclusive => NO_VERDICT.to_string(),
+    };
+    if diff.exceeded().next().is_some() {
+        text.push_str(", budget exceeded");
+    }
+    text
+}
+
+const NO_CHANGE: &str = "no change";
+const NO_VERDICT: &str = "no verdict";
+
+/// In the place of rows, if there are none.
+pub(in crate::output) const NO_SAMPLES: &str = "no samples on either side";
 
 /// How many budgets were exceeded: `1 of 3 budgets exceeded`; `None` without budgets.
 pub(in crate::output) fn budgets(budgets: &[BudgetCheck]) -> Option<String> {

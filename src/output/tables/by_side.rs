@@ -2,7 +2,7 @@
 
 use crate::name::{clean, display_width};
 use crate::output::Scaled;
-use crate::output::diff::causes::{self, Shown};
+use crate::output::diff::causes::{self, Shown, digits_of_growth};
 use crate::output::diff::words::{self, PerRun};
 use crate::output::label::Label;
 use crate::output::names::DisplayNames;
@@ -14,7 +14,7 @@ use crate::report::{
     BySide, BySideRow, Diff, DiffCause, DiffOutcome, DiffRow, DiffSide, DiffVerdict, RowTest, RowVerdict,
     TotalGrowth,
 };
-use crate::unit::{mean, percentage, saturated, significance};
+use crate::unit::{decimals, percentage, significance};
 
 /// The tables; for programs, a single one with a row per function and build.
 pub(super) fn tables<'r>(all: &'r BySide, form: Form, style: &'r Style) -> Scaled<Vec<Table<'r>>> {
@@ -86,10 +86,7 @@ const WIDEST_LABEL: usize = 16;
 fn builds<'r>(all: &'r BySide, form: Form, style: &Style) -> Scaled<Table<'r>> {
     let labels = Labels::of(all);
     let metric = &all.header.metric;
-    let mean = |side: &DiffSide| {
-        let runs = saturated(side.profiles.max(1));
-        mean(side.total, runs).unwrap_or(side.total)
-    };
+    let mean = |side: &DiffSide| words::mean_of_runs(side, side.total);
     let sides = || all.builds.iter().map(|diff| &diff.new).chain([&all.old]);
     let scale = scale(metric, sides().map(mean).max().unwrap_or_default(), style.unit.as_ref())?;
     let side = |build: &Option<usize>| build.map_or(&all.old, |number| &all.builds[number].new);
@@ -105,14 +102,15 @@ fn builds<'r>(all: &'r BySide, form: Form, style: &Style) -> Scaled<Table<'r>> {
     // The values of TOTAL/RUN are recorded, so their change is, too.
     if all.builds.iter().any(causes::is_rescaled) {
         let recorded = move |build: &Option<usize>| {
-            causes::recorded_growth(diff(build)?).map(|percent| percentage(percent, digits(percent)))
+            causes::recorded_growth(diff(build)?)
+                .map(|percent| percentage(percent, digits_of_growth(percent)))
         };
         columns.show("CHANGE IN TOTAL", Kind::Word, recorded).rank(Rank::OtherForm);
         columns.show(RESCALED, Kind::Word, move |build| growth(diff(build)?)).rank(Rank::Interval);
     } else {
         columns.show("CHANGE IN TOTAL", Kind::Word, move |build| growth(diff(build)?)).rank(Rank::Interval);
     }
-    columns.show("VERDICT", Kind::Word, move |build| diff(build).map(verdict));
+    columns.show("VERDICT", Kind::Word, move |build| diff(build).map(words::short_verdict));
     columns.show("BUILD", Kind::Name, move |build| {
         let number = match build {
             Some(number) if labels.are_numbers => &labels.builds[*number],
@@ -133,33 +131,13 @@ fn builds<'r>(all: &'r BySide, form: Form, style: &Style) -> Scaled<Table<'r>> {
 /// The title of the change in total once unchanged code costs the same.
 const RESCALED: &str = "AFTER RESCALING";
 
-/// Memory that grew tenfold needs no tenths of a percent.
-fn digits(percent: f64) -> usize {
-    usize::from(percent < 100.0)
-}
-
 /// `+9.8% (7.1 to 12.6)`
 fn growth(diff: &Diff) -> Option<String> {
     let TotalGrowth { percent, low, high } = diff.growth?;
-    let digits = digits(percent);
-    let interval = if low < high { format!(" ({low:.digits$} to {high:.digits$})") } else { String::new() };
+    let digits = digits_of_growth(percent);
+    let [from, to] = [low, high].map(|percent| decimals(percent, digits));
+    let interval = if low < high { format!(" ({from} to {to})") } else { String::new() };
     Some(format!("{}{}", percentage(percent, digits), interval.replace('-', "−")))
-}
-
-/// `2 regressed, 1 improved`
-fn verdict(diff: &Diff) -> String {
-    let improved = format!("{} improved", diff.improved);
-    let mut text = match diff.verdict {
-        DiffVerdict::Regressed if diff.improved == 0 => format!("{} regressed", diff.regressed),
-        DiffVerdict::Regressed => format!("{} regressed, {improved}", diff.regressed),
-        DiffVerdict::Improved => improved,
-        DiffVerdict::None => "no change".to_string(),
-        DiffVerdict::Inconclusive => "no verdict".to_string(),
-    };
-    if diff.exceeded().next().is_some() {
-        text.push_str(", budget exceeded");
-    }
-    text
 }
 
 /// One row per function: its value in each build, and how much more it costs than in the first.
@@ -192,7 +170,7 @@ fn functions<'r>(all: &'r BySide, form: Form, style: &'r Style) -> Scaled<Table<
         let has = |is: fn(&DiffRow) -> bool| row.builds.iter().flatten().any(is);
         if has(|row| row.verdict == RowVerdict::Regressed) {
             Emphasis::Strong
-        } else if has(words::is_significant) {
+        } else if has(|row| row.verdict.is_significant()) {
             Emphasis::None
         } else {
             Emphasis::Faint
@@ -222,7 +200,7 @@ fn notes(all: &BySide, form: Form, style: &Style) -> Vec<Note> {
     }
     let cells = all.rows.iter().flat_map(|row| row.builds.iter().flatten());
     notes.extend(words::legend(&cells).map(Note::faint));
-    notes.extend(all.builds.first().map(|diff| Note::faint(scales(diff, &labels.old))));
+    notes.extend(all.builds.first().map(|diff| Note::faint(words::scales_of_builds(diff, &labels.old))));
     notes.extend(all.builds.first().and_then(words::one_pair).map(Note::plain));
     notes.push(Note::plain(result(all, &labels, style)));
     if form == Form::Markdown { notes } else { wrapped(notes, style) }
@@ -248,20 +226,6 @@ fn of_build(diff: &Diff, style: &Style) -> impl Iterator<Item = Note> + use<> {
     let strict = words::strict(diff).map(Note::plain);
     let notes = shown.into_iter().chain(moved).chain(matched).chain(upgrades).chain(budgets).chain(noisy);
     notes.chain([Note::plain(words::short_evidence(diff))]).chain(strict).collect::<Vec<_>>().into_iter()
-}
-
-/// What the numbers of the columns mean.
-fn scales(diff: &Diff, old: &str) -> String {
-    let method = diff.header.normalize.as_ref().map_or("total", |normalize| normalize.method);
-    let basis = match method {
-        "none" => "",
-        "core" => ", after rescaling so that unchanged code costs the same",
-        _ => ", as a share of the total",
-    };
-    format!(
-        "numbers are values per run as recorded; COST is what the function costs compared with {old}{basis}; no COST: too little data to \
-         test the function in this build"
-    )
 }
 
 /// `1 of 3 builds regressed: v2; no verdict on v4 · alpha 1% for all builds together, thresholds 1.05× and 1.0pt · exit 1`

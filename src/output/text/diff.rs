@@ -24,7 +24,7 @@ pub(super) fn lines(diff: &Diff, style: &Style) -> Scaled<Vec<TextLine>> {
     }
     let mut has_shares = false;
     if diff.rows.is_empty() {
-        lines.push(TextLine::new("no samples on either side", Emphasis::Faint));
+        lines.push(TextLine::new(words::NO_SAMPLES, Emphasis::Faint));
     } else {
         let rows = table(diff, style)?;
         has_shares = rows.has_shares;
@@ -215,8 +215,8 @@ fn table(diff: &Diff, style: &Style) -> Scaled<PrintedRows> {
 
 /// The first row that is not significant, if these rows are the last ones.
 fn first_of_others(diff: &Diff, rows: &[&DiffRow]) -> Option<usize> {
-    let first = rows.iter().position(|row| !words::is_significant(row))?;
-    let is_last = rows[first..].iter().all(|row| !words::is_significant(row));
+    let first = rows.iter().position(|row| !row.verdict.is_significant())?;
+    let is_last = rows[first..].iter().all(|row| !row.verdict.is_significant());
     (is_last && diff.tested > 0).then_some(first)
 }
 

@@ -23,8 +23,8 @@ mod totals;
 use crate::kind;
 use crate::profile::{Id, LoadOptions, Profile};
 use crate::report::{
-    Detectable, Diff, DiffNoise, DiffSide, DiffVerdict, DoubtfulCore, Header, Rescaling, Strictness,
-    TYPICAL_SHARE,
+    Detectable, Diff, DiffNoise, DiffSide, DiffVerdict, DoubtfulCore, Header, Rescaling, SMALL_SHARE,
+    SUGGESTED_RUNS, Strictness, TYPICAL_SHARE,
 };
 use crate::stats::compare::Comparison;
 use crate::stats::detect::{Sensitivity, detectable_ratio, samples_needed, samples_needed_per_run};
@@ -53,9 +53,7 @@ pub use sample_size::SampleSize;
 use sample_size::{Recorded, heap_variances, sample_size};
 
 /// The shares for which detectable ratios are reported.
-const SHARES: [f64; 5] = [0.01, 0.02, 0.05, TYPICAL_SHARE, 0.2];
-/// The number of runs per side that messages suggest.
-const RUNS: usize = 5;
+const SHARES: [f64; 5] = [0.01, SMALL_SHARE, 0.05, TYPICAL_SHARE, 0.2];
 
 /// Aligns profiles for [`diff()`], each given with the number of its metric, the old ones first. Also
 /// returns how much of the metric makes one sample. `keep` lists the labels and times that filters need.
@@ -194,7 +192,7 @@ pub fn diff(profile: &Profile, sides: DiffSides, options: &DiffOptions) -> Resul
             .as_ref()
             .and_then(|sensitivity| samples_needed(TYPICAL_SHARE, options.wanted_ratio, sensitivity)),
         samples_needed_per_run: pure.as_ref().and_then(|sensitivity| {
-            samples_needed_per_run(TYPICAL_SHARE, options.wanted_ratio, RUNS, sensitivity)
+            samples_needed_per_run(TYPICAL_SHARE, options.wanted_ratio, SUGGESTED_RUNS, sensitivity)
         }),
         too_noisy: comparison.as_ref().filter(|_| is_tested).and_then(too_noisy),
         doubt: doubtful_core(&subject, &old, comparison.as_ref()),

@@ -1,4 +1,4 @@
-//! The examples in CONTRIBUTING.md compile: a format, a view and an option, added to a copy of the sources.
+//! The examples in CONTRIBUTING.md compile: a format, a view, an option and an output, added to a copy of the sources.
 
 use std::env;
 use std::fs;
@@ -76,7 +76,7 @@ fn examples_compile() {
             add_lines(block, folder.path());
         }
     }
-    assert_eq!(files, 5, "the reader of a format, and the four files of a view");
+    assert_eq!(files, 6, "the reader of a format, the four files of a view, and the writer of an output");
     // Dependencies are compiled once, in the folder of this program.
     let program = PathBuf::from(env!("CARGO_BIN_EXE_prof"));
     let target = program.parent().and_then(Path::parent).unwrap();

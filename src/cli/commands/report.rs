@@ -6,13 +6,12 @@ use clap::{Args, ValueHint};
 use crate::cli::commands::comparison::comparison;
 use crate::cli::commands::keep::Keep;
 use crate::cli::commands::requirement::Requirement;
-use crate::cli::commands::show::{Show, one_metric, write};
+use crate::cli::commands::show::{Show, one_metric, render, write};
 use crate::cli::options::args::{StackArgs, shell_words};
 use crate::cli::options::highlight::HighlightArgs;
-use crate::cli::options::layout::{LayoutArgs, Output, OutputFormat, WordingArgs};
+use crate::cli::options::layout::{LayoutArgs, Output, WordingArgs};
 use crate::cli::options::what_if::WhatIfArgs;
-use crate::cli::terminal::failure::unwritten;
-use crate::output::{self, cause_command, cause_sentence};
+use crate::output::{cause_command, cause_sentence};
 use crate::profile::LoadOptions;
 use crate::report::{Changes, Diff, DiffCause, Evidence, ExplainedCause, Findings, Report};
 use crate::view::findings;
@@ -156,14 +155,7 @@ fn within_budget(report: Findings, budget: Option<usize>, output: &Output) -> Re
         let is_shortest = shorter.is_short;
         let shorter = Report::from(shorter);
         let mut text = Vec::new();
-        match output.format {
-            OutputFormat::Json => output::json(&shorter, &mut text)?,
-            OutputFormat::Csv => output::csv(&shorter, &mut text)?,
-            OutputFormat::Markdown => {
-                output::markdown(&shorter, &output.style, &mut text).map_err(unwritten)?;
-            }
-            _ => output::text(&shorter, &output.style, &mut text).map_err(unwritten)?,
-        }
+        render(&shorter, output.format, &output.style, &mut text)?;
         let text = String::from_utf8_lossy(&text);
         let fits = match budget {
             Some(tokens) => text.chars().count() <= tokens.saturating_mul(TOKEN),

@@ -20,7 +20,7 @@ use crate::cli::terminal::failure::{hinted, unwritten};
 use crate::cli::terminal::pager;
 use crate::filter::{Filters, FocusPart};
 use crate::load::{Loaded, Prepared, Sides};
-use crate::output;
+use crate::output::{self, Style};
 use crate::profile::{LoadOptions, Meta, Profile};
 use crate::report::{Message, MessageKind, Report};
 use crate::tree::By;
@@ -110,7 +110,7 @@ impl<'a> Show<'a> {
         let make = |fitting: Option<usize>| {
             let rows = self.limit.and_then(|limit| limit.rows(*format, fitting));
             let report = prepared.report(view(&prepared.profile, prepared.scope.clone(), rows)?);
-            Ok(Attempt { notes: notes_beside(&report, &prepared.profile, *format), report })
+            Ok(Attempt { notes: notes_of_view(&report, &prepared.profile, *format), report })
         };
         let is_fitted = self.limit.is_some_and(|limit| limit.given.is_none());
         let Attempt { report, notes } = match lines.filter(|_| is_fitted) {
@@ -228,7 +228,7 @@ pub(crate) fn prepare(loaded: Loaded, filters: &Filters, by: By, input: &InputAr
 
 /// The notes of a report that are printed next to it: warnings and notes on the profile are printed before, and text mentions
 /// an approximation itself.
-pub(super) fn notes_beside(report: &Report, profile: &Profile, format: OutputFormat) -> Vec<Message> {
+pub(super) fn notes_of_view(report: &Report, profile: &Profile, format: OutputFormat) -> Vec<Message> {
     let Some(header) = report.header() else { return Vec::new() };
     let is_said = |message: &&Message| {
         let is_in_text = format == OutputFormat::Text && header.approximation.as_ref() == Some(&message.text);
@@ -247,27 +247,37 @@ pub(crate) fn one_metric(scope: &Scope, command: &str) -> Result<()> {
     Ok(())
 }
 
-/// Writes a report in the chosen format.
+/// Writes a report in the chosen format, where it was asked for.
 pub(crate) fn write(report: &Report, output: &Output, verbose: bool) -> Result<()> {
     let mut clock = Clock::new(verbose);
     let Output { target, format, style, .. } = output;
     if output.may_page {
         let mut text = Vec::new();
-        output::text(report, style, &mut text).map_err(unwritten)?;
+        render(report, *format, style, &mut text)?;
         if !(pager::is_needed(&text) && pager::show(&text)?) {
             target.write(|out| Ok(out.write_all(&text)?))?;
         }
     } else {
-        target.write(|out| match format {
-            OutputFormat::Text => output::text(report, style, out).map_err(unwritten),
-            OutputFormat::Json => Ok(output::json(report, out)?),
-            OutputFormat::Csv => Ok(output::csv(report, out)?),
-            OutputFormat::Markdown => output::markdown(report, style, out).map_err(unwritten),
-            OutputFormat::Github | OutputFormat::Junit => write_check(report, *format, out),
-        })?;
+        target.write(|out| render(report, *format, style, out))?;
     }
     clock.step("print");
     Ok(())
+}
+
+/// Writes a report in a format. This is the only place that knows which function of `output` writes which format.
+pub(super) fn render(
+    report: &Report,
+    format: OutputFormat,
+    style: &Style,
+    out: &mut dyn Write,
+) -> Result<()> {
+    match format {
+        OutputFormat::Text => output::text(report, style, out).map_err(unwritten),
+        OutputFormat::Json => Ok(output::json(report, out)?),
+        OutputFormat::Csv => Ok(output::csv(report, out)?),
+        OutputFormat::Markdown => output::markdown(report, style, out).map_err(unwritten),
+        OutputFormat::Github | OutputFormat::Junit => write_check(report, format, out),
+    }
 }
 
 /// Writes the result of a comparison for a CI server.

@@ -5,7 +5,7 @@ use clap::Args;
 
 use crate::cli::commands::keep::Keep;
 use crate::cli::commands::requirement::Requirement;
-use crate::cli::commands::show::{notes_beside, prepare, write};
+use crate::cli::commands::show::{notes_of_view, prepare, write};
 use crate::cli::input::request::load;
 use crate::cli::options::args::{InputArgs, LimitArgs, say, shell_words};
 use crate::cli::options::filters::FilterArgs;
@@ -120,7 +120,7 @@ impl TimelineCommand {
         let found = timeline(&prepared.profile, &options);
         let report = prepared.report(found.map_err(|error| explain(&error, &prepared.profile))?);
         clock.step("view");
-        say(notes_beside(&report, &prepared.profile, output.format), input);
+        say(notes_of_view(&report, &prepared.profile, output.format), input);
         Ok(report)
     }
 

@@ -115,16 +115,11 @@ impl LayoutArgs {
     /// The extension of the output file does not choose the format: `-o top.json` alone writes text.
     fn note_of_extension(&self) -> Option<String> {
         let out = self.output.as_deref()?;
-        let extensions = [
-            (OutputFormat::Json, "json", "json"),
-            (OutputFormat::Csv, "csv", "csv"),
-            (OutputFormat::Markdown, "md", "markdown"),
-        ];
-        let other = |(format, extension, _): &&(OutputFormat, &str, &str)| {
-            has_ending(out, extension) && *format != self.format
-        };
-        let (_, _, name) = extensions.iter().find(other)?;
-        Some(format!("-o {} does not choose the format: add --format {name}", out.display()))
+        let is_meant =
+            |format: &&OutputFormat| format.extension().is_some_and(|ending| has_ending(out, ending));
+        let meant = OutputFormat::value_variants().iter().find(is_meant)?;
+        let value = meant.to_possible_value().filter(|_| *meant != self.format)?;
+        Some(format!("-o {} does not choose the format: add --format {}", out.display(), value.get_name()))
     }
 }
 
@@ -218,9 +213,22 @@ pub(crate) enum OutputFormat {
 }
 
 impl OutputFormat {
+    /// The extension of a file that can only be meant to have this format.
+    fn extension(self) -> Option<&'static str> {
+        match self {
+            OutputFormat::Json => Some("json"),
+            OutputFormat::Csv => Some("csv"),
+            OutputFormat::Markdown => Some("md"),
+            OutputFormat::Text | OutputFormat::Github | OutputFormat::Junit => None,
+        }
+    }
+
     /// Whether the format is read by people, who want the most important rows rather than all of them.
     pub(crate) fn is_for_people(self) -> bool {
-        matches!(self, OutputFormat::Text | OutputFormat::Markdown)
+        match self {
+            OutputFormat::Text | OutputFormat::Markdown => true,
+            OutputFormat::Json | OutputFormat::Csv | OutputFormat::Github | OutputFormat::Junit => false,
+        }
     }
 }
 

@@ -26,6 +26,11 @@ use crate::tree::By;
 /// Write profiles in another format, filtered or combined into one
 #[derive(Args, Debug)]
 #[command(mut_arg("metrics", |option| option.help("Metric to write, by name, profile type or number (repeatable)")))]
+#[command(mut_arg("to", |option| {
+    option
+        .value_name("F|T")
+        .help("Format to write, short for --output-format F; or a time such as 1.5s: keep only samples taken before T")
+}))]
 #[command(
     visible_alias = "merge",
     after_help = "Examples:
@@ -45,7 +50,7 @@ pub(crate) struct ConvertCommand {
     /// Write to this file, in the format of its extension; - is standard output
     #[arg(short, long, value_name = "OUT", help_heading = "Output", value_hint = ValueHint::FilePath)]
     output: Option<PathBuf>,
-    /// Format to write: a name or a file extension; `--to F` also works, unless F is a time: then `--to` filters
+    /// Format to write: a name or a file extension; --to F is short for it [default: that of the extension of OUT]
     #[arg(long, value_name = "F", help_heading = "Output", add = ArgValueCompleter::new(written_formats))]
     output_format: Option<String>,
     /// Overwrite the output file even if it is a profile; other files need no --force, inputs are never overwritten
@@ -118,7 +123,7 @@ impl ConvertCommand {
         })
     }
 
-    /// The format that is named. `--to` is also the end of a time range: anything that is not a time is a format.
+    /// The format that is named. `--to` is also the end of a range of time, as in all commands: what is no time is a format.
     fn named_format(&mut self) -> Option<String> {
         self.output_format.take().or_else(|| {
             let is_format = self.filters.to.as_deref().is_some_and(|to| TimePoint::parse(to).is_err());

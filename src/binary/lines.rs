@@ -232,8 +232,8 @@ impl<'s> LineTable<'s> {
 
     /// The units that may contain an address.
     fn units_at(&self, address: u64) -> Vec<usize> {
-        let behind = self.ranges.partition_point(|range| range.begin <= address);
-        let near = self.ranges[..behind].iter().rev().take_while(|range| address < range.reach);
+        let after = self.ranges.partition_point(|range| range.begin <= address);
+        let near = self.ranges[..after].iter().rev().take_while(|range| address < range.reach);
         let mut units: Vec<usize> =
             near.filter(|range| address < range.end).map(|range| range.unit).collect();
         units.sort_unstable();
@@ -281,8 +281,8 @@ impl<'s> LineTable<'s> {
                 AttributeValue::DebugInfoRef(_) if unit.dwo_id.is_some() => return None,
                 AttributeValue::DebugInfoRef(other) => {
                     let start = |unit: &Unit<Bytes<'s>>| unit.header.debug_info_offset();
-                    let behind = self.units.partition_point(|unit| start(unit) <= Some(other));
-                    unit = &self.units[behind.checked_sub(1)?];
+                    let after = self.units.partition_point(|unit| start(unit) <= Some(other));
+                    unit = &self.units[after.checked_sub(1)?];
                     entry = other.to_unit_offset(&unit.header)?;
                 }
                 _ => return None,

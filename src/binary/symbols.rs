@@ -109,13 +109,13 @@ impl<'b, 'data, R: ReadRef<'data>> FunctionTable<'b, 'data, R> {
     }
 
     fn find(&self, address: u64) -> Option<(Symbol, String)> {
-        let behind = self.symbols.partition_point(|symbol| symbol.start <= address);
-        let mut end = behind;
+        let after = self.symbols.partition_point(|symbol| symbol.start <= address);
+        let mut end = after;
         for _ in 0..MAX_NESTED {
             let start = self.symbols.get(end.checked_sub(1)?)?.start;
             let first = self.symbols[..end].partition_point(|symbol| symbol.start < start);
             let here = self.symbols[first..end].iter().filter(|symbol| match symbol.size {
-                0 => end == behind && self.is_one_section(start, address),
+                0 => end == after && self.is_one_section(start, address),
                 size => address - start < size,
             });
             let ranked = here.filter_map(|symbol| self.ranked(symbol).map(|ranked| (ranked, *symbol)));
@@ -133,8 +133,8 @@ impl<'b, 'data, R: ReadRef<'data>> FunctionTable<'b, 'data, R> {
     }
 
     fn is_one_section(&self, start: u64, address: u64) -> bool {
-        let behind = self.sections.partition_point(|&(section, _)| section <= start);
-        behind.checked_sub(1).is_some_and(|at| address < self.sections[at].1)
+        let after = self.sections.partition_point(|&(section, _)| section <= start);
+        after.checked_sub(1).is_some_and(|at| address < self.sections[at].1)
     }
 
     /// A key by which to choose among several names for the same address; the smallest is preferred: global before local

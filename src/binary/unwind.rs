@@ -352,8 +352,8 @@ impl CallFrames {
     }
 
     fn rules(&self, number: usize, address: u64, flavour: Flavour) -> Option<Rules> {
-        let behind = self.functions.partition_point(|function| function.0 <= address);
-        let &(_, end, at) = self.functions.get(behind.checked_sub(1)?)?;
+        let after = self.functions.partition_point(|function| function.0 <= address);
+        let &(_, end, at) = self.functions.get(after.checked_sub(1)?)?;
         if address >= end {
             return None;
         }

@@ -267,10 +267,10 @@ impl Binaries {
         };
         let mut folders: Vec<PathBuf> = binary.parent().map(Path::to_path_buf).into_iter().collect();
         folders.extend(self.places.iter().filter(|place| place.is_dir()).cloned());
-        let beside = [Some(&binary), debug.as_ref()].into_iter().flatten().map(|path| with_package(path));
+        let next_to = [Some(&binary), debug.as_ref()].into_iter().flatten().map(|path| with_package(path));
         let named = binary.file_name().map(|name| with_package(Path::new(name)));
         let elsewhere = folders.iter().flat_map(|folder| named.iter().map(|name| folder.join(name)));
-        let package = beside.chain(elsewhere).find(|path| path.is_file());
+        let package = next_to.chain(elsewhere).find(|path| path.is_file());
         Files { binary, debug, common, package, folders }
     }
 }

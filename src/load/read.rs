@@ -447,16 +447,16 @@ impl Reader<'_> {
     }
 }
 
-/// Reads a dataset, or the result of a query that names stacks by their ids in the dataset beside it; `None` for any other
+/// Reads a dataset, or the result of a query that names stacks by their ids in the dataset next to it; `None` for any other
 /// input.
 fn read_tables(path: &InputPath, needs: &LoadOptions) -> Result<Option<Profile>, LoadError> {
     let Origin::File(file) = &path.origin else { return Ok(None) };
     if path.is_dataset {
         return dataset::read(file, needs).map(Some);
     }
-    let beside = file.parent().map(|folder| if folder == Path::new("") { Path::new(".") } else { folder });
+    let folder = file.parent().map(|folder| if folder == Path::new("") { Path::new(".") } else { folder });
     let is_result = file.extension().is_some_and(|extension| extension == "parquet");
-    match beside.filter(|folder| is_result && dataset::is_dataset(folder)) {
+    match folder.filter(|folder| is_result && dataset::is_dataset(folder)) {
         Some(folder) => dataset::read_result(file, folder, needs.clone()),
         None => Ok(None),
     }

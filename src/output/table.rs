@@ -46,7 +46,7 @@
 //! # Names
 //!
 //! Most tables for people have one [`Kind::Name`], with a [`Label`] in each row: branches and marks before it, one or
-//! several names that a narrow terminal shortens, and what stands behind them (`suffix`, such as ` (new)`). For CSV the
+//! several names that a narrow terminal shortens, and what follows them (`suffix`, such as ` (new)`). For CSV the
 //! cell is the name as it is. A table without names has a [`Kind::Key`] first and may end with a [`Kind::Prose`], which is
 //! wrapped; such tables are short, and comfy-table lays them out.
 //!
@@ -232,7 +232,7 @@ pub(super) struct Column {
     pub(super) rank: Rank,
     /// Whether it was requested: then it is dropped last.
     pub(super) asked: bool,
-    /// How much wider than usual the column must be: `4` for names that stand behind the branches of a tree.
+    /// How much wider than usual the column must be: `4` for names after the branches of a tree.
     pub(super) extra: usize,
 }
 

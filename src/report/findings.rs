@@ -120,7 +120,7 @@ pub struct Finding {
     pub rule: &'static str,
     /// What was found.
     pub says: Sentence,
-    /// Who is behind it, and what else is known.
+    /// Who causes it, and what else is known.
     pub details: Vec<Sentence>,
     /// The function that it is about, if it is about one.
     pub function: Option<Name>,

@@ -1,4 +1,4 @@
-//! The comparison behind a view with an old side: what `prof diff` would say of the same inputs.
+//! The comparison that explains a view with an old side: what `prof diff` would say of the same inputs.
 
 use anyhow::Result;
 

@@ -23,7 +23,7 @@ use crate::ui::state::State;
 /// The smallest screen.
 const LEAST: (u16, u16) = (30, 8);
 
-/// Draws the screen. `note` says what goes on behind it, such as that the answer to the question is still being computed.
+/// Draws the screen. `note` says what goes on in the background, such as that the answer to the question is still being computed.
 pub(crate) fn draw(state: &State, answer: &Answer, theme: Theme, note: &str, area: Rect, cells: &mut Buffer) {
     let (width, height) = (area.width, area.height);
     if width < LEAST.0 || height < LEAST.1 {

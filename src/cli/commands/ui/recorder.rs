@@ -35,7 +35,7 @@ impl Recorder {
         self.files(&self.input)
     }
 
-    /// Another recording, behind the screen.
+    /// Another recording, in the background.
     pub(super) fn record(&self) -> Result<Vec<String>> {
         self.files(&InputArgs { quiet: true, ..self.input.clone() })
     }

@@ -1,4 +1,4 @@
-//! The state, the answer on the screen, the answers before it, and what goes on behind the screen.
+//! The state, the answer on the screen, the answers before it, and what goes on in the background.
 
 use std::fs;
 use std::path::Path;
@@ -111,7 +111,7 @@ struct Watch {
 /// How many answers are kept, so that going back takes no time.
 const MOST: usize = 16;
 
-/// What takes longer than this is computed behind the screen. Together with drawing, a key takes less than 50 ms.
+/// What takes longer than this is computed in the background. Together with drawing, a key takes less than 50 ms.
 const MOMENT: Duration = Duration::from_millis(25);
 
 /// What the program has to do for the user.
@@ -169,7 +169,7 @@ impl Session {
         Ok(session)
     }
 
-    /// Whether something goes on behind the screen.
+    /// Whether something goes on in the background.
     pub(super) fn is_busy(&self) -> bool {
         self.computing.is_some() || self.recording.is_some() || self.saving.is_some()
     }
@@ -469,7 +469,7 @@ impl Session {
         self.state.show(&self.answer, Some(&before));
     }
 
-    /// Stops what goes on behind the screen: its result will be dropped.
+    /// Stops what goes on in the background: its result will be dropped.
     fn cancel(&mut self) {
         let is_recording = self.recording.take().is_some();
         if self.computing.take().is_some() {
@@ -509,7 +509,7 @@ impl Session {
         draw(&self.state, &self.answer, self.engine.theme, &self.note(), area, cells);
     }
 
-    /// What goes on behind the screen.
+    /// What goes on in the background.
     fn note(&self) -> String {
         let is_new = self.computing.as_ref().is_some_and(|computing| !computing.is_refresh);
         let is_asked = self.recording.as_ref().is_some_and(|(again, _)| *again == Again::ToCompare);

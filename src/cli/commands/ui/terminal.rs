@@ -86,7 +86,7 @@ fn leave() {
     }
 }
 
-/// Leaves the screen before a panic is reported. Threads behind the screen say nothing: whoever waits for them shows that they
+/// Leaves the screen before a panic is reported. Threads in the background say nothing: whoever waits for them shows that they
 /// failed, and the program goes on.
 fn leave_before_panics() {
     let usual = panic::take_hook();
@@ -300,8 +300,8 @@ mod tests {
     fn a_panic_leaves_the_terminal_as_it_was() {
         if env::var_os(ON_SCREEN).is_some() {
             let shown = on_screen(|_| -> Result<()> {
-                let behind = thread::spawn(|| panic!("behind the screen"));
-                assert!(behind.join().is_err() && IS_ENTERED.load(Ordering::SeqCst));
+                let background = thread::spawn(|| panic!("in the background"));
+                assert!(background.join().is_err() && IS_ENTERED.load(Ordering::SeqCst));
                 panic!("on the screen")
             });
             return shown.unwrap();
@@ -325,6 +325,6 @@ mod tests {
             assert!(place(on) < place(off), "{}", shown.escape_debug());
             assert!(place(off) < place("on the screen"), "the message is on the usual screen");
         }
-        assert!(!shown.contains("behind the screen"), "{}", shown.escape_debug());
+        assert!(!shown.contains("in the background"), "{}", shown.escape_debug());
     }
 }

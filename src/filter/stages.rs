@@ -149,7 +149,7 @@ impl Stages {
     /// remaining frames matches.
     pub fn marks(&mut self, text: &str) -> Result<Option<Marks>, FilterError> {
         let (pattern, note) = Pattern::parse(text, self.fixed)?;
-        let is_literal = self.fixed || note.is_some();
+        let is_literal = self.fixed || note.is_some() || pattern.exact_name().is_some();
         // A function's name pasted as it is needs no note on how it was read.
         let symbols = &self.profile.symbols;
         let name = pattern.body();
@@ -376,8 +376,11 @@ impl Stages {
         let body = Pattern::literal_of(text).map_or(text.to_string(), |pattern| pattern.body().to_string());
         let near = nearest(&body, names.iter().map(String::as_str), OFFERED);
         let is_literal = matches!(Pattern::parse(text, self.fixed), Ok((_, Some(_))));
-        let how =
-            if is_literal { "it is no valid regular expression, so it was taken literally; " } else { "" };
+        let how = if is_literal {
+            "it is not a valid regular expression, so it was matched literally; "
+        } else {
+            ""
+        };
         let hint = match &near[..] {
             [] => "prof top -n 0 PROFILE lists all names".to_string(),
             near => format!("did you mean {}?", near.join(", ")),
@@ -468,7 +471,9 @@ fn names_in_use(profile: &Profile, text: &str) -> BTreeSet<String> {
     let name = |frame: FrameId| {
         let frame = &symbols.frames[frame];
         match aspect {
-            Aspect::Any | Aspect::Function => symbols.function_name(frame.function).to_string(),
+            Aspect::Any | Aspect::Function | Aspect::Exact => {
+                symbols.function_name(frame.function).to_string()
+            }
             Aspect::File => symbols.function_file(frame.function).to_string(),
             Aspect::Mapping => symbols.mapping_file(frame.mapping).to_string(),
             Aspect::Package => symbols.owner(frame).into_owned(),

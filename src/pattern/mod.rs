@@ -2,7 +2,8 @@
 //!
 //! A pattern is a regular expression that may match anywhere in any of a frame's names. Prefixes such
 //! as `file:` restrict it to one kind of name. `…` matches any text, so that shortened names can be
-//! copied from the screen. `@idle` is a built-in set of functions.
+//! copied from the screen. `@idle` is a built-in set of functions. `exact:NAME` is no regular expression: it matches
+//! only what is displayed as NAME.
 //!
 //! ```
 //! use prof::pattern::{FrameNames, Pattern};
@@ -51,6 +52,8 @@ pub enum Aspect {
     Mapping,
     /// `package:`
     Package,
+    /// `exact:`, the whole name as it is displayed
+    Exact,
 }
 
 /// One compiled pattern.
@@ -65,6 +68,8 @@ pub struct Pattern {
 
 #[derive(Clone, Debug)]
 enum Test {
+    /// The name itself.
+    Exact(String),
     Regex(Regex),
     Set(&'static Set),
     /// A set that a file made, by name.
@@ -108,6 +113,9 @@ impl Pattern {
             return Ok((Pattern::new(text, Aspect::Any, Test::Regex(regex), Some(text)), None));
         }
         let (aspect, body) = split_aspect(text);
+        if aspect == Aspect::Exact {
+            return Ok((Pattern::exact(text, body)?, None));
+        }
         if let Some(set) = sets::named(body) {
             return Ok((Pattern::new(text, aspect, Test::Set(set), None), None));
         }
@@ -125,9 +133,13 @@ impl Pattern {
     /// The pattern that matches `text` literally, except for its prefix and `…`. This is worth trying if
     /// `text` matches nothing as a regular expression: `gpq.(*GPQ[…]).DeQueue` is a valid one, but does
     /// not match itself. `..`, which terminals without `…` show instead, matches any text too. The number
-    /// of files in `__init__ (31 files)` is not part of the name. Fails like [`Pattern::parse`].
+    /// of files in `__init__ (31 files)` is not part of the name. An exact pattern is literal already. Fails like
+    /// [`Pattern::parse`].
     pub fn literal_of(text: &str) -> Result<Pattern, PatternError> {
         let (aspect, body) = split_aspect(text);
+        if aspect == Aspect::Exact {
+            return Pattern::exact(text, body);
+        }
         let name = without_file_count(body);
         let regex = match name {
             Some(name) => format!("{}|{}$", literally(body), literally(name)),
@@ -135,6 +147,13 @@ impl Pattern {
         };
         let regex = compile(body, &regex)?.ok_or_else(|| too_large(text))?;
         Ok(Pattern::new(text, aspect, Test::Regex(regex), Some(name.unwrap_or(body))))
+    }
+
+    fn exact(text: &str, name: &str) -> Result<Pattern, PatternError> {
+        match name {
+            "" => Err(PatternError::Empty { pattern: text.to_owned() }),
+            name => Ok(Pattern::new(text, Aspect::Exact, Test::Exact(name.to_owned()), None)),
+        }
     }
 
     fn new(text: &str, aspect: Aspect, test: Test, literal: Option<&str>) -> Pattern {
@@ -153,6 +172,14 @@ impl Pattern {
         split_aspect(&self.text).1
     }
 
+    /// The name that is the only one that it matches, if it is exact.
+    pub fn exact_name(&self) -> Option<&str> {
+        match &self.test {
+            Test::Exact(name) => Some(name),
+            _ => None,
+        }
+    }
+
     /// Which names it is compared with.
     pub fn aspect(&self) -> Aspect {
         self.aspect
@@ -161,6 +188,7 @@ impl Pattern {
     /// Whether the pattern matches a frame with these names.
     pub fn matches(&self, names: FrameNames<'_>) -> bool {
         let regex = match &self.test {
+            Test::Exact(name) => return names.function == name,
             Test::Set(set) => return set.contains(names.function, names.file),
             Test::Added(set) => return added::contain(set, names.function, names.file),
             Test::Regex(regex) => regex,
@@ -170,7 +198,7 @@ impl Pattern {
         let function = || regex.is_match(names.function) || is(names.short);
         match self.aspect {
             Aspect::Any => function() || is(names.file) || is(names.mapping),
-            Aspect::Function => function(),
+            Aspect::Function | Aspect::Exact => function(),
             Aspect::File => is(names.file),
             Aspect::Mapping => is(names.mapping),
             Aspect::Package => is(names.package),
@@ -181,6 +209,9 @@ impl Pattern {
     /// Literal patterns are also compared with the shortened names that `forms` returns, since any of
     /// them may have been copied.
     pub fn matches_displayed(&self, name: &str, forms: fn(&str) -> Vec<String>) -> bool {
+        if let Test::Exact(exact) = &self.test {
+            return name == exact;
+        }
         let (Test::Regex(regex), Aspect::Any | Aspect::Function) = (&self.test, self.aspect) else {
             return false;
         };
@@ -272,8 +303,20 @@ pub fn containing(text: &str) -> String {
     literal(text).replace('@', "[@]").replace(':', "[:]")
 }
 
-/// The pattern that matches only this name.
+/// The pattern that matches only the function with this name. `^NAME$` would also match those whose short name it is.
 pub fn exactly(name: &str) -> String {
+    let text = format!("exact:{name}");
+    // The empty name, and one such as `:main`, which would look like the name `exact::main`.
+    if name.is_empty() || split_aspect(&text).0 != Aspect::Exact { whole(name) } else { text }
+}
+
+/// The pattern that matches only this file, package or mapping: `kind` is the prefix, such as `file`.
+pub fn exactly_of(kind: &str, name: &str) -> String {
+    format!("{kind}:{}", whole(name))
+}
+
+/// A regular expression that matches a whole name.
+fn whole(name: &str) -> String {
     format!("^{}$", literal(name))
 }
 
@@ -295,6 +338,7 @@ fn split_aspect(text: &str) -> (Aspect, &str) {
         ("file:", Aspect::File),
         ("mapping:", Aspect::Mapping),
         ("package:", Aspect::Package),
+        ("exact:", Aspect::Exact),
     ];
     let is_name = |body: &str| body.starts_with(':') || body.starts_with("//");
     for (prefix, aspect) in prefixes {

@@ -35,6 +35,10 @@ fn matching() {
         ("file:///srv/decoder.go", false, false),
         ("file:/*decoder", false, true),
         ("@idle", false, false),
+        ("exact:encoding/gob.(*Decoder).Decode", false, true),
+        ("exact:gob.(*Decoder).Decode", false, false),
+        ("exact:encoding/gob.(*Decoder).Dec…", false, false),
+        ("exact:encoding/gob.(*Decoder).Decode", true, false),
     ] {
         let (pattern, _) = Pattern::parse(text, fixed).unwrap();
         assert_eq!(pattern.matches(DECODE), want, "{text} fixed: {fixed}");
@@ -69,7 +73,7 @@ fn unknown_names_match_nothing() {
 
 #[test]
 fn refusals() {
-    for text in ["", "file:", "function:"] {
+    for text in ["", "file:", "function:", "exact:"] {
         assert!(matches!(Pattern::parse(text, false), Err(PatternError::Empty { .. })), "{text}");
     }
     let error = Pattern::parse("((a{999}){999}){999}", false).unwrap_err();
@@ -89,6 +93,15 @@ fn lists_are_alternatives() {
 }
 
 proptest! {
+    #[test]
+    fn an_exact_pattern_matches_its_name_and_nothing_else(name in "\\PC{0,8}|:{0,3}/{0,3}a?", other in "\\PC{1,8}") {
+        let (pattern, note) = Pattern::parse(&exactly(&name), false).unwrap();
+        prop_assert_eq!(note, None);
+        let matches = |function: &str| pattern.matches(FrameNames { function, ..FrameNames::default() });
+        let longer = format!("{other}{name}");
+        prop_assert_eq!([matches(&name), matches(&longer)], [true, false]);
+    }
+
     #[test]
     fn a_name_finds_itself(name in "\\PC{1,20}") {
         let (pattern, _) = Pattern::parse(&name, true).unwrap();

@@ -69,6 +69,16 @@ impl Marks {
         marks
     }
 
+    /// The frames of nodes that are called exactly `wanted`. `write_name` appends the name of a frame's node.
+    pub fn named(profile: &Profile, wanted: &str, write_name: &dyn Fn(&mut String, &Frame)) -> Marks {
+        let mut name = String::new();
+        Marks(profile.symbols.frames.map(|frame| {
+            name.clear();
+            write_name(&mut name, frame);
+            name == wanted
+        }))
+    }
+
     /// The frames whose entry in `frames` is true.
     pub(super) fn of(frames: Column<FrameId, bool>) -> Marks {
         Marks(frames)

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use hashbrown::{HashMap, HashSet};
 
-use crate::pattern::Patterns;
+use crate::pattern::{Pattern, Patterns};
 use crate::profile::{Column, Frame, FrameId, FunctionId, HashIndex, Id, Profile, StringId, Symbols, ids};
 use crate::transform::Marks;
 
@@ -195,9 +195,25 @@ impl KeyBuilder {
 /// The frames that `patterns` match under `by`. A node can be typed as it is shown on screen, for
 /// example `work file.py:12` with `--by line`.
 pub fn marks(profile: &Profile, patterns: &Patterns, by: &By) -> Marks {
+    let of_each = patterns.iter().map(|pattern| marks_of(profile, pattern, by));
+    let all = of_each.reduce(|all, marks| all.or(&marks));
+    all.unwrap_or_else(|| Marks::new(profile, patterns))
+}
+
+/// The frames that a pattern matches under `by`. An exact name is that of a node if there is one; else it is that of
+/// the functions in any file, whose nodes are called `pay file:///srv/app.mjs:52:19`.
+fn marks_of(profile: &Profile, pattern: &Pattern, by: &By) -> Marks {
+    let write_name = |out: &mut String, frame: &Frame| write_name(out, &profile.symbols, frame, by);
+    if let Some(name) = pattern.exact_name() {
+        let marks = Marks::named(profile, name, &write_name);
+        if marks.match_profile(profile) {
+            return marks;
+        }
+    }
+    let patterns = Patterns::from_iter([pattern.clone()]);
     match by {
-        By::Function | By::Name | By::Label(_) => Marks::new(profile, patterns),
-        by => Marks::of_nodes(profile, patterns, &|out, frame| write_name(out, &profile.symbols, frame, by)),
+        By::Function | By::Name | By::Label(_) => Marks::new(profile, &patterns),
+        _ => Marks::of_nodes(profile, &patterns, &write_name),
     }
 }
 
@@ -246,6 +262,31 @@ mod tests {
     fn files(picture: &str, by: &By) -> Vec<u32> {
         let keys = Keys::new(&from_notation(picture), by);
         keys.ids().map(|key| keys.get(key).files).collect()
+    }
+
+    /// The names of the frames that a pattern matches, with their lines.
+    fn matched(profile: &Profile, pattern: &str, by: &By) -> Vec<String> {
+        let patterns = Patterns::parse(&[pattern], false).unwrap().0;
+        let marks = marks(profile, &patterns, by);
+        let frames = profile.symbols.frames.enumerate().filter(|(id, _)| marks.contain(*id));
+        frames
+            .map(|(_, frame)| format!("{}:{}", profile.symbols.function_name(frame.function), frame.line))
+            .collect()
+    }
+
+    #[test]
+    fn an_exact_name_is_that_of_a_node() {
+        let profile = from_notation("main@a.go:1;syscall.Read@s.go:2;io/syscall.Read@s.go:3;main@a.go:4 1");
+        assert_eq!(
+            matched(&profile, "^syscall.Read$", &By::Function),
+            ["syscall.Read:2", "io/syscall.Read:3"]
+        );
+        assert_eq!(matched(&profile, "exact:syscall.Read", &By::Function), ["syscall.Read:2"]);
+        assert_eq!(matched(&profile, "exact:main a.go:4", &By::Line), ["main:4"]);
+        assert_eq!(matched(&profile, "exact:s.go", &By::File), ["syscall.Read:2", "io/syscall.Read:3"]);
+        // No line is called so: the function is.
+        assert_eq!(matched(&profile, "exact:main", &By::Line), ["main:1", "main:4"]);
+        assert!(matched(&profile, "exact:Read", &By::Function).is_empty());
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::output::ReportPart;
-use crate::pattern::exactly;
+use crate::pattern::{exactly, exactly_of};
 use crate::report::{LabelShare, LabelText, Name, Neighbour, Pair, Report, Values};
 use crate::ui::answer::{Answer, Line, Numbers};
 use crate::ui::question::Choice;
@@ -138,7 +138,7 @@ impl Answer {
         match timeline.rows_by.split_once(':') {
             Some((_, key)) => Some(Choice::repeated("--label", format!("{key}={name}"))),
             None if timeline.rows_by == "package" => {
-                Some(Choice::repeated("--focus", format!("package:{}", exactly(name))))
+                Some(Choice::repeated("--focus", exactly_of("package", name)))
             }
             None => Some(Choice::repeated("--thread", exactly(name))),
         }

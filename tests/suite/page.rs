@@ -395,7 +395,7 @@ fn focus_puts_callers_above_and_callees_below() {
     ]);
     assert_eq!(result["focused"], expected);
     let chips =
-        "Showing stackscallers of a ×— 9, 90.0% of allRemove allprof top --focus '^a$' PROFILECopy command";
+        "Showing stackscallers of a ×— 9, 90.0% of allRemove allprof top --focus exact:a PROFILECopy command";
     assert_eq!(result["chips"], chips);
     assert_eq!(result["shares"], json!(["5", "50.0%", "9", "90.0%", "100.0%", "a"]));
     assert_eq!(result["restored"], 1, "a click on the focus resets a zoom, but keeps the focus");

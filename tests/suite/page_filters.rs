@@ -7,7 +7,8 @@ use prof::view::{self, LabelsOptions, Scope, TopOptions};
 use serde_json::{Value, json};
 
 use crate::page::browser::{page_of, run};
-use crate::support::{fixture, load_well};
+use crate::page_times::shlex;
+use crate::support::{fixture, load_well, prof};
 
 /// Self and total of all functions as the command line counts them, by name.
 fn top(profile: &Profile) -> Value {
@@ -229,4 +230,31 @@ fn a_pattern_that_only_the_command_line_can_evaluate_is_refused() {
     let left = json!([{ "kind": "show-stacks", "text": "b", "exact": false }]);
     let why = "the intersection of sets of letters works only on the command line";
     assert_eq!(found["linked"], json!([left, "3", why]));
+}
+
+/// The name of one function can be the short name of another: `^syscall.Read$` matches both.
+#[test]
+#[needs(Browser)]
+fn the_command_for_one_function_selects_only_that_one() {
+    let text = "main;syscall.Read 5\nmain;internal/syscall.Read 7\nmain;:main 11\nmain;f…g 13\nmain;fxg 17\n";
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("a.folded"), text).unwrap();
+    let flame = prof(folder.path(), &["flame", "out.html", "a.folded"]).output().unwrap();
+    assert!(flame.status.success());
+    let page = std::fs::read_to_string(folder.path().join("out.html")).unwrap();
+    let check = "
+        return ['syscall.Read', ':main', 'f…g'].map((name) => {
+            page.change({ filters: [] });
+            page.addFilter('show-stacks', name, true);
+            return [page.model.command, Number(page.model.flat.shown)];
+        });";
+    let found = run(&page, "", check);
+    assert_eq!(found[0][0], "prof top --show-stacks exact:syscall.Read a.folded");
+    for (row, expected) in found.as_array().unwrap().iter().zip([5, 11, 13]) {
+        let words = shlex(row[0].as_str().unwrap());
+        let arguments: Vec<&str> = words.iter().skip(1).map(String::as_str).chain(["-f", "json"]).collect();
+        let output = prof(folder.path(), &arguments).output().unwrap();
+        let counted: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!([&row[1], &counted["shown"]], [&json!(expected), &json!(expected)], "{words:?}");
+    }
 }

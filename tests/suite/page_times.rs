@@ -40,7 +40,7 @@ fn top_of(folder: &Path, command: &str, profile: &str) -> Value {
 }
 
 /// The words of a command. Only single quotes occur.
-fn shlex(command: &str) -> Vec<String> {
+pub(crate) fn shlex(command: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut quoted = false;
     for c in command.chars() {

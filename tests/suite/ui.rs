@@ -475,13 +475,13 @@ fn lines_of_text_lead_on() {
     let folder = folder();
     let last = |profile: &str, keys: &str| command(folder.path(), &[profile], keys);
     // The line that is selected at first is the heaviest thread, then the first phase, and the first finding.
-    assert_eq!(last("java.jfr", "7<enter>"), "prof timeline --thread '^pool\\-1\\-thread\\-3$' java.jfr");
+    assert_eq!(last("java.jfr", "7<enter>"), "prof timeline --thread exact:pool-1-thread-3 java.jfr");
     assert_eq!(last("java.jfr", "7/prof<enter><enter>"), "prof top --from 0s --to 1.44s java.jfr");
     let source = "prof source --fold 'example.com/shop/catalog.(*Catalog).Discounted' cpu.pb.gz";
     assert_eq!(last("cpu.pb.gz", "9<enter>"), source);
     assert_eq!(
         last("cpu.pb.gz", "9f1"),
-        "prof top --focus '^example\\.com/shop/catalog\\.\\(\\*Catalog\\)\\.Discounted$' cpu.pb.gz"
+        "prof top --focus 'exact:example.com/shop/catalog.(*Catalog).Discounted' cpu.pb.gz"
     );
     // A sequence is called after its last function, and a comparison is no view of this screen.
     assert_eq!(last("cpu.pb.gz", "6f1"), last("cpu.pb.gz", "2f1"));

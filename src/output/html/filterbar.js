@@ -4,6 +4,7 @@ import { button, element, fill, make } from "./dom.js";
 import { visible } from "./format.js";
 import { LABEL_KINDS, labelText, parseLabel } from "./labels.js";
 import { TIME_KINDS } from "./paths.js";
+import { exactPattern } from "./pattern.js";
 
 const FACETS_SHOWN = 3;
 const VALUES_SHOWN = 4;
@@ -232,8 +233,7 @@ export class FilterBar {
   threads(rest) {
     const found = this.values("", "label").filter(({ text }) => /^(thread|tid|process)=/.test(text));
     const named = found.map(({ text, what }) => ({ text: text.slice(text.indexOf("=") + 1), what }));
-    const escaped = (text) => `^${text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}$`;
-    return named.filter(({ text }) => text.toLowerCase().includes(rest.toLowerCase())).map((option) => ({ ...option, filter: { kind: "thread", text: escaped(option.text), exact: false } }));
+    return named.filter(({ text }) => text.toLowerCase().includes(rest.toLowerCase())).map((option) => ({ ...option, filter: { kind: "thread", text: exactPattern(option.text), exact: false } }));
   }
 
   choose(index) {

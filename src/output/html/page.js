@@ -12,7 +12,7 @@ import { fromFragment, initialState, isStep, tabsOf, toFragment } from "./link.j
 import { Model } from "./model.js";
 import { opening } from "./opening.js";
 import { KINDS, TIME_KINDS } from "./paths.js";
-import { exactPattern, searchPattern, whyUnsupported } from "./pattern.js";
+import { searchPattern, whyUnsupported, wholePattern } from "./pattern.js";
 import { Outline } from "./outline.js";
 import { Picture, chain, idsOf } from "./picture.js";
 import { SourceView } from "./source.js";
@@ -642,7 +642,7 @@ class Page {
       return made;
     });
     const pack = this.data.packages[this.data.facts.package[id]];
-    if (pack) actions.push(act(`Hide package ${visible(pack)}`, () => this.addFilter("hide-frames", `package:${exactPattern(pack)}`, false)));
+    if (pack) actions.push(act(`Hide package ${visible(pack)}`, () => this.addFilter("hide-frames", `package:${wholePattern(pack)}`, false)));
     actions.push(act("Copy name", () => this.copy(this.data.name(id))));
     menu.replaceChildren(make("div", this.data.full(id).slice(0, 2000), { className: "name" }), ...actions);
     for (const control of menu.querySelectorAll("button")) control.setAttribute("role", "menuitem");

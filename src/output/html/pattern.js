@@ -31,9 +31,17 @@ function placesNamed(data, text) {
   return found;
 }
 
+/** The places of an exact name as the command line finds them: those of a name, else those of the functions that are called so. */
+function placesCalled(data, text) {
+  const { name, functionOf } = data.places;
+  const found = placesNamed(data, text);
+  return found.length ? found : [...name.keys()].filter((place) => functionOf(place) === text);
+}
+
 /** The places that a pattern matches. */
 function placesMatching(data, text) {
   const [scope, body] = splitScope(text);
+  if (scope === "exact") return placesCalled(data, body);
   if (data.sets.has(body)) return data.sets.get(body);
   const regex = parseRegex(body);
   const found = regex ? findPlaces(data, scope, regex, false) : [];
@@ -44,6 +52,7 @@ function placesMatching(data, text) {
 /** Whether a pattern matches a text that is not a name, such as a thread. */
 export function textMatcher(pattern) {
   const [scope, body] = splitScope(pattern);
+  if (scope === "exact") return (texts) => texts.map((text) => text === body);
   const regexes = [parseRegex(body), literalRegex(body)].filter(Boolean);
   return (texts) => {
     if (scope && scope !== "function") return texts.map(() => false);
@@ -55,16 +64,20 @@ export function textMatcher(pattern) {
 /** Why the page cannot evaluate a pattern, or an empty text if it can. */
 export function whyUnsupported(pattern) {
   try {
-    parseRegex(splitScope(pattern)[1]);
+    const [scope, body] = splitScope(pattern);
+    if (scope !== "exact") parseRegex(body);
     return "";
   } catch (error) {
     return error.message;
   }
 }
 
-/** Splits a pattern into scope and body. As on the command line, a prefix such as `file:` restricts what is matched. */
+/**
+ * Splits a pattern into scope and body. As on the command line, a prefix such as `file:` restricts what is matched, and
+ * what follows `exact:` is a whole name.
+ */
 function splitScope(text) {
-  const [, scope = "", body] = /^(?:(function|file|mapping|package):(?!:|\/\/))?([^]*)$/.exec(text);
+  const [, scope = "", body] = /^(?:(function|file|mapping|package|exact):(?!:|\/\/))?([^]*)$/.exec(text);
   return [scope, body];
 }
 
@@ -255,7 +268,7 @@ function literalRegex(text) {
 /** The pattern of a search: it ignores case unless it has a capital letter. */
 export function searchPattern(query) {
   const [scope, body] = splitScope(query);
-  if (/\p{Lu}/u.test(body) || body.startsWith("(?") || body.startsWith("@")) return query;
+  if (scope === "exact" || /\p{Lu}/u.test(body) || body.startsWith("(?") || body.startsWith("@")) return query;
   return `${scope && `${scope}:`}(?i)${isRegex(body) ? body : escapeRegex(body)}`;
 }
 
@@ -267,8 +280,14 @@ function isRegex(text) {
   }
 }
 
-/** The pattern of the command line that matches exactly this name: there, an ellipsis would stand for any text. */
-export const exactPattern = (name) => `^${escapeRegex(name).replaceAll("…", "\\x{2026}")}$`;
+/**
+ * The pattern of the command line that matches only the function with this name. `^NAME$` would also match those whose
+ * short name it is. After `exact:`, a name such as `:main` would look like the name `exact::main`.
+ */
+export const exactPattern = (name) => (/^(:|\/\/|$)/.test(name) ? wholePattern(name) : `exact:${name}`);
+
+/** The pattern of the command line that matches the whole name of a package: there, an ellipsis would stand for any text. */
+export const wholePattern = (name) => `^${escapeRegex(name).replaceAll("…", "\\x{2026}")}$`;
 
 /** The places that an expression matches. */
 function findPlaces(data, scope, regex, isLiteral) {

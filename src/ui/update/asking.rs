@@ -1,6 +1,6 @@
 //! Keys that ask something else.
 
-use crate::pattern::exactly;
+use crate::pattern::{exactly, exactly_of};
 use crate::ui::answer::{Answer, Line};
 use crate::ui::question::{Choice, Question, View};
 use crate::ui::state::State;
@@ -105,7 +105,7 @@ fn subject(state: &State, answer: &Answer, view: View) -> Option<String> {
     }
     // Source lines belong to functions, whatever rows stand for.
     match selected_kind(state) {
-        kind @ ("file" | "package" | "mapping") => Some(format!("{kind}:{}", exactly(&selected))),
+        kind @ ("file" | "package" | "mapping") => Some(exactly_of(kind, &selected)),
         "line" | "address" => state.function(answer).map(str::to_string).or(Some(selected)),
         _ => Some(selected),
     }
@@ -128,10 +128,9 @@ fn selected_pattern(state: &mut State, answer: &Answer) -> Option<String> {
         state.message = Some("select a function first".to_string());
         return None;
     };
-    let escaped = exactly(name);
     match selected_kind(state) {
-        "function" | "name" => Some(escaped),
-        kind @ ("file" | "package" | "mapping") => Some(format!("{kind}:{escaped}")),
+        "function" | "name" => Some(exactly(name)),
+        kind @ ("file" | "package" | "mapping") => Some(exactly_of(kind, name)),
         "line" | "address" if state.function(answer).is_some() => state.function(answer).map(exactly),
         kind => {
             let message = format!("rows are by {kind}; press p until they are functions");

@@ -1,4 +1,4 @@
-//! Puts the modules of the page into one script. The sources are ES modules, so that each says what it needs; a page that
+//! Puts the modules of the page into one script, and makes that and its style small. The sources are ES modules, so that each says what it needs; a page that
 //! is one file has nothing to import from, so imports and exports are dropped, and the modules follow in the order in
 //! which they depend on each other.
 
@@ -60,6 +60,25 @@ pub(super) fn script(has_times: bool, has_sources: bool) -> String {
     "\"use strict\";\n".to_string() + &modules.map(|(_, source)| stripped(source)).collect::<String>()
 }
 
+/// The style of the page, without comments and the spaces that mean nothing.
+pub(super) fn style() -> String {
+    let mut style = String::new();
+    for line in include_str!("page.css").lines().map(str::trim).filter(|line| !line.starts_with("/*")) {
+        let mut letters = line.chars().peekable();
+        while let Some(letter) = letters.next() {
+            let is_sign = |letter: char| matches!(letter, '{' | '}' | ';' | ',');
+            let is_needless = style.ends_with(is_sign) || letters.peek().is_some_and(|&next| is_sign(next));
+            if letter == '}' && style.ends_with(';') {
+                style.pop();
+            }
+            if letter != ' ' || !is_needless {
+                style.push(letter);
+            }
+        }
+    }
+    style
+}
+
 /// A module without comments, indentation, imports and exports.
 fn stripped(source: &str) -> String {
     let mut script = String::new();
@@ -80,28 +99,28 @@ fn stripped(source: &str) -> String {
     script
 }
 
-/// Appends a line without the spaces around signs. Lines with templates or regular expressions stay as they are: in these,
-/// spaces and quotes mean something else.
+/// Appends a line without the spaces around signs. Lines with regular expressions or with templates in templates stay as
+/// they are: in these, spaces and quotes mean something else.
 fn squeeze(line: &str, script: &mut String) {
     const SIGNS: &str = "=<>?:&|{}(),;*![]";
-    for (number, part) in line.split('"').enumerate() {
-        if number > 0 {
-            script.push('"');
+    if line.contains(['/', '\\', '\'']) || ![0, 2].contains(&line.matches('`').count()) {
+        script.push_str(line);
+        return;
+    }
+    let is_sign = |letter: Option<char>| letter.is_some_and(|letter| SIGNS.contains(letter));
+    let mut letters = line.chars().peekable();
+    let (mut before, mut quote) = (None, None);
+    while let Some(letter) = letters.next() {
+        let is_needless = letter == ' ' && (is_sign(before) || is_sign(letters.peek().copied()));
+        if quote.is_some() || !is_needless {
+            script.push(letter);
         }
-        // Every second part is a text.
-        if number % 2 == 1 || line.contains(['`', '/', '\\', '\'']) {
-            script.push_str(part);
-            continue;
+        match (letter, quote) {
+            ('"' | '`', None) => quote = Some(letter),
+            _ if quote == Some(letter) => quote = None,
+            _ => {}
         }
-        let mut letters = part.chars().peekable();
-        let mut before = None;
-        while let Some(letter) = letters.next() {
-            let is_sign = |letter: Option<char>| letter.is_some_and(|letter| SIGNS.contains(letter));
-            if letter != ' ' || !(is_sign(before) || is_sign(letters.peek().copied())) {
-                script.push(letter);
-            }
-            before = Some(letter);
-        }
+        before = Some(letter);
     }
 }
 
@@ -119,8 +138,9 @@ mod tests {
                 let exported = line.strip_prefix("export ");
                 let rest = exported.unwrap_or(line);
                 let rest = rest.strip_prefix("async ").unwrap_or(rest);
-                let keyword =
-                    ["const ", "let ", "function ", "class "].iter().find_map(|k| rest.strip_prefix(k))?;
+                let keyword = ["const ", "let ", "function ", "function* ", "class "]
+                    .iter()
+                    .find_map(|k| rest.strip_prefix(k))?;
                 let end = keyword.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(keyword.len());
                 Some((&keyword[..end], exported.is_some()))
             })
@@ -156,8 +176,16 @@ mod tests {
             "if(a===\"b = c\")return{d:e + +f};"
         );
         assert_eq!(squeezed("for (const [a, b] of c) d ??= a in b;"), "for(const[a,b]of c)d??=a in b;");
-        assert_eq!(squeezed("return `${a} = ${b}`;"), "return `${a} = ${b}`;");
+        assert_eq!(squeezed("return c ? `${a} = \"` : b;"), "return c?`${a} = \"`:b;");
+        assert_eq!(squeezed("return `${a ? `= ${b}` : c}`;"), "return `${a ? `= ${b}` : c}`;");
         assert_eq!(squeezed("text.split(/ = /);"), "text.split(/ = /);");
+    }
+
+    #[test]
+    fn a_style_is_squeezed_as_well() {
+        let style = style();
+        assert!(style.starts_with("html,body{height: 100%}#app{height: 100%;display: flex;"), "{style}");
+        assert!(!style.contains("/*") && style.matches('{').count() == style.matches('}').count());
     }
 
     #[test]

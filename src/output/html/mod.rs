@@ -69,7 +69,6 @@ const PAGE: &str = include_str!("page.html");
 
 /// The style of what is seen before the script runs. That of the page itself is compressed, as the script is.
 const STATIC_STYLE: &str = include_str!("static.css");
-const STYLE: &str = include_str!("page.css");
 
 /// Writes the page. Fails where the unit asked for is none of the first metric's kind.
 pub fn html(page: &Page, options: &HtmlOptions, out: &mut dyn Write) -> Result<(), Error> {
@@ -83,6 +82,7 @@ pub fn html(page: &Page, options: &HtmlOptions, out: &mut dyn Write) -> Result<(
     let title = clean(&page.title);
     let has_times = left_out == 0 && !times.is_empty();
     let (start, script) = (bundle::start(), bundle::script(has_times, !page.sources.is_empty()));
+    let style = bundle::style();
     let (data, more_data) = pieces(&data);
     let (times, more_times) = pieces(if has_times { &times } else { "" });
     for piece in PAGE.split_inclusive(['{', '}']) {
@@ -91,8 +91,8 @@ pub fn html(page: &Page, options: &HtmlOptions, out: &mut dyn Write) -> Result<(
             "static}" => out.write_all(fallback.as_bytes())?,
             "static-style}" => out.write_all(STATIC_STYLE.as_bytes())?,
             "static-style-hash}" => out.write_all(hash(STATIC_STYLE).as_bytes())?,
-            "style}" => out.write_all(pack::deflated(STYLE.as_bytes())?.as_bytes())?,
-            "style-hash}" => out.write_all(hash(STYLE).as_bytes())?,
+            "style}" => out.write_all(pack::deflated(style.as_bytes())?.as_bytes())?,
+            "style-hash}" => out.write_all(hash(&style).as_bytes())?,
             "start}" => out.write_all(start.as_bytes())?,
             "start-hash}" => out.write_all(hash(&start).as_bytes())?,
             "script}" => out.write_all(pack::deflated(script.as_bytes())?.as_bytes())?,

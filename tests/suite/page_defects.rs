@@ -367,3 +367,28 @@ fn no_part_of_the_page_is_an_empty_strip() {
         assert_eq!(found, json!([true, [], "all — 7.23s (100.0%)"]), "{size:?}");
     }
 }
+
+/// Shares are of the sum of the values without their signs, but sums keep them: 50 - 80 + 30 - 5 - 20 = -25 of 185.
+#[test]
+#[needs(Browser)]
+fn negative_values_keep_their_signs() {
+    let profile = from_notation("main;a 50\nmain;b -80\nmain;b;c 30\nmain;d -5\n -20");
+    let check = "
+        const texts = (rows) => Array.from(document.querySelectorAll(rows), (row) => Array.from(row.cells, (cell) => cell.textContent).join(' ').trim());
+        const all = texts('#rows tr').at(-1).trim();
+        const legend = document.querySelector('#legend button').textContent;
+        const opening = document.getElementById('opening').textContent;
+        page.addFilter('highlight', 'b', true);
+        const highlighted = page.model.litValue;
+        page.change({ filters: [] });
+        page.addFilter('focus', 'b', true);
+        return { all, legend, opening, highlighted, edges: texts('#edges tr') };";
+    let found = run(&page_of(&profile), "", check);
+    assert!(found["all"].as_str().unwrap().starts_with("-25 -13.5%"), "{found}");
+    assert!(found["legend"].as_str().unwrap().contains('b'), "{found}");
+    assert!(found["opening"].as_str().unwrap().starts_with("-43% of "), "{found}");
+    assert_eq!(found["highlighted"], -50, "{found}");
+    let edges =
+        ["Total % Caller", "-50  main", "Total % Callee", "30  c", "-80  (self)"].map(|row| json!(row));
+    assert_eq!(found["edges"], json!(edges), "{found}");
+}

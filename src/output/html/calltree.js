@@ -1,7 +1,6 @@
 // The call tree as rows that open and close.
 
 import { splitterOf } from "./split.js";
-import { absolute } from "./paths.js";
 import { element, fill, make, swatch } from "./dom.js";
 
 const CHILDREN_AT_ONCE = 50;
@@ -108,7 +107,7 @@ export class CallTree {
     if (row.name >= 0) name.append(swatch(picture.theme.group(data.facts.group[row.name])));
     const text = row.name < 0 ? "all" : data.short(row.name);
     name.append(make("span", text, { className: model.found?.[row.name] ? "hit" : "", title: row.name < 0 ? "" : data.full(row.name).slice(0, 2000) }));
-    const cells = [format.value(total), format.share(total, model.whole), format.value(self), row.up ? format.share(absolute(row.total), absolute(row.up.total)) : ""];
+    const cells = [format.value(total), format.share(total, model.whole), format.value(self), row.up ? format.share(row.total, row.up.total) : ""];
     line.append(...cells.map((cell) => make("td", cell)), name);
     return line;
   }

@@ -69,15 +69,15 @@ export function countFlat(data, paths, values, zero) {
   return { self, total: paths.totals(values, zero, self), shown, noStack };
 }
 
-/** The value of the stacks through a marked place; each stack counts once. */
+/** The value of the stacks through a marked place; each stack counts once, with its sign. */
 export function countMarked(paths, values, marks, zero) {
   const { places, end, length } = paths.nodes;
-  const size = paths.below(sizes(values), zero);
+  const [below, size] = [paths.below(values, zero), paths.below(sizes(values), zero)];
   let sum = zero;
   if (!marks.includes(1)) return sum;
   for (let node = 1; node < length; ) {
     const isMarked = marks[places[node]];
-    if (isMarked) sum += size[node];
+    if (isMarked) sum += below[node];
     node = isMarked || size[node] == 0 ? end[node] : node + 1;
   }
   return sum;

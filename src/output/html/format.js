@@ -54,8 +54,9 @@ export class Format {
   signed(value) {
     return (value > 0 ? "+" : "") + this.value(value).replace(/^-/, "−");
   }
+  /** As on the command line, nothing is a share of a whole that is not positive. */
   share(value, whole) {
-    if (whole == 0) return "";
+    if (whole <= 0) return "";
     const percent = (100 * Number(value)) / Number(whole);
     if (percent !== 0 && Math.abs(percent) < 0.05) return percent < 0 ? "-<0.1%" : "<0.1%";
     return percent.toFixed(1) + "%";

@@ -27,7 +27,7 @@ export function opening(model) {
   const { data, flat, metric } = model;
   const shown = Number(flat.shown);
   if (!shown) return [];
-  const percent = (value) => `${Math.round((100 * Math.abs(Number(value))) / shown)}%`;
+  const percent = (value) => `${Math.round((100 * Number(value)) / shown)}%`;
   const share = (value) => Math.abs(Number(value)) / shown;
   const ids = (test) => idsWhere(data.count, test);
   // The sentence has at most three facts, and each kind of work leaves out at most a few functions.
@@ -51,7 +51,7 @@ export function opening(model) {
     // That all stacks of a filter pass through what it asks for is no news.
     const isNews = inner !== undefined && inner !== first && !(model.isFiltered && share(flat.total[inner]) > ALL);
     if (isNews) facts.push([`${percent(flat.total[inner])}${start()} in `, { id: inner }, " and what it calls"]);
-    if (share(flat.self[first]) < HEAVY) facts.push([`spread wide: no function has more than ${percent(flat.self[first])} itself`]);
+    if (share(flat.self[first]) < HEAVY) facts.push([`spread wide: no function has more than ${percent(absolute(flat.self[first]))} itself`]);
   }
   const few = metric.samples ?? (/^samples?$/.test(metric.name) ? Number(metric.total) : null);
   if (few && few < FEW_SAMPLES && !model.isFiltered) facts.unshift([`Only ${few} sample${few === 1 ? "" : "s"}: shares may be off by ±${Math.ceil(70 / Math.sqrt(few))} percentage points`]);

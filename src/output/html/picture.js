@@ -283,7 +283,7 @@ export class Picture {
         const groups = Array.from(data.groups.keys());
         const own = groups.filter((group) => data.groups[group].tier === "own");
         /** @type {any[]} */
-        const shown = own.slice(0, 12).map(entry).sort((a, b) => self[b.group] - self[a.group]);
+        const shown = own.slice(0, 12).map(entry).sort((a, b) => Math.abs(self[b.group]) - Math.abs(self[a.group]));
         const rest = own.length - shown.length;
         if (rest > 0) shown.push({ name: `… ${rest} more` });
         return [...shown, ...groups.slice(own.length).map(entry)];

@@ -128,14 +128,14 @@ export class FunctionTable {
       body.push(line);
     };
     const rest = ids.length - shown.length;
-    // There may be a million.
-    let left = model.metric.zero;
-    if (rest) for (let at = 0; at < ids.length; at++) left += flat.self[ids[at]];
-    for (const row of shown) left -= row.self;
+    // There may be a million. With negative values, this is not the sum that shares are of.
+    let all = model.metric.zero;
+    for (let at = 0; at < ids.length; at++) all += flat.self[ids[at]];
+    const left = shown.reduce((left, row) => left - row.self, all);
     if (rest) summary(left, `… ${rest.toLocaleString("en-US")} more ${data.noun[rest === 1 ? 0 : 1]}`);
     if (!model.found) {
       if (flat.noStack != 0) summary(flat.noStack, "(no stack)");
-      summary(flat.shown, model.isFiltered ? "all shown" : "all");
+      summary(all + flat.noStack, model.isFiltered ? "all shown" : "all");
     }
     fill(element("rows"), ...body);
     if (!callers) this.act.later("callers", () => this.fillCallers());

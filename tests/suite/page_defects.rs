@@ -392,3 +392,45 @@ fn negative_values_keep_their_signs() {
         ["Total % Caller", "-50  main", "Total % Callee", "30  c", "-80  (self)"].map(|row| json!(row));
     assert_eq!(found["edges"], json!(edges), "{found}");
 }
+
+/// The call tree of a recursion of 20,000 calls had a row for each.
+#[test]
+#[needs(Browser)]
+fn a_deep_call_tree_opens_in_parts() {
+    let profile = from_notation(&format!("main;{}leaf 1", "f;".repeat(1_000)));
+    let check = "
+        press('4');
+        const rows = () => document.getElementById('tree-rows').rows;
+        const opened = rows().length;
+        const last = rows()[opened - 1];
+        const isClosed = last.getAttribute('aria-expanded');
+        last.click();
+        const more = rows().length;
+        // A row that was opened with others closes as any other.
+        rows()[opened - 1].click();
+        return { opened, isClosed, more, closed: rows().length };";
+    let found = run(&page_of(&profile), "", check);
+    assert_eq!(found, json!({ "opened": 201, "isClosed": "false", "more": 401, "closed": 201 }));
+}
+
+/// Searching a million stacks takes seconds, in which the page answered nothing.
+#[test]
+#[needs(Browser)]
+fn the_search_for_sequences_lets_the_page_answer() {
+    // 500 chains through the same 60 calls.
+    let calls: Vec<String> = (0..60).map(|call| format!("f{}", call % 7)).collect();
+    let chain = calls.join(";");
+    let stacks: Vec<String> = (0..500).map(|start| format!("s{start};{chain} 1")).collect();
+    let check = "
+        press('3');
+        const box = document.getElementById('hot');
+        const busy = box.textContent;
+        press('1');
+        const tab = page.state.tab;
+        press('3');
+        while (box.querySelector('.busy')) await pause();
+        return { busy, tab, found: box.textContent };";
+    let found = run(&page_of(&from_notation(&stacks.join("\n"))), "", check);
+    assert_eq!([&found["busy"], &found["tab"]], ["Searching …", "graph"]);
+    assert!(found["found"].as_str().unwrap().contains("Heaviest path"), "{found}");
+}

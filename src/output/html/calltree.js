@@ -6,6 +6,8 @@ import { element, fill, make, swatch } from "./dom.js";
 const CHILDREN_AT_ONCE = 50;
 /** Rows are opened at the start while one child has this part of its parent. */
 const HEAVY_CHILD = 0.5;
+/** Further rows of a heavy path are opened with the last of these: recursion may take thousands of calls. */
+const OPENED_AT_ONCE = 200;
 
 export class CallTree {
   constructor(model, picture, act) {
@@ -40,14 +42,22 @@ export class CallTree {
     const { model } = this;
     const options = { names: model.data.count, inlined: model.data.places.inlined };
     this.splitter = splitterOf(model.rootedPaths, model.values, model.otherValues, model.metric.zero, options);
-    this.root = { ...this.splitter.whole(), isOpen: true, shown: CHILDREN_AT_ONCE };
+    this.root = { ...this.splitter.whole(), isOpen: false, shown: CHILDREN_AT_ONCE };
     this.root.self = this.splitter.selfOf(this.root);
-    for (let node = this.root; node; ) {
+    this.openPath(this.root);
+    this.draw();
+  }
+
+  /** Opens a row and the heaviest path below it. */
+  openPath(row) {
+    let node = row;
+    for (let opened = 0; node && opened < OPENED_AT_ONCE; opened++) {
       node.isOpen = true;
+      node.goesOn = false;
       const [heaviest] = this.children(node);
       node = heaviest && heaviest.width >= HEAVY_CHILD * node.width ? heaviest : null;
     }
-    this.draw();
+    if (node) node.goesOn = true;
   }
 
   children(node) {
@@ -60,6 +70,7 @@ export class CallTree {
   }
 
   toggle(node) {
+    if (node.goesOn) return this.openPath(node);
     node.isOpen = !node.isOpen && this.children(node).length > 0;
   }
 

@@ -17,19 +17,32 @@ export class HotView {
     this.act = act;
   }
 
+  /** Searches the stacks that are shown. A search of many goes on while the reader does something else, which may be another search. */
   show() {
     const { model } = this;
     const box = element("hot");
-    let found;
-    try {
-      found = hot(model.paths, model.values, model.metric.zero, model.flat.shown);
-    } catch (error) {
-      if (!(error instanceof TooLarge)) throw error;
-      return fill(box, make("p", `There are too many stacks to search here. Filter them, or run: ${model.commandOf("hot")}`));
-    }
-    const isOld = model.state.side === "old";
-    const side = (value) => model.side(value, isOld);
-    fill(box, this.path(found.path, side), this.sequences(found.sequences, side));
+    const search = hot(model.paths, model.values, model.metric.zero, model.flat.shown);
+    this.search = search;
+    const advance = () => {
+      if (this.search !== search) return;
+      try {
+        const { done, value } = search.next();
+        if (done) return this.fill(box, value);
+      } catch (error) {
+        if (!(error instanceof TooLarge)) throw error;
+        return fill(box, make("p", `There are too many stacks to search here. Filter them, or run: ${model.commandOf("hot")}`));
+      }
+      setTimeout(advance);
+    };
+    // What stood there before is of other stacks.
+    fill(box, make("p", "Searching …", { className: "busy" }));
+    advance();
+  }
+
+  fill(box, { path, sequences }) {
+    const isOld = this.model.state.side === "old";
+    const side = (value) => this.model.side(value, isOld);
+    fill(box, this.path(path, side), this.sequences(sequences, side));
   }
 
   /** A function as a button in the colour of its group. */
@@ -39,6 +52,7 @@ export class HotView {
     const [name] = model.data.label(id);
     const made = make("button", name, { type: "button", className: "step", title: `${model.data.full(id).slice(0, 2000)}\nClick: select. Double click: callers and callees.` });
     made.style.background = picture.theme.group(model.data.facts.group[id]);
+    made.style.color = picture.theme.fixed.ink;
     made.dataset.key = key;
     made.addEventListener("click", () => this.act.pin(id));
     made.addEventListener("dblclick", () => this.act.callers(id));

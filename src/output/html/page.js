@@ -292,6 +292,8 @@ class Page {
     element("graph").style.setProperty("--rows", graph.rows.length);
     // A focus stands between its callers and its callees, so that both are seen.
     const row = graph.rowOf(graph.cursor);
+    // A hidden graph does not scroll, and asking where it is would lay out the whole page.
+    if (element("graph-side").hidden) return this.showSelection(graph.cursor);
     if (isFocused) graph.scroller.scrollTop = row * ROW - graph.scroller.clientHeight / 2;
     else graph.reveal(row);
     this.showSelection(graph.cursor);

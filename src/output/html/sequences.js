@@ -16,6 +16,8 @@ const CONTEXTS = 2;
 /** The search is given up after so many steps, which take some seconds. */
 const MOST_STEPS = 2e7;
 const MOST_NODES = 3e6;
+/** After so many steps, which take some hundredths of a second, the search lets the page answer the reader. */
+const SLICE = 1e5;
 
 /** The stacks are too many or too deep to search here. */
 export class TooLarge extends Error {}
@@ -24,9 +26,7 @@ const reaches = (part, whole, share) => Number(absolute(part)) >= Number(absolut
 
 /** The tree of the prefixes of all stacks by name, in preorder. Node 0 is the root. */
 class Prefixes {
-  constructor(paths, values, zero) {
-    const { frames, end } = paths.nodes;
-    const [total, weight] = [paths.below(values, zero), paths.below(sizes(values), zero)];
+  constructor() {
     this.key = [];
     this.parent = [];
     this.depth = [];
@@ -34,31 +34,6 @@ class Prefixes {
     this.weight = [];
     this.self = [];
     this.end = [];
-    // Nodes of the same name below the same prefix are one prefix.
-    const work = [{ nodes: [0], key: -1, parent: 0, depth: 0 }];
-    while (work.length) {
-      const { nodes, key, parent, depth } = work.pop();
-      const sum = (column, start) => nodes.reduce((sum, node) => sum + column[node], start);
-      const prefix = this.add(parent, key, depth, sum(total, zero), sum(weight, zero));
-      const below = new Map();
-      for (const above of nodes) {
-        for (let node = above + 1; node < end[above]; node = end[node]) {
-          if (weight[node] == 0) continue;
-          this.self[prefix] -= total[node];
-          const name = frames[node];
-          if (below.has(name)) below.get(name).push(node);
-          else below.set(name, [node]);
-        }
-      }
-      // In reverse order, because the work list is a stack.
-      const names = [...below.keys()].sort((a, b) => b - a);
-      for (const name of names) work.push({ nodes: below.get(name), key: name, parent: prefix, depth: depth + 1 });
-    }
-    for (let node = this.key.length - 1; node > 0; node--) {
-      const parent = this.parent[node];
-      this.end[node] = Math.max(this.end[node], node + 1);
-      this.end[parent] = Math.max(this.end[parent], this.end[node]);
-    }
   }
 
   add(parent, key, depth, total, weight) {
@@ -79,6 +54,40 @@ class Prefixes {
     for (let child = node + 1; child < this.end[node]; child = this.end[child]) found.push(child);
     return found;
   }
+}
+
+/** The prefixes of some paths. Yields between slices of the work. */
+function* prefixesOf(paths, values, zero) {
+  const prefixes = new Prefixes();
+  const { frames, end } = paths.nodes;
+  const [total, weight] = [paths.below(values, zero), paths.below(sizes(values), zero)];
+  // Nodes of the same name below the same prefix are one prefix.
+  const work = [{ nodes: [0], key: -1, parent: 0, depth: 0 }];
+  while (work.length) {
+    const { nodes, key, parent, depth } = work.pop();
+    const sum = (column, start) => nodes.reduce((sum, node) => sum + column[node], start);
+    const prefix = prefixes.add(parent, key, depth, sum(total, zero), sum(weight, zero));
+    const below = new Map();
+    for (const above of nodes) {
+      for (let node = above + 1; node < end[above]; node = end[node]) {
+        if (weight[node] == 0) continue;
+        prefixes.self[prefix] -= total[node];
+        const name = frames[node];
+        if (below.has(name)) below.get(name).push(node);
+        else below.set(name, [node]);
+      }
+    }
+    // In reverse order, because the work list is a stack.
+    const names = [...below.keys()].sort((a, b) => b - a);
+    for (const name of names) work.push({ nodes: below.get(name), key: name, parent: prefix, depth: depth + 1 });
+    if (prefixes.key.length % SLICE === 0) yield;
+  }
+  for (let node = prefixes.key.length - 1; node > 0; node--) {
+    const parent = prefixes.parent[node];
+    prefixes.end[node] = Math.max(prefixes.end[node], node + 1);
+    prefixes.end[parent] = Math.max(prefixes.end[parent], prefixes.end[node]);
+  }
+  return prefixes;
 }
 
 /** The heaviest root, its heaviest callee, and so on, while the callee has at least half of its caller's total. */
@@ -117,12 +126,15 @@ class Extensions {
   }
 }
 
-/** The heaviest path and the sequences, the heaviest first. Throws `TooLarge` if they take too long to find. */
-export function hot(paths, values, zero, shown) {
-  const prefixes = new Prefixes(paths, values, zero);
+/**
+ * Returns the heaviest path and the sequences, the heaviest first. Throws `TooLarge` if they take too long to find. Yields
+ * between slices of the search, so that the page can do something else.
+ */
+export function* hot(paths, values, zero, shown) {
+  const prefixes = yield* prefixesOf(paths, values, zero);
   const least = Math.max(1, Math.ceil(Number(shown) * LEAST_SHARE));
   const sequences = [];
-  let steps = 0;
+  let [steps, slice] = [0, 0];
   const work = [];
   const open = (extensions, length) => {
     for (const { key, weight, total, ends, aboves } of extensions.found.values()) {
@@ -134,6 +146,7 @@ export function hot(paths, values, zero, shown) {
     const extension = single.count(prefixes.key[node], node);
     extension.ends.push(node);
     extension.aboves.push(prefixes.parent[node]);
+    if (node % SLICE === 0) yield;
   }
   open(single, 1);
   while (work.length) {
@@ -141,6 +154,10 @@ export function hot(paths, values, zero, shown) {
     const front = new Extensions(prefixes, zero);
     steps += chain.ends.length;
     if (steps > MOST_STEPS) throw new TooLarge();
+    if (steps - slice > SLICE) {
+      slice = steps;
+      yield;
+    }
     chain.ends.forEach((end, index) => {
       const above = chain.aboves[index];
       const extension = front.count(prefixes.key[above], end);

@@ -8,6 +8,7 @@ use hashbrown::{HashMap, HashSet};
 
 use crate::profile::{Column, LabelSetId, LabelValue, Profile, StringId};
 use crate::report::PageFacet;
+use crate::transform::THREAD_KEYS;
 
 /// A label with more values, such as a request ID, is not a choice that anybody reads.
 const MOST_VALUES: usize = 200;
@@ -60,7 +61,7 @@ pub(super) fn facets(profile: &Profile) -> Facets {
     found
 }
 
-/// The keys that tell samples apart, with their values in order.
+/// The keys that tell samples apart, and those of threads, with their values in order.
 fn candidates(profile: &Profile) -> Vec<Candidate> {
     let sets = profile.samples.labels.iter().copied();
     let used = Column::marking(sets, profile.label_sets.len());
@@ -81,7 +82,10 @@ fn candidates(profile: &Profile) -> Vec<Candidate> {
         values.dedup();
         // The command line takes `KEY=VALUE` apart at the first `=`.
         let is_typable = !profile.symbols.strings.get(key).contains('=');
-        (is_typable && (values.len() > 1 || carriers < used.len())).then_some(Candidate { key, values })
+        // The number of the only process tells no samples apart, but is what `--thread` may ask for.
+        let is_thread = THREAD_KEYS.contains(&profile.symbols.strings.get(key));
+        let is_useful = is_thread || values.len() > 1 || carriers < used.len();
+        (is_typable && is_useful).then_some(Candidate { key, values })
     };
     let mut candidates: Vec<Candidate> = found.into_iter().filter_map(candidate).collect();
     candidates.sort_by_key(|candidate| (candidate.values.len(), profile.symbols.strings.get(candidate.key)));
@@ -186,10 +190,19 @@ mod tests {
         let found = facets(&profile);
         let drawn: Vec<String> =
             found.choices.iter().map(|facet| format!("{}: {}", facet.key, facet.values.join(" "))).collect();
-        // All samples have the same host.
+        // All samples have the same host, and `--thread` does not ask for it.
         assert_eq!(drawn, ["bytes: 64B", "endpoint: /x", "thread: main worker"]);
         let set = |row: usize| &found.sets[found.set_of[profile.samples.labels[row]] as usize];
         assert_eq!([set(0), set(2)], [&vec![(2, 0)], &vec![(1, 0), (2, 0)]]);
+    }
+
+    #[test]
+    fn the_only_process_is_known() {
+        let profile = from_notation("a 1 {process=7 host=h}\nb 2 {process=7 host=h}");
+        let found = facets(&profile);
+        assert_eq!(found.choices, [PageFacet { key: "process".into(), values: vec!["7".into()] }]);
+        let numbers = profile.samples.labels.iter().map(|&set| found.set_of[set]);
+        assert!(numbers.into_iter().all(|number| found.sets[number as usize] == [(0, 0)]));
     }
 
     #[test]

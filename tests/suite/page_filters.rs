@@ -228,7 +228,7 @@ fn a_pattern_that_only_the_command_line_can_evaluate_is_refused() {
     let why = "a flag within a regular expression works only on the command line";
     assert_eq!(found["typed"], json!([0, format!("(?x) a  # comment: {why}")]));
     let left = json!([{ "kind": "show-stacks", "text": "b", "exact": false }]);
-    let why = "the intersection of sets of letters works only on the command line";
+    let why = "[a-c&&b]: the intersection of sets of letters works only on the command line";
     assert_eq!(found["linked"], json!([left, "3", why]));
 }
 

@@ -201,6 +201,26 @@ fn a_link_works_on_the_page_of_another_recording() {
 
 #[test]
 #[needs(Browser)]
+fn a_link_with_filters_and_settings_that_the_page_lacks_is_read_without_them() {
+    let check = "
+        const { side, sort, color, normalize, filters } = page.state;
+        return [[side, sort, color, normalize], filters, String(page.model.flat.shown), document.getElementById('toast').textContent];";
+    let link = "side=old&normalize=per&sort=verdict&color=none&show-stacks=gone&from=1s&label=t%3D1&thread=7";
+    let found =
+        run(&page_of(&from_notation("main;work 5 {t=1 process=7}\nmain 2 {t=2 process=7}")), link, check);
+    assert_eq!(found[0], json!(["new", "self", "package", "none"]));
+    // Labels and threads are patterns, however the link spells them.
+    let filters = [("label", "t=1"), ("thread", "7")];
+    let filters = filters.map(|(kind, text)| json!({ "kind": kind, "text": text, "exact": false }));
+    assert_eq!(found[1], json!(filters));
+    assert_eq!(found[2], "5");
+    let said = "gone: no function of this profile has this name. 1s: this page does not say when its samples were taken. \
+                Not in this profile: old, per, verdict, none";
+    assert_eq!(found[3], said);
+}
+
+#[test]
+#[needs(Browser)]
 fn labels_of_faded_blocks_can_be_read_in_both_themes() {
     let check = "
         const channels = (color) => [1, 3, 5].map((at) => parseInt(color.slice(at, at + 2), 16));

@@ -90,7 +90,8 @@ export class FilterBar {
       if (rest > 0) group.append(button(`… ${rest} more`, () => this.openList(facet.key)));
       return group;
     });
-    const more = facets.filter((facet) => !shown.includes(facet));
+    // A label that all samples have with one value is no choice.
+    const more = facets.filter((facet) => facet.values.length > 1 && !shown.includes(facet));
     if (more.length) groups.push(button(`${more.length} more label${more.length === 1 ? "" : "s"} …`, () => this.openList(more[0].key)));
     fill(box, ...groups);
   }

@@ -1,6 +1,6 @@
 // Filters by labels and threads, and the shares of the values of each label.
 
-import { textMatcher } from "./pattern.js";
+import { textMatcher, whyUnsupported } from "./pattern.js";
 
 export const LABEL_KINDS = { label: "Label", "hide-label": "Without label", thread: "Thread" };
 
@@ -27,6 +27,14 @@ export function whyUnknownLabel(data, text) {
     return value.includes(":") ? "ranges work only on the command line" : `no sample has ${text}`;
   }
   return "";
+}
+
+/** Why the page cannot find the threads that match, or an empty text if it can, or if there are none. */
+export function whyUnknownThread(data, pattern) {
+  const why = whyUnsupported(pattern);
+  const leftOut = data.left_out.find((key) => THREAD_KEYS.includes(key));
+  if (why || !leftOut || matchingThreads(data, pattern).includes(true)) return why;
+  return `the page has no values of ${leftOut}, of which there are too many`;
 }
 
 /**

@@ -1,7 +1,8 @@
 // The state of the page, and the fragment of the address that stores it. A link holds names, not numbers, so that it
 // works on the page of another recording.
 
-import { KINDS } from "./paths.js";
+import { LABEL_KINDS } from "./labels.js";
+import { KINDS, TIME_KINDS } from "./paths.js";
 
 /** Settings that are words, and settings that are switches. */
 const WORDS = ["side", "query", "sort", "color", "tab", "normalize"];
@@ -44,6 +45,18 @@ export function tabsOf(data) {
   return ["graph", ...(data.calls ? [] : ["hot"]), "tree", ...(data.compared ? ["compare"] : []), ...(data.sources.length ? ["source"] : []), ...(data.times ? ["timeline"] : [])];
 }
 
+/** The words that a setting may have; any text is a query. The third side of older versions is now a colour. */
+const allowed = (data) => ({
+  side: data.compared ? ["new", "old", "delta"] : ["new", "delta"],
+  sort: ["self", "total", "name", ...(data.compared ? ["old", "delta", "verdict"] : [])],
+  color: ["package", "file", "self", "total", "delta"],
+  tab: tabsOf(data),
+  normalize: data.ratios.map(([method]) => method),
+});
+
+/** Whether filters of a kind may be for one name. Labels, threads and times are not names on stacks. */
+const isOfNames = (kind) => !Object.hasOwn(LABEL_KINDS, kind) && !Object.hasOwn(TIME_KINDS, kind);
+
 /** The state as a fragment, without the settings that have their initial value. */
 export function toFragment(state, data) {
   const usual = initialState(data);
@@ -61,11 +74,12 @@ export function toFragment(state, data) {
   return words.toString();
 }
 
-/** Reads a fragment. Names that the profile does not have are left out and returned in `missing`. */
+/** Reads a fragment. Names and settings that the page does not have are left out and returned in `missing`. */
 export function fromFragment(fragment, data) {
-  const state = initialState(data);
+  const [state, usual] = [initialState(data), initialState(data)];
   const missing = [];
   const words = [...new URLSearchParams(fragment)];
+  const settings = allowed(data);
   const isFilter = (/** @type {string[]} */ [key]) => key === "filters" || Object.hasOwn(KINDS, key.replace(/~$/, ""));
   if (words.some(isFilter)) state.filters = [];
   const id = (name) => {
@@ -76,7 +90,7 @@ export function fromFragment(fragment, data) {
   let isBroken = false;
   for (const [key, value] of words) {
     const kind = key.replace(/~$/, "");
-    if (Object.hasOwn(KINDS, kind)) state.filters.push({ kind, text: value, exact: kind === key });
+    if (Object.hasOwn(KINDS, kind)) state.filters.push({ kind, text: value, exact: kind === key && isOfNames(kind) });
     else if (key === "metric") {
       const found = data.metrics.findIndex((metric) => metric.name === value);
       if (found < 0) missing.push(value);
@@ -89,12 +103,13 @@ export function fromFragment(fragment, data) {
       state.zoomUp = key === "zoom-up";
     } else if (key === "pin") state.pin = id(value);
     else if (SWITCHES.includes(key)) state[key] = value === "1";
+    else if (settings[key]?.includes(value) === false) missing.push(value);
     else if (WORDS.includes(key)) state[key] = value;
   }
   // Links to pages of older versions have a third side, "delta", which is now a colour.
   if (state.side === "delta" || state.color === "delta") Object.assign(state, { side: "new", color: "package", tab: "compare" });
   if (!data.compared) state.side = "new";
-  if (!tabsOf(data).includes(state.tab)) state.tab = initialState(data).tab;
+  if (!tabsOf(data).includes(state.tab)) state.tab = usual.tab;
   return { state, missing };
 }
 

@@ -7,7 +7,7 @@ import { button, element, fill, make, save, swatch } from "./dom.js";
 import { FilterBar } from "./filterbar.js";
 import { visible } from "./format.js";
 import { HotView } from "./hot.js";
-import { whyUnknownLabel } from "./labels.js";
+import { whyUnknownLabel, whyUnknownThread } from "./labels.js";
 import { fromFragment, initialState, isStep, tabsOf, toFragment } from "./link.js";
 import { Model } from "./model.js";
 import { opening } from "./opening.js";
@@ -146,8 +146,9 @@ class Page {
 
   readAddress() {
     const { state, missing } = fromFragment(location.hash.slice(1), this.data);
-    const refused = state.filters.map((filter) => this.whyRefused(filter));
-    state.filters = state.filters.filter((_, index) => !refused[index]);
+    const why = state.filters.map((filter) => this.whyRefused(filter));
+    const refused = state.filters.map(({ text }, index) => why[index] && `${visible(text)}: ${why[index]}`);
+    state.filters = state.filters.filter((_, index) => !why[index]);
     const whyQuery = whyUnsupported(searchPattern(state.query));
     if (whyQuery) state.query = "";
     this.state = state;
@@ -160,8 +161,9 @@ class Page {
 
   /** Why the page cannot apply a filter as the command line would, or an empty text if it can. */
   whyRefused({ kind, text, exact }) {
-    if (exact) return "";
+    if (exact) return this.data.idOf(text) < 0 ? `no ${this.data.noun[0]} of this profile has this name` : "";
     if (Object.hasOwn(TIME_KINDS, kind)) return !this.data.times ? "this page does not say when its samples were taken" : this.data.times.stepOf(text) === null ? "expected a time since the start, such as 1.5s" : "";
+    if (kind === "thread") return whyUnknownThread(this.data, text);
     return kind === "label" || kind === "hide-label" ? whyUnknownLabel(this.data, text) : whyUnsupported(text);
   }
 

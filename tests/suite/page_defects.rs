@@ -434,3 +434,17 @@ fn the_search_for_sequences_lets_the_page_answer() {
     assert_eq!([&found["busy"], &found["tab"]], ["Searching …", "graph"]);
     assert!(found["found"].as_str().unwrap().contains("Heaviest path"), "{found}");
 }
+
+/// The cost was ×1.59 beside columns of 4.45s and 2.26s, which are 1.97 times as much.
+#[test]
+#[needs(Browser)]
+fn a_comparison_says_what_its_costs_compare() {
+    let folder = tempfile::tempdir().unwrap();
+    let [old, new] = ["pprof/go-cpu-old.pb.gz", "pprof/go-cpu-new.pb.gz"].map(fixture);
+    let [old, new] = [&old, &new].map(|path| path.to_str().unwrap());
+    let page = written(folder.path(), &["flame", "out.html", "--base", old, new]);
+    let found = run(&page, "tab=compare", "return document.getElementById('notes').textContent;");
+    let said = "Verdict and Cost compare the sides after the old one is multiplied by 1.239, so that unchanged code costs the \
+                same on both sides; “Old side” changes only the other columns";
+    assert!(found.as_str().unwrap().contains(said), "{found}");
+}

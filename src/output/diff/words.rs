@@ -324,34 +324,44 @@ fn comparison_of_values(diff: &Diff) -> String {
     if diff.mix.is_some() {
         return "COST and Δ compare equal amounts of each kind of work".to_string();
     }
-    let (method, ratio) = diff
-        .header
-        .normalize
-        .as_ref()
-        .map_or(("total", 1.0), |normalize| (normalize.method, normalize.ratio));
-    // The ratio is that of sums; people see values per run.
-    let ratio = ratio * diff.old.profiles.max(1) as f64 / diff.new.profiles.max(1) as f64;
-    let so_that = match method {
-        _ if diff.noise.is_none() => {
-            return "Δ is the difference of the shares of each side's own total".to_string();
-        }
-        "core" => "unchanged code costs the same on both sides",
-        "per" => "both sides did the same amount of work",
-        _ => {
-            return "COST is the ratio of the shares of each side's own total, Δ their difference"
-                .to_string();
-        }
+    if diff.noise.is_none() {
+        return "Δ is the difference of the shares of each side's own total".to_string();
+    }
+    let Some(compare) = rescaling(diff) else {
+        return "COST is the ratio of the shares of each side's own total, Δ their difference".to_string();
     };
     let of = if diff.header.filters.is_empty() { "the old total" } else { "the filtered old total" };
-    let reason = diff.header.normalize.as_ref().and_then(|normalize| normalize.reason.as_deref());
-    let compared = if let Some(why) = reason {
+    format!("COST and Δ {compare}; Δ is in points of {of}")
+}
+
+/// What costs and changes do with the values as recorded; `None` if they compare shares.
+fn rescaling(diff: &Diff) -> Option<String> {
+    let normalize = diff.header.normalize.as_ref()?;
+    // The ratio is that of sums; people see values per run.
+    let ratio = normalize.ratio * diff.old.profiles.max(1) as f64 / diff.new.profiles.max(1) as f64;
+    let so_that = match normalize.method {
+        "core" => "unchanged code costs the same on both sides",
+        "per" => "both sides did the same amount of work",
+        _ => return None,
+    };
+    Some(if let Some(why) = normalize.reason.as_deref() {
         format!("assume that both sides have equal totals, because {why}")
     } else if (ratio - 1.0).abs() < 0.0005 {
         "compare the values as recorded".to_string()
     } else {
         format!("compare the sides after the old one is multiplied by {ratio:.3}, so that {so_that}")
+    })
+}
+
+/// Why the costs of a page differ from the ratios of its columns of values, which are as recorded.
+pub(in crate::output) fn costs_of_page(diff: &Diff) -> Option<String> {
+    let compare = match rescaling(diff) {
+        _ if diff.noise.is_none() => return None,
+        _ if diff.mix.is_some() => "compare equal amounts of each kind of work".to_string(),
+        Some(compare) => compare,
+        None => "compare the shares of each side's own total".to_string(),
     };
-    format!("COST and Δ {compared}; Δ is in points of {of}")
+    Some(format!("Verdict and Cost {compare}; “Old side” changes only the other columns"))
 }
 
 /// Where the noise is known from, if not from the profiles.

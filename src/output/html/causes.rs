@@ -17,6 +17,8 @@ pub(super) struct CausesHead {
     chips: Vec<Chip>,
     /// What only moved.
     moved: Option<String>,
+    /// What the costs compare.
+    costs: Option<String>,
 }
 
 /// A cause.
@@ -41,6 +43,7 @@ impl CausesHead {
             chips,
             said: shown.map_or_else(|| words::short_evidence(diff), |shown| shown.headline(diff)),
             moved: causes::moves(diff, Explain::Most, short),
+            costs: words::costs_of_page(diff),
         })
     }
 }

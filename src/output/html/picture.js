@@ -302,6 +302,7 @@ export class Picture {
     const hides = (option) => option.startsWith("hide-frames") || option.startsWith("show-frames");
     const hidesFrames = model.state.filters.some(({ kind }) => hides(kind)) || data.filters.some((text) => hides(text.replace(/^--/, "")));
     if (flat.noStack != 0) notes.push(`samples without a stack${hidesFrames ? ", or whose frames are all hidden by a filter" : ""}: ${format.value(flat.noStack)}, ${format.share(flat.noStack, whole)}`);
+    if (model.tested.size && data.causes?.costs) notes.push(data.causes.costs);
     const gone = model.removed;
     if (gone.length) notes.push(`${gone.length} removed: ${gone.slice(0, 8).map((row) => data.short(row.id)).join(", ")}${gone.length > 8 ? " …" : ""}`);
     const runs = trees.reduce((sum, tree) => sum + tree.runs.size, 0);

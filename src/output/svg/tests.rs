@@ -301,6 +301,22 @@ fn the_subtitle_states_that_the_old_side_is_rescaled() {
     assert!(texts.iter().any(|text| text.starts_with(sentence)), "{texts:?}");
 }
 
+/// After the base, the samples of the new side looked like those of the old one.
+#[test]
+fn the_subtitle_names_the_samples_before_the_base() {
+    let mut flame = view::flame(
+        &from_notation("a 6"),
+        &FlameOptions { title: "title".into(), ..FlameOptions::new(Scope::metric(0)) },
+    );
+    flame.header.recording = Recording { samples: Some(970), ..Recording::default() };
+    flame.header.base = Some(Base { inputs: vec!["old.pb.gz".to_string()], total: 5, ..Base::default() });
+    let mut out = Vec::new();
+    svg(&flame, &SvgOptions::default(), &mut out).unwrap();
+    let (_, texts) = read(&String::from_utf8(out).unwrap());
+    let sentence = "samples 6 · 970 samples · base old.pb.gz samples 5";
+    assert!(texts.iter().any(|text| text.starts_with(sentence)), "{texts:?}");
+}
+
 #[test]
 fn the_subtitle_states_averaging_and_the_rest_of_the_headline_becomes_notes() {
     let mut flame = view::flame(

@@ -92,8 +92,11 @@ impl<'f> Wording<'f> {
     fn parts(&self) -> Vec<String> {
         let header = &self.flame.header;
         let total = format!("{} {}", header.metric.name, self.total_scale.format(header.total));
-        let mut recording = headline::recording(total.trim_start(), &header.recording, true).into_iter();
-        let mut parts: Vec<String> = recording.next().into_iter().collect();
+        // After the base, a number of samples or a date would look like those of the base.
+        let is_alone = header.base.is_none();
+        let mut recording = headline::recording(total.trim_start(), &header.recording, is_alone).into_iter();
+        let before = if is_alone { 1 } else { usize::MAX };
+        let mut parts: Vec<String> = recording.by_ref().take(before).collect();
         let inputs = headline::inputs(header);
         if ![inputs.as_str(), base_name(&inputs)].contains(&self.flame.title.as_str()) {
             parts.push(inputs);

@@ -717,6 +717,11 @@ pub fn idleness(metric: &str, with_cpu_time: bool) -> Idleness {
     }
 }
 
+/// Whether the samples of the metric called `metric` say what a thread does all the time, as those of an allocation do not.
+pub(crate) fn is_clock(metric: &str) -> bool {
+    idleness(metric, true) != Idleness::None
+}
+
 /// Metrics that count the events of the metric called `metric`, the most likely first. Dividing the metric by
 /// one of these gives the cost of one event.
 ///

@@ -82,6 +82,9 @@ pub struct PageTimes {
     pub lasts: Vec<f64>,
     /// For each metric, whether its values are the exact time of spans or waits, of which a range of time has a part.
     pub cuts: Vec<bool>,
+    /// For each metric, whether its samples say what a thread does all the time, which those of an allocation do not: a sample
+    /// without CPU time says that the thread was waiting.
+    pub clocks: Vec<bool>,
     /// How many nanoseconds after its step each sample began; less than 0 if it began before the recording. Empty unless a metric
     /// is in [`PageTimes::cuts`].
     pub late: Vec<i64>,

@@ -252,3 +252,17 @@ fn idle_stretches_and_pauses_are_marked() {
     );
     assert_eq!(found["tip"][2], "GC pause of 91.7ms: Allocation Failure");
 }
+
+/// Each thread has allocations between the samples of its CPU time: these do not end a sample, nor say how often it is sampled.
+#[test]
+#[needs(Browser)]
+fn samples_of_other_metrics_do_not_cut_those_of_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let check = "
+        const { times, metrics } = page.data;
+        const period = (name) => Math.round((times.period(times.rows[0], metrics.findIndex((metric) => metric.name === name)) * times.step) / 1e6);
+        return ['samples', 'cpu', 'alloc_space'].map(period);";
+    let path = fixture("jfr/java.jfr");
+    let found = run(&page_of(folder.path(), path.to_str().unwrap(), &["--embed-times"]), "", check);
+    assert_eq!(found, json!([32, 32, 8]));
+}

@@ -233,7 +233,7 @@ export class TimelineView {
     const pixel = (to - from) / this.width;
     const { times, lanes } = this;
     const isSpan = times.lasts[this.model.state.metric] > 0;
-    const usual = Math.min(...lanes.slice(0, 4).map((row) => times.period(times.rows[row])));
+    const usual = Math.min(...lanes.slice(0, 4).map((row) => times.period(times.rows[row], this.model.state.metric)));
     return Math.max(pixel, times.stepsPerBin, isSpan ? usual : 3 * usual);
   }
 

@@ -59,7 +59,7 @@ function idleStacks(distances, stacks) {
 }
 
 export class Times {
-  constructor({ step, from, steps, rows, time, stack, values, late, lasts, cuts, stacks, idle, pauses }) {
+  constructor({ step, from, steps, rows, time, stack, values, late, lasts, cuts, clocks, stacks, idle, pauses }) {
     /** The length of a step, and where the first one begins, in nanoseconds from the start of the recording. */
     this.step = step;
     this.from = from;
@@ -74,6 +74,8 @@ export class Times {
     this.lasts = lasts;
     /** For each metric, whether its values are spans or waits, of which a range of time has a part. */
     this.cuts = cuts;
+    /** For each metric, whether its samples say what a thread does all the time. */
+    this.clocks = clocks;
     /** How many nanoseconds after its step each sample began; less than 0 if it began before the recording. */
     this.late = late;
     this.stacks = stacks;
@@ -213,16 +215,26 @@ export class Times {
     });
   }
 
-  /** The usual distance between samples of a row, in steps: the median of some. */
-  period(row) {
-    if (!this.known.has(row)) {
+  /** A test of whether a sample says what its thread did, for a metric: an allocation says nothing of CPU time. */
+  tells(metric) {
+    const columns = this.values.filter((_, other) => other === metric || this.clocks[other]);
+    return (sample) => columns.some((column) => column[sample] != 0);
+  }
+
+  /** The usual distance between samples of a row that tell something of a metric, in steps: the median of some. */
+  period(row, metric) {
+    const key = `period ${metric} ${row.lo}`;
+    if (!this.known.has(key)) {
+      const tells = this.tells(metric);
+      const times = [];
+      for (let sample = row.lo; sample < row.hi; sample++) if (tells(sample)) times.push(this.time[sample]);
       const gaps = [];
-      const by = Math.max(1, Math.floor((row.hi - row.lo) / 1000));
-      for (let sample = row.lo + 1; sample < row.hi; sample += by) gaps.push(this.time[sample] - this.time[sample - 1]);
+      const by = Math.max(1, Math.floor(times.length / 1000));
+      for (let at = 1; at < times.length; at += by) gaps.push(times[at] - times[at - 1]);
       gaps.sort((a, b) => a - b);
-      this.known.set(row, Math.max(gaps[gaps.length >> 1] ?? 1, 0.5));
+      this.known.set(key, Math.max(gaps[gaps.length >> 1] ?? 1, 0.5));
     }
-    return this.known.get(row);
+    return this.known.get(key);
   }
 
   /**
@@ -232,37 +244,38 @@ export class Times {
    */
   columns(row, metric, leaf, from, per, count) {
     const found = new Int32Array(count).fill(-1);
-    const heaviest = this.heaviest(row, metric, leaf);
+    const { heaviest, before, after } = this.ofRow(row, metric, leaf);
     const longest = this.longest(row, metric);
-    const usual = 3 * this.period(row);
+    const usual = 3 * this.period(row, metric);
+    /** The sample before some, if it counts and lasts until a step, else -1. */
+    const lasting = (here, until) => {
+      const sample = here > row.lo ? before[here - row.lo - 1] : -1;
+      if (sample < 0 || !(heaviest.weights[sample] > 0)) return -1;
+      const start = this.begin(row.lo + sample);
+      const next = after[sample] < 0 ? usual : this.time[row.lo + after[sample]] - start;
+      return start + Math.min(next, usual) > until ? sample : -1;
+    };
     let next = this.find(row, from);
     for (let column = 0; column < count; column++) {
       const begin = from + column * per;
       const here = next;
       next = this.find({ lo: here, hi: row.hi }, begin + per);
       // What began earlier may last until here: of samples, only the previous one.
-      const first = longest > 0 ? this.find(row, begin - longest) : Math.max(row.lo, here - 1);
+      const earlier = longest > 0 ? heaviest.find(this.find(row, begin - longest) - row.lo, here - row.lo, begin) : lasting(here, begin);
       let sample = heaviest.find(here - row.lo, next - row.lo);
-      if (first < here) {
-        const earlier = longest > 0 ? heaviest.find(first - row.lo, here - row.lo, begin) : this.lastsUntil(row, first, begin, usual, heaviest);
-        if (earlier >= 0 && (sample < 0 || heaviest.weights[earlier] >= heaviest.weights[sample])) sample = earlier;
-      }
+      if (earlier >= 0 && (sample < 0 || heaviest.weights[earlier] >= heaviest.weights[sample])) sample = earlier;
       if (sample >= 0) found[column] = leaf[this.stack[row.lo + sample]];
     }
     return found;
   }
 
-  /** The number of a sample in its row if it counts and lasts until a step, and -1 otherwise. */
-  lastsUntil(row, sample, until, usual, { weights }) {
-    const start = this.begin(sample);
-    const next = sample + 1 < row.hi ? this.time[sample + 1] - start : usual;
-    return weights[sample - row.lo] > 0 && start + Math.min(next, usual) > until ? sample - row.lo : -1;
-  }
-
-  /** The samples of a row by weight; stacks that are filtered out weigh nothing. Kept for the row that is drawn. */
-  heaviest(row, metric, leaf) {
+  /**
+   * The samples of a row by weight; stacks that are filtered out weigh nothing. `before` has for each sample the last one up
+   * to there that tells something of the metric, `after` the next one after it, or -1. Kept for the row that is drawn.
+   */
+  ofRow(row, metric, leaf) {
     const { kept } = this;
-    if (kept && kept.row === row && kept.metric === metric && kept.leaf === leaf) return kept.heaviest;
+    if (kept && kept.row === row && kept.metric === metric && kept.leaf === leaf) return kept;
     const { lo, hi } = row;
     const column = this.values[metric];
     const weights = new Float64Array(hi - lo);
@@ -272,9 +285,15 @@ export class Times {
       ends = new Float64Array(hi - lo);
       for (let sample = lo; sample < hi; sample++) ends[sample - lo] = this.begin(sample) + this.length(metric, sample);
     }
-    const heaviest = new Heaviest(weights, ends);
-    this.kept = { row, metric, leaf, heaviest };
-    return heaviest;
+    const [before, after] = [new Int32Array(hi - lo), new Int32Array(hi - lo)];
+    const tells = this.tells(metric);
+    for (let at = 0, last = -1; at < hi - lo; at++) before[at] = last = tells(lo + at) ? at : last;
+    for (let at = hi - lo - 1, next = -1; at >= 0; at--) {
+      after[at] = next;
+      if (tells(lo + at)) next = at;
+    }
+    this.kept = { row, metric, leaf, heaviest: new Heaviest(weights, ends), before, after };
+    return this.kept;
   }
 
   /** The longest span of a row, in steps; 0 if its values are no times, or all the same, which is how samples are weighted. */

@@ -32,6 +32,7 @@ struct TimesHead {
     rows: Vec<(String, u32)>,
     lasts: Vec<f64>,
     cuts: Vec<bool>,
+    clocks: Vec<bool>,
     /// For each metric, the stacks in which nothing happens, each as the distance to the one before.
     idle: Vec<Vec<u32>>,
     /// Start and length in nanoseconds, and why.
@@ -48,6 +49,7 @@ pub(super) fn times(page: &Page) -> io::Result<String> {
         rows: times.rows.iter().map(|row| (clean(&row.name).into_owned(), row.samples)).collect(),
         lasts: times.lasts.clone(),
         cuts: times.cuts.clone(),
+        clocks: times.clocks.clone(),
         idle: times.idle.iter().map(|stacks| distances(stacks)).collect(),
         pauses: (times.pauses.iter())
             .map(|pause| (pause.from_ns, pause.length_ns, clean(&pause.cause).into_owned()))

@@ -4,7 +4,7 @@
 //! intervals away, and otherwise for one interval. Where filters have removed samples, one and a half takes the place of three:
 //! two samples of a function may have had one of another function in between.
 
-use crate::kind::{self, Idleness};
+use crate::kind::is_clock;
 use crate::profile::{Profile, StackId};
 use crate::transform::{quantile, sampling_interval};
 use crate::view::timeline::moments::Moments;
@@ -46,9 +46,8 @@ pub(super) fn stretches(
     is_filtered: bool,
 ) -> Vec<ThreadStretches> {
     let samples = &profile.samples;
-    let is_time = |name: &str| kind::idleness(name, true) != Idleness::None;
     let clocks: Vec<usize> = (0..profile.meta.metrics.len())
-        .filter(|&other| other != metric && is_time(&profile.meta.metrics[other].name))
+        .filter(|&other| other != metric && is_clock(&profile.meta.metrics[other].name))
         .collect();
     let mut threads: Vec<ThreadStretches> = Vec::new();
     threads.resize_with(rows.names.len(), ThreadStretches::default);

@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
+use crate::kind::is_clock;
 use crate::profile::{Lengths, Profile};
 use crate::report::{PagePause, PageTimeRow, PageTimes, TimeAxis};
 use crate::transform::idle_stacks;
@@ -70,6 +71,7 @@ pub(in crate::view) fn page_times(
         pauses: longest_pauses(&moments),
         late: if cuts.contains(&true) { order.iter().map(late).collect() } else { Vec::new() },
         cuts,
+        clocks: metrics.iter().map(|&metric| is_clock(&profile.meta.metrics[metric].name)).collect(),
         step_ns: axis.bin_ns,
         from_ns: axis.from_ns,
         steps: axis.bins as u32,

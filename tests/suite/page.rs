@@ -344,10 +344,7 @@ fn click_zooms_escape_restores_and_the_address_keeps_the_state() {
         ])
     );
     assert_eq!(result["zoomed"][1], 2);
-    assert!(
-        result["zoomed"][2].as_str().unwrap().starts_with("atotal 9 90.0%self 0 0.0%Callers"),
-        "{result}"
-    );
+    assert!(result["zoomed"][2].as_str().unwrap().starts_with("atotal 9 90.0%self 0 0.0%Focus"), "{result}");
     assert_eq!(result["after"], whole);
     assert_eq!((&result["ancestor"], &result["root"]), (&json!(1), &json!(0)));
     assert_eq!(result["again"], result["zoomed"][0]);
@@ -394,8 +391,7 @@ fn focus_puts_callers_above_and_callees_below() {
         [4, "a", "3", "3"]
     ]);
     assert_eq!(result["focused"], expected);
-    let chips =
-        "Showing stackscallers of a ×— 9, 90.0% of allRemove allprof top --focus exact:a PROFILECopy command";
+    let chips = "Filtersfocus a ×shown 9, 90.0% of allRemove allprof top --focus exact:a PROFILECopy command";
     assert_eq!(result["chips"], chips);
     assert_eq!(result["shares"], json!(["5", "50.0%", "9", "90.0%", "100.0%", "a"]));
     assert_eq!(result["restored"], 1, "a click on the focus resets a zoom, but keeps the focus");
@@ -560,10 +556,7 @@ fn search_and_highlight_report_their_share() {
     assert_eq!(result["first"], json!(["1 of 2 · 41.7%", "json.Encode[]"]));
     assert_eq!(result["applied"], json!(["5", "#show-stacks%7E=%28%3Fi%29json&pin=json.Encode%5B%5D"]));
     assert!(
-        result["lit"]
-            .as_str()
-            .unwrap()
-            .starts_with("Showing all stackshighlight idle ×highlighted 5, 41.7%Remove all")
+        result["lit"].as_str().unwrap().starts_with("Filtershighlight idle ×highlighted 5, 41.7%Remove all")
     );
 }
 

@@ -149,7 +149,7 @@ fn a_click_on_a_value_filters_and_its_share_is_that_of_labels() {
         expected.iter().map(|row| json!([row[0], row[1], (row[0] == "/products").to_string()])).collect();
     assert_eq!(found["filtered"][0], json!(pressed));
     let sentence = found["filtered"][2].as_str().unwrap();
-    assert!(sentence.starts_with("Showing stacksendpoint = /products ×— 1.77s, 24.5% of all"), "{sentence}");
+    assert!(sentence.starts_with("Filtersendpoint = /products ×shown 1.77s, 24.5% of all"), "{sentence}");
     assert!(sentence.contains("prof top -m cpu --label endpoint=/products"), "{sentence}");
     assert_eq!(found["filtered"][3], "#label%7E=endpoint%3D%2Fproducts");
     assert_eq!(found["back"], total.to_string());
@@ -183,10 +183,10 @@ fn a_typed_filter_is_completed() {
         enter();
         const both = [counted().shown, page.state.filters.at(-1)];
         page.change({ filters: [] });
-        const verb = type('cal');
+        const verb = type('foc');
         enter();
         const completed = field.value;
-        type('only through ^json[.]');
+        type('show stacks ^json[.]');
         press('ArrowUp', field);
         enter();
         const pattern = page.state.filters;
@@ -204,7 +204,7 @@ fn a_typed_filter_is_completed() {
     assert_eq!(found["both"], json!(["6", { "kind": "label", "text": "endpoint=/orders", "exact": false }]));
     assert_eq!(
         (&found["verb"][0], &found["completed"]),
-        (&json!("callers of callers above, callees below"), &json!("callers of "))
+        (&json!("focus callers above, callees below"), &json!("focus "))
     );
     assert_eq!(found["pattern"], json!([{ "kind": "show-stacks", "text": "^json[.]", "exact": false }]));
     assert_eq!(found["refused"], 0);

@@ -3,29 +3,32 @@
 import { button, element, fill, make } from "./dom.js";
 import { visible } from "./format.js";
 import { LABEL_KINDS, labelText, parseLabel } from "./labels.js";
-import { TIME_KINDS } from "./paths.js";
+import { KINDS, TIME_KINDS } from "./paths.js";
 import { exactPattern } from "./pattern.js";
 
 const FACETS_SHOWN = 3;
 const VALUES_SHOWN = 4;
 const SUGGESTIONS = 9;
 
-/** What can be typed to add a filter: the words, the kind of filter, and what it does. */
-const VERBS = [
-  ["only through", "show-stacks", "keep the stacks through a function"],
-  ["not through", "hide-stacks", "drop the stacks through a function"],
-  ["hide frames", "hide-frames", "their self moves to the caller"],
-  ["only frames", "show-frames", "remove all other frames"],
-  ["start at", "show-from", "stacks start at a function"],
-  ["end at", "prune-from", "stacks end at a function"],
-  ["callers of", "focus", "callers above, callees below"],
-  ["highlight", "highlight", "mark a function"],
-  ["label", "label", "key=value, key=~regex, or key"],
-  ["without label", "hide-label", "drop samples with a label"],
-  ["thread", "thread", "keep the threads that match"],
-  ["from", "from", "samples taken at a time or later, such as 1.5s"],
-  ["to", "to", "samples taken before a time"],
-];
+/** What each kind of filter does, in the order in which they are offered. */
+const MEANINGS = {
+  "show-stacks": "keep the stacks through a function",
+  "hide-stacks": "drop the stacks through a function",
+  "hide-frames": "their self moves to the caller",
+  "show-frames": "remove all other frames",
+  "show-from": "stacks start at a function",
+  "prune-from": "stacks end at a function",
+  focus: "callers above, callees below",
+  highlight: "mark a function",
+  label: "key=value, key=~regex, or key",
+  "hide-label": "drop samples with a label",
+  thread: "keep the threads that match",
+  from: "samples taken at a time or later, such as 1.5s",
+  to: "samples taken before a time",
+};
+
+/** What is typed to add a filter: `show stacks`. */
+const verbOf = (kind) => KINDS[kind].toLowerCase();
 
 /** A filter in words. */
 export function words({ kind, text }) {
@@ -35,8 +38,7 @@ export function words({ kind, text }) {
     const what = pattern !== undefined ? `${key} matches ${pattern}` : value === null ? key : `${key} = ${value}`;
     return visible(kind === "label" ? what : value === null ? `no ${what}` : `not ${what}`);
   }
-  const [verb] = VERBS.find(([, other]) => other === kind);
-  return kind === "thread" ? `thread matches ${name}` : `${verb} ${name}`;
+  return kind === "thread" ? `thread matches ${name}` : `${verbOf(kind)} ${name}`;
 }
 
 export class FilterBar {
@@ -47,7 +49,7 @@ export class FilterBar {
     this.options = [];
     this.active = 0;
     const { data } = model;
-    this.verbs = VERBS.filter(([, kind]) => (Object.hasOwn(TIME_KINDS, kind) ? data.times : data.facets.length || !Object.hasOwn(LABEL_KINDS, kind)));
+    this.kinds = Object.keys(MEANINGS).filter((kind) => (Object.hasOwn(TIME_KINDS, kind) ? data.times : data.facets.length || !Object.hasOwn(LABEL_KINDS, kind)));
     this.listen();
   }
 
@@ -65,8 +67,8 @@ export class FilterBar {
       chip.dataset.key = `${filter.kind} ${filter.text}`;
       return chip;
     });
-    parts.unshift(make("span", isFiltered ? "Showing stacks" : "Showing all stacks"));
-    if (isFiltered) parts.push(make("span", `— ${this.model.data.calls ? "about " : ""}${format.value(flat.shown)}, ${format.share(flat.shown, whole)} of all`));
+    parts.unshift(make("span", "Filters"));
+    if (isFiltered) parts.push(make("span", `shown ${this.model.data.calls ? "about " : ""}${format.value(flat.shown)}, ${format.share(flat.shown, whole)} of all`));
     if (lit) parts.push(make("span", `highlighted ${format.value(litValue)}, ${format.share(litValue, flat.shown)}`));
     parts.push(button("Remove all", () => act.removeAll(), { title: "Remove all filters" }));
     const command = make("code", model.command, { className: "command", title: "The command that shows the same numbers" });
@@ -190,8 +192,8 @@ export class FilterBar {
 
   /** The verb at the start of a text, and the rest. */
   parse(text) {
-    const verb = this.verbs.find(([words]) => text.startsWith(`${words} `));
-    return verb ? { kind: verb[1], rest: text.slice(verb[0].length).trim() } : { kind: null, rest: text.trim() };
+    const kind = this.kinds.find((kind) => text.startsWith(`${verbOf(kind)} `));
+    return kind ? { kind, rest: text.slice(verbOf(kind).length).trim() } : { kind: null, rest: text.trim() };
   }
 
   suggest() {
@@ -200,14 +202,14 @@ export class FilterBar {
     const isTime = Object.hasOwn(TIME_KINDS, kind ?? "");
     const options = [];
     if (kind === null) {
-      for (const [verb, , what] of this.verbs) if (verb.startsWith(rest)) options.push({ text: verb, what, isVerb: true });
+      for (const kind of this.kinds) if (verbOf(kind).startsWith(rest)) options.push({ text: verbOf(kind), what: MEANINGS[kind], isVerb: true });
       if (rest) options.push(...this.values(rest, "label").slice(0, 4), ...this.names(rest, "show-stacks"));
     } else if (isLabel) options.push(...this.values(rest, kind));
     else if (isTime) options.push(...(rest ? [{ text: rest, what: "since the start", filter: { kind, text: rest, exact: false } }] : []));
     else if (kind === "thread") options.push(...this.threads(rest));
     else options.push(...this.names(rest, kind));
     if (rest && !isLabel && !isTime) options.push({ text: rest, what: kind === "thread" ? "threads that match" : "as a pattern", filter: { kind: kind ?? "show-stacks", text: rest, exact: false } });
-    this.options = options.slice(0, kind === null && !rest ? this.verbs.length : SUGGESTIONS);
+    this.options = options.slice(0, kind === null && !rest ? this.kinds.length : SUGGESTIONS);
     this.active = 0;
     this.draw();
   }
@@ -219,8 +221,7 @@ export class FilterBar {
     const fits = /\p{Lu}/u.test(rest) ? (name) => name.includes(rest) : (name) => name.toLowerCase().includes(rest);
     const ids = Array.from(Array(data.count).keys()).filter((id) => flat.total[id] != 0 && fits(data.name(id)));
     ids.sort((a, b) => Math.abs(Number(flat.total[b])) - Math.abs(Number(flat.total[a])) || a - b);
-    const verb = VERBS.find(([, other]) => other === kind)[0];
-    return ids.slice(0, SUGGESTIONS).map((id) => ({ text: data.short(id), before: verb, what: format.share(flat.total[id], flat.shown), filter: { kind, text: data.name(id), exact: true } }));
+    return ids.slice(0, SUGGESTIONS).map((id) => ({ text: data.short(id), before: verbOf(kind), what: format.share(flat.total[id], flat.shown), filter: { kind, text: data.name(id), exact: true } }));
   }
 
   values(rest, kind) {

@@ -2,7 +2,7 @@
 
 import { textMatcher, whyUnsupported } from "./pattern.js";
 
-export const LABEL_KINDS = { label: "Label", "hide-label": "Without label", thread: "Thread" };
+export const LABEL_KINDS = { label: "Label", "hide-label": "Hide label", thread: "Thread" };
 
 /** Labels that name the thread or the process of a sample. */
 const THREAD_KEYS = ["thread", "tid", "process"];

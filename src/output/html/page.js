@@ -45,12 +45,12 @@ const SPOKEN_LATER = 150;
 
 const HELP = [
   ["Click, Enter", "zoom into a block; on the root: back; open a folded row"],
-  ["Double click, c", "callers and callees of a function"],
-  ["Shift + click, o", "only stacks through a function"],
+  ["Double click, c", "focus: callers and callees of a function"],
+  ["Shift + click, o", "show stacks: only those through a function"],
   ["Right click, m", "menu of a function"],
   ["Arrow keys", "move the selection"],
   ["Ctrl + wheel, pinch", "zoom towards the pointer, or back"],
-  ["f, h", "start stacks at the selected function; hide its frames"],
+  ["f, h", "show from the selected function on; hide its frames"],
   ["y", "copy the name of the selected function"],
   ["/, n, N", "search; next and previous match, the widest first"],
   ["1 to 6", "open a tab"],
@@ -337,8 +337,7 @@ class Page {
     data.metrics.forEach((metric, number) => element("metric").append(make("option", metric.name, { value: number })));
     for (const [kind, name] of Object.entries(KINDS)) {
       if (Object.hasOwn(TIME_KINDS, kind)) continue;
-      const label = kind === "highlight" ? "keep highlighted" : name.toLowerCase();
-      element("apply").append(make("option", label, { value: kind }));
+      element("apply").append(make("option", name.toLowerCase(), { value: kind }));
     }
     const colors = ["package", "file", "self", "total", ...(data.compared ? ["delta"] : [])];
     for (const color of colors) element("color").append(make("option", color === "delta" ? "change" : color, { value: color }));
@@ -579,7 +578,8 @@ class Page {
       };
       const actions = make("span", "", { className: "actions" });
       const exact = (kind) => () => this.addFilter(kind, this.data.name(id), true);
-      actions.append(act("Callers", exact("focus")), act("Only", exact("show-stacks")), act("From here", exact("show-from")), act("Hide", exact("hide-frames")), ...(this.source?.has(id) ? [act("Source", () => this.change({ pin: id, tab: "source" }, true))] : []), act("Copy", () => this.copy(this.data.name(id))));
+      const filters = ["focus", "show-stacks", "show-from", "hide-frames"].map((kind) => act(KINDS[kind], exact(kind)));
+      actions.append(...filters, ...(this.source?.has(id) ? [act("Source", () => this.change({ pin: id, tab: "source" }, true))] : []), act("Copy", () => this.copy(this.data.name(id))));
       if (state.zoom.length) actions.append(act("Reset zoom", () => this.restore()));
       parts.push(actions);
     }

@@ -10,13 +10,14 @@ import { matching } from "./pattern.js";
 
 export const TIME_KINDS = { from: "From", to: "To" };
 
+/** The kinds of filters, and their names: those of the options of the command line, so that a filter has one name everywhere. */
 export const KINDS = {
   ...LABEL_KINDS,
   ...TIME_KINDS,
   "show-stacks": "Show stacks",
   "hide-stacks": "Hide stacks",
   "hide-frames": "Hide frames",
-  "show-frames": "Show frames only",
+  "show-frames": "Show frames",
   "show-from": "Show from",
   "prune-from": "Prune from",
   focus: "Focus",

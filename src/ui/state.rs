@@ -230,6 +230,13 @@ impl State {
         usize::from(self.size.1).saturating_sub(BODY + 2 + self.command_rows()).max(1)
     }
 
+    /// The height of the part that a message of several lines leaves of the report.
+    fn uncovered(&self) -> usize {
+        let lines = self.message.as_ref().map_or(1, |message| wrap(message, usize::from(self.size.0)).len());
+        let covered = lines.min(most_lines(self.page())).saturating_sub(1);
+        self.page().saturating_sub(covered).max(1)
+    }
+
     /// How many lines the command takes: a long one up to three, if there is space.
     pub(crate) fn command_rows(&self) -> usize {
         let most = if self.size.1 >= 16 { 3 } else { 1 };
@@ -255,7 +262,7 @@ impl State {
     /// Keeps the selected line on the screen, and titles unselected.
     pub(super) fn settle(&mut self) {
         let last = self.lines.len().saturating_sub(1);
-        let page = self.page();
+        let page = self.uncovered();
         let cursor = &mut self.cursor;
         cursor.selected = cursor.selected.min(last);
         let is_title = |place: usize| matches!(self.lines.get(place), Some(Line::Title(_)));
@@ -277,7 +284,7 @@ impl State {
     pub(super) fn settle_block(&mut self, answer: &Answer) {
         self.settle();
         let block = answer.block(&self.lines, self.cursor.selected);
-        let page = self.page();
+        let page = self.uncovered();
         self.cursor.top = self.cursor.top.max(block.end.saturating_sub(page)).min(block.start);
         if block.len() > page {
             self.settle();
@@ -364,3 +371,8 @@ pub(crate) const BODY: usize = 3;
 
 /// How often one can go back.
 const MOST_BEFORE: usize = 200;
+
+/// How many lines a message may take on a page of this height: a third of it, or four lines.
+pub(super) fn most_lines(page: usize) -> usize {
+    (page / 3).max(4)
+}

@@ -295,9 +295,9 @@ fn keys_have_effects() {
     type_text(&mut state, &answer, "::--by file");
     assert_eq!(press(&mut state, &answer, Key::Enter), Some(Effect::Options(":--by file".to_string())));
     for (key, line) in [
-        ('f', "prof top --focus '^parse$' cpu"),
-        ('x', "prof top --focus '^parse$' --hide-stacks '^parse$' cpu"),
-        ('h', "prof top --focus '^parse$' --hide-stacks '^parse$' --hide-frames '^parse$' cpu"),
+        ('f', "prof top --focus exact:parse cpu"),
+        ('x', "prof top --focus exact:parse --hide-stacks exact:parse cpu"),
+        ('h', "prof top --focus exact:parse --hide-stacks exact:parse --hide-frames exact:parse cpu"),
         ('X', "prof top cpu"),
         ('p', "prof top --by package cpu"),
         ('b', "prof tree --by package --bottom-up cpu"),
@@ -323,6 +323,27 @@ fn without_utf8_everything_is_ascii() {
             assert!(key == Key::Char('?') || screen.contains("????"), "{view:?} {key:?}: {screen}");
         }
     }
+}
+
+/// The indentation of deep rows left no room for their names on a narrow screen.
+#[test]
+fn names_of_deep_rows_are_seen_on_a_narrow_screen() {
+    let theme = Theme { palette: Palette::None, unicode: true };
+    let (mut state, answer) = screen_of(&format!("main;{}deepest 3\nmain;x 1", "f;".repeat(40)), View::Tree);
+    press(&mut state, &answer, Key::Char('H'));
+    let area = Rect::new(0, 0, 40, 12);
+    let mut cells = Buffer::empty(area);
+    draw(&state, &answer, theme, "", area, &mut cells);
+    let screen = text_of(&cells);
+    assert!(screen.contains("↳41   deepest"), "{screen}");
+}
+
+#[test]
+fn a_flame_graph_that_is_cut_says_so_at_the_end_of_the_heaviest_path() {
+    let (mut state, answer) = screen_of(&format!("main;{}end 3", "f;".repeat(2_100)), View::Flame);
+    press(&mut state, &answer, Key::Char('H'));
+    let said = "the flame graph ends at f, 2,000 levels deep; the call tree goes on";
+    assert_eq!(state.message.as_deref(), Some(said));
 }
 
 /// A wide character has two cells; without UTF-8, each of them is one of the block.

@@ -13,7 +13,7 @@ use crate::ui::draw::help::ascii;
 use crate::ui::draw::theme::Theme;
 use crate::ui::offers::offers;
 use crate::ui::question::View;
-use crate::ui::state::{Purpose, State, TABS};
+use crate::ui::state::{Purpose, State, TABS, most_lines};
 use crate::unit::{group_thousands, share};
 
 /// The heading and the tabs.
@@ -122,10 +122,10 @@ fn command_lines(state: &State, count: usize, room: usize, theme: Theme) -> Vec<
     lines
 }
 
-/// The lines of a message, which takes at most a third of the page, or four lines.
+/// The lines of a message, of which there may be too many.
 fn message_lines(text: &str, width: usize, page: usize, theme: Theme) -> Vec<String> {
     let mut lines = wrap(text, width);
-    let most = (page / 3).max(MOST_LINES);
+    let most = most_lines(page);
     if lines.len() > most {
         lines.truncate(most);
         let room = width.saturating_sub(1 + display_width(theme.ellipsis()));
@@ -134,9 +134,6 @@ fn message_lines(text: &str, width: usize, page: usize, theme: Theme) -> Vec<Str
     }
     lines
 }
-
-/// How many lines any message may take.
-const MOST_LINES: usize = 4;
 
 /// What an option that is being typed may be, above the line where it is typed.
 fn draw_offers(state: &State, answer: &Answer, theme: Theme, below: u16, cells: &mut Buffer) {

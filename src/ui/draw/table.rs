@@ -91,7 +91,7 @@ pub(super) fn draw(state: &State, answer: &Answer, theme: Theme, area: Rect, cel
         if !is_selected {
             draw_changes(answer, &columns, line, theme, y, cells);
         }
-        let before = branches(state, answer, theme, line);
+        let before = branches(state, answer, theme, line, usize::from(area.width).saturating_sub(taken));
         let room = usize::from(area.width).saturating_sub(taken + display_width(&before));
         let text = answer.text_of(line);
         let is_found =
@@ -223,8 +223,8 @@ fn title_of_names(answer: &Answer) -> String {
     }
 }
 
-/// What is before the name of a line: the depth of a row, and whether it is open.
-fn branches(state: &State, answer: &Answer, theme: Theme, line: Line) -> String {
+/// What is before the name of a line: the depth of a row, and whether it is open. `room` is that of both.
+fn branches(state: &State, answer: &Answer, theme: Theme, line: Line, room: usize) -> String {
     let (open, closed, leaf) = if theme.unicode { ("▾ ", "▸ ", "  ") } else { ("- ", "+ ", "  ") };
     match (&*answer.report, line) {
         (Report::Tree(tree), Line::Tree(row)) => {
@@ -233,10 +233,10 @@ fn branches(state: &State, answer: &Answer, theme: Theme, line: Line) -> String 
                 true => closed,
                 false => leaf,
             };
-            indented(tree.rows[row as usize].depth, theme) + mark
+            indented(tree.rows[row as usize].depth, room, theme) + mark
         }
         (Report::Tree(tree), Line::Cut(Some(row), _)) => {
-            indented(tree.rows[row as usize].depth + 1, theme) + theme.ellipsis() + " "
+            indented(tree.rows[row as usize].depth + 1, room, theme) + theme.ellipsis() + " "
         }
         (_, Line::Cut(..)) => format!("{} ", theme.ellipsis()),
         (_, Line::Caller(_) | Line::Callee(_) | Line::Label(..) | Line::Itself) => "  ".to_string(),
@@ -244,14 +244,16 @@ fn branches(state: &State, answer: &Answer, theme: Theme, line: Line) -> String 
     }
 }
 
-/// The indentation of a row; that of deep rows is a number.
-fn indented(depth: u32, theme: Theme) -> String {
-    const DEEPEST: u32 = 16;
-    if depth <= DEEPEST {
+/// The indentation of a row; that of deep rows is a number, so that their names keep some of the room.
+fn indented(depth: u32, room: usize, theme: Theme) -> String {
+    const DEEPEST: usize = 16;
+    const MARK: usize = 2;
+    let deepest = (room.saturating_sub(LEAST_NAME + MARK) / 2).min(DEEPEST);
+    if depth as usize <= deepest {
         return "  ".repeat(depth as usize);
     }
     let number = format!("{}{depth} ", if theme.unicode { "↳" } else { ">" });
-    let width = DEEPEST as usize * 2;
+    let width = deepest * 2;
     format!("{}{number}", " ".repeat(width.saturating_sub(display_width(&number))))
 }
 

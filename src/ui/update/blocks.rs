@@ -7,6 +7,7 @@ use crate::ui::answer::Answer;
 use crate::ui::draw::flame::{Block, blocks, first_row};
 use crate::ui::keys::Key;
 use crate::ui::state::{BODY, State};
+use crate::unit::group_thousands;
 
 /// Moves through the blocks of a flame graph. Returns whether the key does that.
 pub(super) fn move_in_flame(state: &mut State, answer: &Answer, key: Key) -> bool {
@@ -29,8 +30,14 @@ pub(super) fn move_in_flame(state: &mut State, answer: &Answer, key: Key) -> boo
                 node = child;
             }
             let name = nodes.get(node as usize).map_or("", |node| answer.shown(&node.name));
-            state.message =
-                Some(format!("the heaviest path ends at {name}: none of its callees has half of it"));
+            let is_last = |deepest: &u32| depth(nodes, node) == *deepest;
+            state.message = Some(match flame.deepest.filter(is_last) {
+                Some(deepest) => format!(
+                    "the flame graph ends at {name}, {} levels deep; the call tree goes on",
+                    group_thousands(deepest.into())
+                ),
+                None => format!("the heaviest path ends at {name}: none of its callees has half of it"),
+            });
             node
         }
         Key::PageDown | Key::Char(' ') | Key::Ctrl('f' | 'd') => {
@@ -53,6 +60,13 @@ pub(super) fn move_in_flame(state: &mut State, answer: &Answer, key: Key) -> boo
         state.cursor.zoom = state.cursor.node;
     }
     true
+}
+
+/// How many levels a node is below the root.
+fn depth(nodes: &[FlameNode], node: u32) -> u32 {
+    let parent = |node: &u32| nodes.get(*node as usize).map(|node| node.parent);
+    let above = std::iter::successors(Some(node), parent);
+    above.take_while(|&node| node > 0).map(|_| 1).sum()
 }
 
 fn clicked(state: &State, flame: &Flame, x: u16, y: u16) -> Option<u32> {

@@ -122,8 +122,16 @@ fn heaviest_rows(state: &mut State, answer: &Answer) -> bool {
     }
     state.lay_out(answer);
     select(state, Line::Tree(row));
-    let name = answer.shown(&tree.rows[row as usize].name);
-    state.message = Some(format!("the heaviest path ends at {name}: none of its callees has half of it"));
+    let last = &tree.rows[row as usize];
+    let name = answer.shown(&last.name);
+    let listed = answer.children(row).map(|child| tree.rows[child as usize].values.total);
+    let left = last.values.total - last.values.self_value - listed.sum::<i64>();
+    let has_heavy = last.cut == 1 && left.unsigned_abs() >= last.values.total.unsigned_abs().div_ceil(2);
+    state.message = Some(if has_heavy {
+        format!("the heaviest path goes on below {name}, but not all rows are listed; :--limit 0 lists them")
+    } else {
+        format!("the heaviest path ends at {name}: none of its callees has half of it")
+    });
     true
 }
 

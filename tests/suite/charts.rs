@@ -108,6 +108,27 @@ fn spans_are_drawn_where_the_trace_says() {
     }
 }
 
+/// The last time was cut in half at the edge of the picture.
+#[test]
+fn times_of_the_axis_stay_in_the_picture() {
+    let folder = TempDir::new().unwrap();
+    let trace = r#"[{"ph": "X", "name": "load", "pid": 1, "tid": 1, "ts": 0, "dur": 100000}]"#;
+    fs::write(folder.path().join("trace.json"), trace).unwrap();
+    let picture = written(folder.path(), "out.svg", "--time trace.json");
+    let (_, axis) = picture.split_once("<g class=\"axis\"").unwrap();
+    let (axis, _) = axis.split_once("</g>").unwrap();
+    let label = Regex::new(r#"<text x="([\d.]+)"[^>]*>([^<]+)</text>"#).unwrap();
+    let labels: Vec<(f64, usize)> = label
+        .captures_iter(axis)
+        .map(|found| (found[1].parse().unwrap(), found[2].chars().count()))
+        .collect();
+    assert!(labels.len() > 3 && axis.contains(">100ms</text>"), "{axis}");
+    for (middle, letters) in labels {
+        let half = letters as f64 * 3.3;
+        assert!(middle >= half && middle + half <= 1200.0, "{middle}: {axis}");
+    }
+}
+
 #[test]
 fn ranges_and_filters_select_what_is_drawn() {
     let folder = TempDir::new().unwrap();

@@ -841,10 +841,12 @@ fn the_picture_zooms_and_searches() {
         const still = [marked('found'), marked('other'), text('matched'), location.search];
         block('b').dispatchEvent(new PointerEvent('pointerover', {{ bubbles: true }}));
         const details = text('details');
+        const least = svg.style.minWidth;
+        svg.style.minWidth = '';
         svg.style.width = '30px';
         dispatchEvent(new Event('resize'));
         const narrow = [seen(), label('main')];
-        return {{ labels, zoomed, inside, restored, matched, literal, query, still, details, narrow }};"
+        return {{ labels, zoomed, inside, restored, matched, literal, query, still, details, least, narrow }};"
     );
     let result = run_svg(&picture_of(&flame), &check);
     assert_eq!(result["labels"], json!(["a.(*T).f", "b"]));
@@ -859,6 +861,8 @@ fn the_picture_zooms_and_searches() {
     assert_eq!(result["query"], json!([["search", "T).f"], ["zoom", "2"]]));
     assert_eq!(result["still"], json!([[], [], "", ""]));
     assert_eq!(result["details"], "b · total 6 60.0% · self 6 60.0%");
+    // A narrow window scrolls, but a picture can be as narrow as a page wants it.
+    assert_eq!(result["least"], "800px");
     assert_eq!(result["narrow"], json!([whole, ""]));
 }
 

@@ -435,6 +435,21 @@ fn the_search_for_sequences_lets_the_page_answer() {
     assert!(found["found"].as_str().unwrap().contains("Heaviest path"), "{found}");
 }
 
+#[test]
+#[needs(Browser)]
+fn a_tab_names_the_panel_that_it_opens() {
+    let check = "
+        return Array.from(document.querySelectorAll('#tabs button'), (tab) => {
+            tab.click();
+            const open = document.querySelector(`#tabs [data-key=${tab.dataset.key}]`);
+            const panel = document.getElementById(open.getAttribute('aria-controls'));
+            return [tab.dataset.key, panel.getAttribute('role'), panel.hidden];
+        });";
+    let found = run(&page_of(&go()), "", check);
+    let tabs = ["graph", "callers", "hot", "tree"].map(|tab| json!([tab, "tabpanel", false]));
+    assert_eq!(found, json!(tabs));
+}
+
 /// The cost was ×1.59 beside columns of 4.45s and 2.26s, which are 1.97 times as much.
 #[test]
 #[needs(Browser)]

@@ -91,18 +91,49 @@ fn the_page_is_printed_on_one_sheet() {
         page.switchTheme();
         const dark = page.theme.isDark;
         dispatchEvent(new Event('beforeprint'));
-        const printed = document.getElementById('printed');
+        const printed = document.querySelector('.printed');
         const [, , width, height] = printed.getAttribute('viewBox').split(' ').map(Number);
         const blocks = Array.from(printed.querySelectorAll('rect')).slice(1);
         const edge = (name, size) => Math.max(...blocks.map((block) => Number(block.getAttribute(name)) + Number(block.getAttribute(size))));
         const result = { drawn: blocks.length, all: page.graph.rows.flat().length, fits: edge('x', 'width') <= width && edge('y', 'height') <= height, light: !page.theme.isDark };
         dispatchEvent(new Event('afterprint'));
-        return { ...result, restored: page.theme.isDark === dark, gone: document.getElementById('printed') === null };";
+        return { ...result, restored: page.theme.isDark === dark, gone: document.querySelector('.printed') === null };";
     let found = run(&go_page(), "", check);
     assert_eq!(found["drawn"], found["all"]);
     for key in ["fits", "light", "restored", "gone"] {
         assert_eq!(found[key], true, "{key}: {found}");
     }
+}
+
+#[test]
+#[needs(Browser)]
+fn both_graphs_of_a_comparison_and_the_timeline_are_printed() {
+    let folder = tempfile::tempdir().unwrap();
+    let [old, new, java] =
+        ["pprof/go-cpu-old.pb.gz", "pprof/go-cpu-new.pb.gz", "jfr/java.jfr"].map(crate::support::fixture);
+    let [old, new, java] = [&old, &new, &java].map(|path| path.to_str().unwrap());
+    let page = |arguments: &[&str]| {
+        let output =
+            prof(folder.path(), &[&["flame", "out.html", "--force"], arguments].concat()).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        std::fs::read_to_string(folder.path().join("out.html")).unwrap()
+    };
+    let check = "
+        dispatchEvent(new Event('beforeprint'));
+        const found = Array.from(document.querySelectorAll('.printed'), (picture) => [picture.tagName, picture.parentElement.id]);
+        dispatchEvent(new Event('afterprint'));
+        return found;";
+    let compared = run(&page(&["--base", old, new]), "tab=compare&panes=1", check);
+    assert_eq!(compared, json!([["svg", "old-pane"], ["svg", ""]]));
+    assert_eq!(run(&page(&[java]), "tab=timeline", check), json!([["IMG", "timeline"]]));
+    // A recursion of 1,000 calls would be a line on paper.
+    let deep = from_notation(&format!("{}leaf 1", "f;".repeat(1_000)));
+    let scope = Scope::metric(0);
+    let page = write(&view::page(&deep, &PageOptions { scope, ..PageOptions::default() }));
+    let check = "
+        dispatchEvent(new Event('beforeprint'));
+        return document.querySelectorAll('.printed > g').length;";
+    assert_eq!(run(&page, "fold=0", check), 150);
 }
 
 /// Browsers read long data faster in pieces.

@@ -242,14 +242,16 @@ export class Canvas {
     if (top + ROW > scroller.scrollTop + scroller.clientHeight) scroller.scrollTop = top + ROW - scroller.clientHeight;
   }
 
-  /** All blocks as an SVG. */
-  svg(title) {
+  /** The blocks as an SVG: of all rows, or of at most so many around the selected one. */
+  svg(title, most = Infinity) {
+    const count = Math.min(most, this.rows.length);
+    const first = Math.max(0, Math.min(this.rows.length - count, this.cursor ? this.rowOf(this.cursor) - (count >> 1) : 0));
     const escape = (text) => text.replace(/[&<>"]/g, (letter) => `&#${letter.charCodeAt(0)};`);
     const shapes = [];
     const number = (value) => String(Math.round(value * 100) / 100);
-    for (const block of this.rows.flat()) {
+    for (const block of this.rows.slice(first, first + count).flat()) {
       const [x, width] = this.place(block);
-      const [y, look] = [this.rowOf(block) * ROW, this.look(block)];
+      const [y, look] = [(this.rowOf(block) - first) * ROW, this.look(block)];
       const label = fitLabel(look.label, width, this.ruler);
       const { parts, drawn, isDashed } = this.parts(look, x, width);
       const rect = (left, wide, paint) => `<rect x="${number(left)}" y="${y}" width="${number(wide)}" height="${ROW - 1}" ${paint}/>`;
@@ -259,7 +261,7 @@ export class Canvas {
       if (label) shapes.push(`<text x="${number(x + label.left)}" y="${y + 14}" font-size="${label.size}"${look.isHit ? ` fill="${this.ink.hitInk}"` : ""}>${escape(label.text)}</text>`);
       shapes.push("</g>");
     }
-    const [width, height] = [this.width, this.rows.length * ROW];
+    const [width, height] = [this.width, count * ROW];
     const size = `width="${width}" height="${height}" viewBox="0 0 ${width} ${height}"`;
     const paper = `<rect width="100%" height="100%" fill="${this.ink.paper}"/>`;
     return `<svg xmlns="http://www.w3.org/2000/svg" ${size} font-family="system-ui, sans-serif" fill="${this.ink.ink}"><title>${escape(title)}</title>${paper}${shapes.join("")}</svg>\n`;

@@ -36,8 +36,8 @@ const PINCH_STEP = 1.25;
 const NARROWER = 0.95;
 /** The arrow keys move the line between graph and table by two rows. */
 const DIVIDER_STEP = 40;
-/** What fits on a sheet of paper, A4 or Letter, in pixels; the heights of its head and of a row; the fewest and the most rows. */
-const SHEET = { width: 720, height: 940, head: 190, row: 15, fewest: 8, most: 40 };
+/** What fits on a sheet of paper, A4 or Letter, in pixels; the heights of its head and of a row; the fewest and the most rows; the most levels of a graph. */
+const SHEET = { width: 720, height: 940, head: 190, row: 15, fewest: 8, most: 40, levels: 150 };
 /** With more stacks, the sentence at the top and the main callers follow after the graph and the table. */
 const MANY_STACKS = 50_000;
 const LATER = 30;
@@ -292,10 +292,10 @@ class Page {
     const pinned = state.pin >= 0 && graph.cursor.layer.tree.name[graph.cursor.node] !== state.pin && this.widestOf(state.pin);
     if (pinned) graph.cursor = pinned;
     element("graph").style.setProperty("--rows", graph.rows.length);
-    // A focus stands between its callers and its callees, so that both are seen.
-    const row = graph.rowOf(graph.cursor);
     // A hidden graph does not scroll, and asking where it is would lay out the whole page.
     if (element("graph-side").hidden) return this.showSelection(graph.cursor);
+    // A focus stands between its callers and its callees, so that both are seen.
+    const row = graph.rowOf(graph.cursor);
     if (isFocused) graph.scroller.scrollTop = row * ROW - graph.scroller.clientHeight / 2;
     else graph.reveal(row);
     this.showSelection(graph.cursor);
@@ -451,10 +451,13 @@ class Page {
       ["timeline", "Timeline", () => this.change({ tab: "timeline" }, true)],
     ];
     const tabs = all.filter(([key]) => key === "callers" || known.includes(key));
+    const others = [["tree-side", "tree"], ["hot", "hot"], ["source", "source"], ["timeline", "timeline"]];
+    const panel = (key) => others.find(([, tab]) => tab === key)?.[0] ?? "graph-side";
     const control = ([key, name, act], index) => {
       const made = button(name, act, { tabIndex: key === current ? 0 : -1, title: `${name} (${index + 1})` });
       made.setAttribute("role", "tab");
       made.setAttribute("aria-selected", String(key === current));
+      made.setAttribute("aria-controls", panel(key));
       made.dataset.key = key;
       return made;
     };
@@ -466,7 +469,6 @@ class Page {
       bar.scrollLeft = open.offsetLeft - bar.offsetLeft - 40;
     });
     this.openTab = (index) => tabs[index]?.[2]();
-    const others = [["tree-side", "tree"], ["hot", "hot"], ["source", "source"], ["timeline", "timeline"]];
     for (const [id, tab] of others) element(id).hidden = current !== tab;
     element("graph-side").hidden = others.some(([, tab]) => tab === current);
     element("compare-bar").hidden = current !== "compare";
@@ -1101,18 +1103,32 @@ class Page {
     image.src = address;
   }
 
+  /** Puts what is drawn on a canvas where it is printed: the graph, or both of a comparison, as an SVG, the timeline as an image. */
+  addPrinted() {
+    const add = (picture, box) => {
+      picture.classList.add("printed");
+      element(box).parentElement.append(picture);
+    };
+    const parsed = (graph) => new DOMParser().parseFromString(graph.svg(this.data.title, SHEET.levels), "image/svg+xml").documentElement;
+    if (this.state.tab === "timeline") {
+      this.timeline.draw();
+      add(make("img", "", { src: element("timeline-canvas").toDataURL() }), "timeline-graph");
+    } else if (!element("graph-side").hidden) {
+      if (this.model.showsPanes) add(parsed(this.oldGraph), "old-graph");
+      add(parsed(this.graph), "graph");
+    }
+  }
+
   /** Prints the whole graph in light colours, as an SVG that fits the width of the paper. */
   printing(starts) {
     const root = document.documentElement;
     this.graph.glided = null;
-    document.querySelector("#printed")?.remove();
+    for (const picture of document.querySelectorAll(".printed")) picture.remove();
     if (starts) {
       this.themeBefore = root.dataset.theme;
       root.dataset.theme = "light";
       this.update();
-      const picture = new DOMParser().parseFromString(this.graph.svg(this.data.title), "image/svg+xml").documentElement;
-      picture.id = "printed";
-      element("graph-side").append(picture);
+      this.addPrinted();
       // All of it fits on one sheet: a tall graph leaves space for fewer rows.
       const drawn = Math.min(0.55 * SHEET.height, (this.graph.rows.length * ROW * SHEET.width) / (this.graph.width || SHEET.width));
       const left = SHEET.height - SHEET.head - drawn - element("edges").offsetHeight;

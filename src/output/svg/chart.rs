@@ -22,6 +22,9 @@ const BAND: usize = 20;
 /// The least distance between two times of the axis, in pixels.
 const TICKS: f64 = 110.0;
 
+/// The width of a letter of these times, in pixels.
+const LETTER: f64 = 7.2;
+
 /// Maximum number of characters of the name of a thread.
 const NAME: usize = 90;
 
@@ -123,12 +126,16 @@ impl Drawing<'_> {
         let Chart { from_ns, to_ns, .. } = *self.chart;
         let y = root - 4;
         writeln!(self.picture.out, "<g class=\"axis\" data-top=\"{root}\" data-bottom=\"{bottom}\">")?;
-        for tick in ticks(from_ns, to_ns, self.picture.options.frames_width() as f64 / TICKS) {
-            let x = Pixels(MARGIN as f64 + self.place(tick), 1);
+        let width = self.picture.options.frames_width() as f64;
+        for tick in ticks(from_ns, to_ns, width / TICKS) {
+            let (at, label) = (MARGIN as f64 + self.place(tick), moment(tick));
+            // A label stays in the picture.
+            let half = label.chars().count() as f64 * LETTER / 2.0;
+            let middle = Pixels(at.min(width + 2.0 * MARGIN as f64 - half).max(half), 1);
+            let x = Pixels(at, 1);
             writeln!(
                 self.picture.out,
-                "<line x1=\"{x}\" x2=\"{x}\" y1=\"{root}\" y2=\"{bottom}\"/><text x=\"{x}\" y=\"{y}\">{}</text>",
-                moment(tick)
+                "<line x1=\"{x}\" x2=\"{x}\" y1=\"{root}\" y2=\"{bottom}\"/><text x=\"{middle}\" y=\"{y}\">{label}</text>",
             )?;
         }
         writeln!(self.picture.out, "</g>")

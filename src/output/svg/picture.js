@@ -6,6 +6,7 @@
   const svg = document.currentScript.closest("svg");
   const find = (name) => svg.querySelector(`.${name}`);
   const MARGIN = 10;
+  const NARROWEST = 800;
   const PADDING = 6;
   // Positions are fractions of the root. They are rounded, and no block is narrower than ten times this.
   const ROUNDING = 1e-6;
@@ -91,9 +92,11 @@
       const line = document.createElementNS(svg.namespaceURI, "line");
       for (const [key, value] of Object.entries({ x1: x, x2: x, y1: top, y2: bottom })) line.setAttribute(key, value);
       const text = document.createElementNS(svg.namespaceURI, "text");
-      text.setAttribute("x", x);
-      text.setAttribute("y", top - 4);
       text.textContent = moment(at);
+      // A label stays in the picture; those of the axis are a little smaller.
+      const half = (text.textContent.length * letter) / 2;
+      text.setAttribute("x", Math.max(half, Math.min(x, 2 * MARGIN + pixels - half)));
+      text.setAttribute("y", top - 4);
       parts.push(line, text);
     }
     axis.replaceChildren(...parts);
@@ -262,8 +265,15 @@
   addEventListener("resize", draw);
   // Paper has another width than the window, so the whole picture is scaled to it.
   const { width, height } = svg.viewBox.baseVal;
-  const scale = () => svg.setAttribute("viewBox", `0 0 ${svg.getBoundingClientRect().width} ${height}`);
-  const unscale = () => svg.removeAttribute("viewBox");
+  const scale = () => {
+    svg.setAttribute("viewBox", `0 0 ${svg.getBoundingClientRect().width} ${height}`);
+    svg.style.minWidth = "";
+  };
+  const unscale = () => {
+    svg.removeAttribute("viewBox");
+    // A narrower window scrolls: lines of text would be cut at both ends.
+    svg.style.minWidth = `${Math.min(NARROWEST, whole)}px`;
+  };
   if (svg.classList.contains("fluid")) {
     svg.setAttribute("width", "100%");
     unscale();

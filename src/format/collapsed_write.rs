@@ -9,9 +9,9 @@ use std::io::{self, Write};
 
 use hashbrown::HashMap;
 
-use crate::format::collapsed::is_python;
 use crate::format::write::{Part, Writer, no_second_metric};
-use crate::profile::{Column, FrameId, LoadOptions, Profile, StackId, StackTable, StringId, Symbols};
+use crate::name::is_python;
+use crate::profile::{Column, FrameId, LoadOptions, Profile, StackId, StackTable, StringId};
 
 /// The entry in the list of writable formats.
 pub(super) static WRITER: Writer = Writer {
@@ -39,7 +39,7 @@ fn write(profile: &Profile, metric: usize, out: &mut dyn Write) -> io::Result<Ve
             if depth > 0 {
                 line.push(';');
             }
-            line.push_str(&escaper.of_name(&text(&profile.symbols, frame)));
+            line.push_str(&escaper.of_name(&text(profile, frame)));
         }
         let has_frames = !lines.stacks.stacks.frames(stack).is_empty();
         let stack = escaper.of_line(&line, has_frames);
@@ -55,18 +55,24 @@ fn write(profile: &Profile, metric: usize, out: &mut dyn Write) -> io::Result<Ve
     Ok(changes)
 }
 
-/// File and line of a frame read from py-spy's collapsed stacks, where they are part of the text.
-fn place(symbols: &Symbols, frame: FrameId) -> Option<(StringId, u32)> {
+/// File and line of a frame read from py-spy's collapsed stacks, where they are part of the text. Of other stacks they are not
+/// written: a few frames with a place among others would be read as names.
+fn place(profile: &Profile, frame: FrameId) -> Option<(StringId, u32)> {
+    let symbols = &profile.symbols;
     let frame = &symbols.frames[frame];
     let function = &symbols.functions[frame.function];
-    let is_read = function.by_place && function.line == 0 && is_python(symbols.strings.get(function.file));
+    let is_read = profile.meta.format == WRITER.name
+        && function.by_place
+        && function.line == 0
+        && is_python(symbols.strings.get(function.file));
     is_read.then_some((function.file, frame.line))
 }
 
 /// The text of a frame: `main`, or `main (shop/orders.py:31)`.
-fn text(symbols: &Symbols, frame: FrameId) -> Cow<'_, str> {
+fn text(profile: &Profile, frame: FrameId) -> Cow<'_, str> {
+    let symbols = &profile.symbols;
     let name = symbols.frame_name(frame);
-    match place(symbols, frame).map(|(file, line)| (symbols.strings.get(file), line)) {
+    match place(profile, frame).map(|(file, line)| (symbols.strings.get(file), line)) {
         None => Cow::Borrowed(name),
         Some((file, 0)) => Cow::Owned(format!("{name} ({file})")),
         Some((file, line)) => Cow::Owned(format!("{name} ({file}:{line})")),
@@ -90,7 +96,7 @@ impl CollapsedLines {
             .ids()
             .map(|id| {
                 let name = symbols.functions[symbols.frames[id].function].name;
-                *first.entry((name, place(symbols, id))).or_insert(id)
+                *first.entry((name, place(profile, id))).or_insert(id)
             })
             .collect();
         let mut frames = Vec::new();

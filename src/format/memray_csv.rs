@@ -49,7 +49,7 @@ fn add(line: &str, builder: &mut ProfileBuilder) -> Option<()> {
     for frame in trace.split('|').filter(|frame| !frame.is_empty()) {
         let (rest, line) = frame.rsplit_once(';')?;
         let (name, file) = rest.split_once(';')?;
-        let function = builder.named_function(name, file);
+        let function = builder.script_function(name, file, 0);
         let line = line.parse().unwrap_or(0);
         frames.push(builder.frame(Frame { function, line, ..Frame::default() }));
     }

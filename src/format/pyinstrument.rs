@@ -14,7 +14,7 @@
 use crate::format::json::{self, Json, Kind};
 use crate::format::labels::sample_labels;
 use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
-use crate::profile::{Frame, FrameId, Function, LabelSetId, LoadOptions, Profile, ProfileBuilder};
+use crate::profile::{Frame, FrameId, LabelSetId, LoadOptions, Profile, ProfileBuilder};
 
 /// The entry in the list of readable formats.
 pub(super) static PYINSTRUMENT: Format = Format { name: NAME, title: "pyinstrument session", sniff, read };
@@ -109,8 +109,7 @@ fn place(identifier: &str, builder: &mut ProfileBuilder) -> Place {
 }
 
 fn frame(name: &str, file: &str, start: u32, line: u32, builder: &mut ProfileBuilder) -> FrameId {
-    let (name, file) = (builder.string(name), builder.string(file));
-    let function = builder.function(Function { name, file, line: start, column: 0, by_place: false });
+    let function = builder.script_function(name, file, start);
     builder.frame(Frame { function, line, ..Frame::default() })
 }
 

@@ -138,7 +138,7 @@ impl ScaleneReader {
     }
 
     fn item(&mut self, item: &Item, name: &str, file: &str) {
-        let function = self.builder.named_function(name, file);
+        let function = self.builder.script_function(name, file, 0);
         let frame = self.builder.frame(Frame { function, line: item.number, ..Frame::default() });
         let stack = self.builder.stack(&[frame]);
         for (kind, share) in KINDS.into_iter().zip(item.shares) {

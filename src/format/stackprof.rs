@@ -14,7 +14,7 @@ use hashbrown::HashMap;
 use crate::format::json::{self, Json, Kind};
 use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
 use crate::profile::{
-    Frame, FrameId, Function, FunctionId, LabelSetId, LoadOptions, Period, Profile, ProfileBuilder, StackId,
+    Frame, FrameId, FunctionId, LabelSetId, LoadOptions, Period, Profile, ProfileBuilder, StackId,
 };
 
 /// The entry in the list of readable formats.
@@ -262,9 +262,8 @@ fn read_function(json: &mut Json, builder: &mut ProfileBuilder) -> Result<Functi
         }
     }
     let (name, file) = (name.unwrap_or_default(), file.unwrap_or_default());
-    let name = builder.string(if name.is_empty() { "<unknown>" } else { &name });
-    let file = builder.string(&file);
-    Ok(builder.function(Function { name, file, line, column: 0, by_place: false }))
+    let name = if name.is_empty() { "<unknown>" } else { &*name };
+    Ok(builder.script_function(name, &file, line))
 }
 
 #[cfg(test)]

@@ -249,7 +249,7 @@ fn frames(
         let (file, name, line) = read().ok_or_else(|| {
             ParseError::whole(NAME, format!("frame {number} of {count} is missing or malformed"))
         })?;
-        let function = builder.named_function(&lossy(name), &lossy(file));
+        let function = builder.script_function(&lossy(name), &lossy(file), 0);
         // Zigzag: even numbers are positive.
         let line = if line % 2 == 0 { u32::try_from(line / 2).unwrap_or(0) } else { 0 };
         frames.push(builder.frame(Frame { function, line, ..Frame::default() }));

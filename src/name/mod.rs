@@ -19,6 +19,7 @@ mod parts;
 mod place;
 mod quoted;
 mod rust_escapes;
+mod script;
 mod short;
 
 pub use artefact::is_artefact;
@@ -43,4 +44,5 @@ pub use quoted::quoted;
 #[cfg(feature = "cli")]
 pub(crate) use quoted::shell_words;
 pub(crate) use rust_escapes::escape as rust_escape;
+pub(crate) use script::{is_python, is_script};
 pub use short::{NAMELESS, short_name, short_names};

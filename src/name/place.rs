@@ -1,6 +1,7 @@
 //! The place that a unique name ends in: `emit node:events:508:28`, `serve (app.py:82)`. A block of a picture
 //! shows the function; the location goes to the tooltip.
 
+use super::script::{is_known_place, is_script};
 use super::short::short_names;
 
 /// The label of a block in a picture.
@@ -43,11 +44,17 @@ pub fn split_shown(name: &str) -> Option<(&str, &str)> {
     let (function, place) = match name.strip_suffix(')') {
         // The parenthesis belongs to the place, so that nothing is lost.
         Some(_) => name.rfind(" (").map(|at| (&name[..at], &name[at + 1..]))?,
-        None => name.rsplit_once(' ')?,
+        None => {
+            let start = name.rfind(" <frozen ").or_else(|| name.rfind(' '))?;
+            (&name[..start], &name[start + 1..])
+        }
     };
     let inside = place.trim_start_matches('(').trim_end_matches(')');
-    let file = without_position(inside)?;
-    let is_file = file.contains(['/', '\\', '.']) || file.starts_with("node:") || file.starts_with('<');
+    let is_file = match without_position(inside) {
+        Some(file) => file.contains(['/', '\\', '.']) || file.starts_with("node:") || file.starts_with('<'),
+        // A function of a script, of which it is not known where it starts.
+        None => is_known_place(inside) || (is_script(inside) && !inside.ends_with('>')),
+    };
     (is_file && !function.is_empty()).then_some((function, place))
 }
 
@@ -166,6 +173,12 @@ mod tests {
                 Some(("_load", "(<frozen importlib._bootstrap>:241)")),
             ),
             ("main.f /srv/main.go:12", Some(("main.f", "/srv/main.go:12"))),
+            ("step wt.py", Some(("step", "wt.py"))),
+            ("run <frozen runpy>", Some(("run", "<frozen runpy>"))),
+            ("run <frozen runpy>:71", Some(("run", "<frozen runpy>:71"))),
+            ("_SSLSocket.read <built-in>", Some(("_SSLSocket.read", "<built-in>"))),
+            ("operator< <int>", None),
+            ("operator new foo.cc", None),
             ("gob.(*Decoder).Decode", None),
             ("main(int, char**)", None),
             ("operator new(unsigned long)", None),

@@ -412,7 +412,7 @@ impl<'a> MojoReader<'a> {
                 Frame { function, address, mapping, ..Frame::default() }
             }
             None => {
-                let function = self.recording.builder.named_function(&name, &file);
+                let function = self.recording.builder.script_function(&name, &file, 0);
                 Frame { function, line: u32::try_from(line).unwrap_or(0), ..Frame::default() }
             }
         };

@@ -145,7 +145,7 @@ impl AustinReader {
             // A state such as `:GC:`, or something unknown, is used as the name without the colons.
             _ => ("", text.trim_matches(':')),
         };
-        let function = self.recording.builder.named_function(name, file);
+        let function = self.recording.builder.script_function(name, file, 0);
         self.recording.builder.frame(Frame { function, line, ..Frame::default() })
     }
 
@@ -160,6 +160,7 @@ mod tests {
     use super::*;
     use crate::name::is_nameless;
     use crate::profile::to_notation;
+    use crate::tree::{By, Keys};
 
     fn load(text: &str) -> Profile {
         assert_eq!(sniff(text.as_bytes()), Confidence::Certain);
@@ -179,6 +180,14 @@ mod tests {
             to_notation(&profile),
             " 12 {process=7 tid=8}\nGC 1 {process=7 tid=8}\nmain@C:\\app.py:92;f@<frozen x>:3 10 {process=7 tid=8}"
         );
+    }
+
+    #[test]
+    fn functions_of_two_files_are_two() {
+        let profile = load("P7;T8;a.py:main:1;b.py:main:2 10\nP7;T8;a.py:main:3 1\n");
+        let keys = Keys::new(&profile, &By::Function);
+        let names: Vec<&str> = keys.ids().map(|key| &**keys.name(key)).collect();
+        assert_eq!(names, ["main a.py", "main b.py"]);
     }
 
     #[test]

@@ -23,8 +23,6 @@ use crate::format::{Confidence, Format, LoadError, Source};
 use crate::parallel;
 use crate::profile::{HashIndex, LoadOptions, Profile};
 
-pub(in crate::format) use crate::format::collapsed::python::is_python;
-
 /// The entry in the list of readable formats.
 pub(super) static COLLAPSED: Format = Format { name: NAME, title: "collapsed stacks", sniff, read };
 

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use hashbrown::HashMap;
 
+use crate::name::is_python;
 use crate::profile::{Column, Frame, FrameId, Function, FunctionId, Profile, StringId};
 
 /// A frame as py-spy writes it.
@@ -17,12 +18,6 @@ struct PySpyFrame<'a> {
     file: &'a str,
     /// 0 if there is none.
     line: u32,
-}
-
-/// Whether a file is Python's: `orders.py`, `<string>`, `<frozen runpy>`.
-pub(in crate::format) fn is_python(file: &str) -> bool {
-    let is_made = file.len() > 2 && file.starts_with('<') && file.ends_with('>');
-    is_made || [".py", ".pyx", ".pyw"].iter().any(|ending| file.ends_with(ending))
 }
 
 /// The parts of `load (shop/orders.py:31)` or `load (shop/orders.py)`.

@@ -1,5 +1,7 @@
 //! The frames that stacks consist of.
 
+use std::borrow::Cow;
+
 use hashbrown::HashMap;
 
 use crate::format::by_number::ByNumber;
@@ -33,8 +35,9 @@ impl<'a> Frames<'a> {
     /// Reads a code object.
     pub(super) fn read_code(&mut self, fields: &mut Fields<'a>, builder: &mut ProfileBuilder) -> Option<()> {
         let number = fields.varint()?;
-        let function = function(fields, builder);
+        let [name, file] = names(fields);
         self.last_line = self.last_line.wrapping_add(signed(fields)?);
+        let function = builder.script_function(&name, &file, line_number(self.last_line));
         let size = usize::try_from(fields.varint()?).ok()?;
         let table = fields.take(size)?;
         self.codes.insert(number, Code { function, first_line: self.last_line, table, lines: None });
@@ -48,7 +51,8 @@ impl<'a> Frames<'a> {
         fields: &mut Fields<'a>,
         builder: &mut ProfileBuilder,
     ) -> Option<()> {
-        let function = function(fields, builder);
+        let [name, file] = names(fields);
+        let function = builder.script_function(&name, &file, 0);
         self.last_line = self.last_line.wrapping_add(signed(fields)?);
         self.add_frame(number, function, self.last_line, builder);
         Some(())
@@ -61,7 +65,8 @@ impl<'a> Frames<'a> {
         builder: &mut ProfileBuilder,
     ) -> Option<()> {
         let number = fields.u64()?;
-        let function = function(fields, builder);
+        let [name, file] = names(fields);
+        let function = builder.script_function(&name, &file, 0);
         let line = fields.u32()?;
         let _is_entry = fields.u8()?;
         self.add_frame(number, function, line.into(), builder);
@@ -69,7 +74,7 @@ impl<'a> Frames<'a> {
     }
 
     fn add_frame(&mut self, number: u64, function: FunctionId, line: i64, builder: &mut ProfileBuilder) {
-        let line = u32::try_from(line).unwrap_or(0);
+        let line = line_number(line);
         self.all.push(builder.frame(Frame { function, line, ..Frame::default() }));
         self.by_number.insert(number, (self.all.len() - 1) as u32);
     }
@@ -111,7 +116,7 @@ impl<'a> Frames<'a> {
         }
         let Code { function, first_line, table, lines } = self.codes.get_mut(&code)?;
         let lines = lines.get_or_insert_with(|| LineTable::decode(table, *first_line, python));
-        let line = u32::try_from(lines.line_at(instruction)).unwrap_or(0);
+        let line = line_number(lines.line_at(instruction));
         self.all.push(builder.frame(Frame { function: *function, line, ..Frame::default() }));
         let frame = (self.all.len() - 1) as u32;
         self.by_instruction.insert((code, instruction), frame);
@@ -123,9 +128,14 @@ impl<'a> Frames<'a> {
     }
 }
 
-fn function(fields: &mut Fields<'_>, builder: &mut ProfileBuilder) -> FunctionId {
-    let [name, file] = [fields.text(), fields.text()].map(lossy);
-    builder.named_function(&name, &file)
+/// The name of a function and its file.
+fn names<'a>(fields: &mut Fields<'a>) -> [Cow<'a, str>; 2] {
+    [fields.text(), fields.text()].map(lossy)
+}
+
+/// A line as frames have it: 0 if it is unknown.
+fn line_number(line: i64) -> u32 {
+    u32::try_from(line).unwrap_or(0)
 }
 
 /// A number whose lowest bit is its sign.

@@ -19,6 +19,7 @@ use crate::format::json::{self, Json, Kind};
 use crate::format::speedscope_write::EXPORTER;
 use crate::format::threads::Thread;
 use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
+use crate::name::is_script;
 use crate::profile::{Frame, FrameId, Function, LabelSetId, LoadOptions, Profile, ProfileBuilder, StackId};
 
 /// The entry in the list of readable formats.
@@ -171,7 +172,8 @@ impl SpeedscopeReader {
                 _ => json.skip()?,
             }
         }
-        let by_place = !file.is_empty() && column.is_some();
+        // py-spy and rbspy write no columns.
+        let by_place = !file.is_empty() && (column.is_some() || (!self.is_ours && is_script(&file)));
         let (name, file) = (self.builder.string(&name), self.builder.string(&file));
         let (begins_at, line) = match column {
             None if self.is_ours => (line, 0),

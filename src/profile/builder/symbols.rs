@@ -61,6 +61,13 @@ impl ProfileBuilder {
         self.function(Function { name, file, line: 0, column: 0, by_place: false })
     }
 
+    /// The id of a function of a script that starts at `line`, if that is known. Each script may have a `main` of its own,
+    /// so the file is part of what it is.
+    pub fn script_function(&mut self, name: &str, file: &str, line: u32) -> FunctionId {
+        let (name, file, by_place) = (self.string(name), self.string(file), !file.is_empty());
+        self.function(Function { name, file, line, column: 0, by_place })
+    }
+
     /// The placeholder function for all unnamed code of a mapping: `[libc.so.6]`, or `<unknown>` if the mapping has
     /// no file either.
     pub fn unnamed_function(&mut self, mapping: MappingId) -> FunctionId {

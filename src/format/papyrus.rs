@@ -93,7 +93,8 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
                 });
                 let name = builder.string(call.name);
                 if call.is_entered {
-                    spans.begin(number, call.time, None, name);
+                    let frame = spans.frame(name, &mut builder);
+                    spans.begin(number, call.time, None, frame);
                 } else {
                     spans.end(number, call.time, name);
                 }

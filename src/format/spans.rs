@@ -19,6 +19,8 @@ pub(super) struct Spans {
     incomplete: usize,
     /// Number of events that end no span.
     unmatched: usize,
+    /// The frame of each name.
+    frame_of: HashMap<StringId, FrameId>,
 }
 
 #[derive(Default)]
@@ -33,7 +35,7 @@ struct Begin {
     /// million spans eight megabytes larger.
     end: i64,
     is_complete: bool,
-    name: StringId,
+    frame: FrameId,
 }
 
 struct End {
@@ -43,12 +45,25 @@ struct End {
 }
 
 impl Spans {
-    /// A span called `name` begins. It lasts until `end` if that is known, else until an event ends it. Returns its number
+    /// The frame of a span of which only the name is known.
+    pub(super) fn frame(&mut self, name: StringId, builder: &mut ProfileBuilder) -> FrameId {
+        *self.frame_of.entry(name).or_insert_with(|| {
+            let name = builder.text(name).to_string();
+            builder.named_frame(&name)
+        })
+    }
+
+    /// How many spans have begun.
+    pub(super) fn count(&self) -> usize {
+        self.threads.iter().map(|events| events.begins.len()).sum()
+    }
+
+    /// A span begins, in which `frame` is running. It lasts until `end` if that is known, else until an event ends it. Returns its number
     /// within the thread.
-    pub(super) fn begin(&mut self, thread: usize, time: i64, end: Option<i64>, name: StringId) -> usize {
+    pub(super) fn begin(&mut self, thread: usize, time: i64, end: Option<i64>, frame: FrameId) -> usize {
         let events = self.thread(thread);
         let is_complete = end.is_some();
-        events.begins.push(Begin { time, end: end.unwrap_or(i64::MAX), is_complete, name });
+        events.begins.push(Begin { time, end: end.unwrap_or(i64::MAX), is_complete, frame });
         events.begins.len() - 1
     }
 
@@ -85,7 +100,6 @@ impl Spans {
         let metric = builder.metric("wall", "nanoseconds");
         let (mut first, mut last) = (i64::MAX, i64::MIN);
         let (mut unmatched, mut unended, mut overlapping) = (self.unmatched, 0, 0);
-        let mut frame_of = HashMap::new();
         for (number, events) in self.threads.into_iter().enumerate() {
             let Some(start) = events.begins.iter().map(|begin| begin.time).min() else {
                 unmatched += events.ends.len();
@@ -94,7 +108,6 @@ impl Spans {
             let thread = thread_of(number);
             let mut sweep = Sweep {
                 group: SampleGroup::from_metric(metric),
-                frame_of: std::mem::take(&mut frame_of),
                 labels: thread.labels(builder),
                 skipped_labels: thread.is_known() && !builder.options().labels,
                 now: start,
@@ -107,7 +120,6 @@ impl Spans {
             unmatched += sweep.unmatched;
             unended += sweep.open.len();
             overlapping += sweep.overlapping;
-            frame_of = sweep.frame_of;
         }
         builder.meta.holds_spans = true;
         builder.meta.duration_ns = last.checked_sub(first).filter(|&duration| duration > 0);
@@ -144,8 +156,6 @@ impl Spans {
 struct Sweep {
     /// The samples that have not been added to the profile yet.
     group: SampleGroup,
-    /// The frame of each name.
-    frame_of: HashMap<StringId, FrameId>,
     open: Vec<Open>,
     /// The frames of `open`.
     stack: Vec<FrameId>,
@@ -242,15 +252,13 @@ impl Sweep {
     }
 
     fn begin(&mut self, begin: &Begin, builder: &mut ProfileBuilder) {
-        let &Begin { time, end, is_complete, name } = begin;
+        let &Begin { time, end, is_complete, frame } = begin;
         self.advance(time, builder);
         // Indices grow towards the top, so a span can be found by binary search.
         let number = self.open.last().map_or(0, |open| open.number + 1);
+        let name = builder.function_row(builder.frame_row(frame).function).name;
         self.open.push(Open { number, name, is_complete });
-        self.stack.push(*self.frame_of.entry(name).or_insert_with(|| {
-            let name = builder.text(name).to_string();
-            builder.named_frame(&name)
-        }));
+        self.stack.push(frame);
         self.stacks.push(None);
         if is_complete {
             self.due.push((Reverse(end), number));

@@ -20,6 +20,8 @@ pub(super) struct TraceEvent<'a> {
     pub(super) duration: Option<f64>,
     /// The position of `args`.
     pub(super) args: Option<usize>,
+    /// Whether py-spy wrote it, so that it is a function of Python.
+    pub(super) is_py_spy: bool,
 }
 
 /// A member of an event.
@@ -35,6 +37,7 @@ pub(super) enum EventKey {
     /// The CPU time, used in traces that have no wall-clock time.
     Busy,
     Args,
+    Category,
     Other,
 }
 
@@ -50,6 +53,7 @@ impl EventKey {
             "dur" => EventKey::Duration,
             "tdur" => EventKey::Busy,
             "args" => EventKey::Args,
+            "cat" => EventKey::Category,
             _ => EventKey::Other,
         }
     }
@@ -78,6 +82,9 @@ impl<'a> TraceEvent<'a> {
                 EventKey::Args => {
                     event.args = Some(json.position());
                     json.skip()?;
+                }
+                EventKey::Category => {
+                    event.is_py_spy = json.text_if_any()?.is_some_and(|text| text == "py-spy");
                 }
                 EventKey::Other => json.skip()?,
             }

@@ -8,11 +8,12 @@
 //! The top level is the list of events itself, or an object with the list as `traceEvents`. A bare list may
 //! lack its closing bracket. Stacks come from the first of these three sources that the trace has: V8 CPU
 //! profiles, in chunks; `samples` with `stackFrames`, as written by Hermes; or nested spans, which are begin
-//! (`B`) and end (`E`) events or complete (`X`) events. Times are in µs. Other events (instants, counters,
-//! flows) have no stacks.
+//! (`B`) and end (`E`) events or complete (`X`) events. Times are in µs. Other events (asynchronous ones, instants, counters,
+//! flows) have no stacks: a note says how many there are.
 
 mod event;
 mod sampled;
+mod skipped;
 mod v8_profiles;
 
 use std::borrow::Cow;
@@ -24,9 +25,11 @@ use crate::format::json::{self, Json, Kind, KnownKeys};
 use crate::format::spans::Spans;
 use crate::format::threads::Thread;
 use crate::format::{Confidence, Format, LoadError, ParseError, Place, Source, finished};
-use crate::profile::{LoadOptions, Profile, ProfileBuilder};
+use crate::profile::{Frame, FrameId, LoadOptions, Profile, ProfileBuilder};
+use crate::unit::{group_thousands, plural};
 
 use event::{EventKey, TraceEvent};
+use skipped::SkippedEvents;
 use v8_profiles::V8Profiles;
 
 /// The entry in the list of readable formats.
@@ -76,6 +79,7 @@ struct TraceReader<'a> {
     threads: Threads<'a>,
     v8: V8Profiles<'a>,
     spans: Spans,
+    skipped: SkippedEvents,
     /// The positions of `samples` and `stackFrames`.
     samples: Option<usize>,
     frames: Option<usize>,
@@ -156,47 +160,87 @@ impl<'a> TraceReader<'a> {
     ) -> Result<(), ParseError> {
         match event.phase {
             b'M' => self.threads.name(&event, json),
-            b'B' | b'E' | b'X' => {
-                self.span(&event, builder);
-                Ok(())
-            }
+            b'B' | b'E' | b'X' => self.span(&event, json, builder),
             _ => Ok(()),
         }?;
         if matches!(&*event.name, "Profile" | "ProfileChunk" | "CpuProfile") {
             let thread = self.threads.number(&event);
-            self.v8.event(event, thread, json)?;
+            return self.v8.event(event, thread, json);
         }
+        self.skipped.add(event.phase);
         Ok(())
     }
 
     /// Handles an event of phase `B`, `E` or `X`.
-    fn span(&mut self, event: &TraceEvent<'a>, builder: &mut ProfileBuilder) {
+    fn span(
+        &mut self,
+        event: &TraceEvent<'a>,
+        json: &Json<'a>,
+        builder: &mut ProfileBuilder,
+    ) -> Result<(), ParseError> {
         let thread = self.threads.number(event);
         let nanoseconds = |microseconds: f64| rounded(microseconds * 1000.0);
         let end =
             event.time.zip(event.duration).map(|(time, duration)| nanoseconds(time + duration.max(0.0)));
         let Some(time) = event.time.filter(|_| event.phase != b'X' || end.is_some()).map(nanoseconds) else {
-            return self.spans.skip();
+            self.spans.skip();
+            return Ok(());
         };
         if event.phase == b'E' {
             let name = builder.string(&event.name);
             self.spans.end(thread, time, name);
         } else {
-            let name = builder.string(if event.name.is_empty() { "(unnamed)" } else { &event.name });
-            self.spans.begin(thread, time, end.filter(|_| event.phase == b'X'), name);
+            let frame = match event.args.filter(|_| event.is_py_spy) {
+                Some(args) => python_frame(&event.name, json.at(args), builder)?,
+                None => {
+                    let name = builder.string(if event.name.is_empty() { "(unnamed)" } else { &event.name });
+                    self.spans.frame(name, builder)
+                }
+            };
+            self.spans.begin(thread, time, end.filter(|_| event.phase == b'X'), frame);
         }
+        Ok(())
     }
 
     fn write(self, json: &Json, builder: &mut ProfileBuilder) -> Result<(), ParseError> {
+        let without_stacks = self.skipped.note();
+        builder.meta.notes.extend(without_stacks);
+        let spans = self.spans.count();
         if self.v8.any_samples() {
+            builder.meta.notes.extend(note_of_spans(spans));
             return self.v8.write(json, builder, &self.threads);
         }
         if let (Some(samples), Some(frames)) = (self.samples, self.frames) {
+            builder.meta.notes.extend(note_of_spans(spans));
             return sampled::write(json.at(samples), json.at(frames), builder, &self.threads);
         }
         self.spans.write(builder, |number| self.threads.thread(number));
         Ok(())
     }
+}
+
+/// A note on spans that are not shown, as a trace has samples.
+fn note_of_spans(count: usize) -> Option<String> {
+    let are = plural(count as u64, "span is", "spans are");
+    let number = group_thousands(count as i128);
+    (count > 0)
+        .then(|| format!("{number} {are} left out, since the trace has samples of the processor as well"))
+}
+
+/// The frame of an event of py-spy: `{"filename": "/srv/shop/orders.py", "line": 31}`.
+fn python_frame(name: &str, mut args: Json<'_>, builder: &mut ProfileBuilder) -> Result<FrameId, ParseError> {
+    let (mut file, mut line) = (Cow::default(), 0);
+    if args.object_if_any()? {
+        while let Some(key) = args.key()? {
+            match &*key {
+                "filename" => file = args.text_if_any()?.unwrap_or_default(),
+                "line" => line = args.number_if_any()?.map_or(0, |line| line as u32),
+                _ => args.skip()?,
+            }
+        }
+    }
+    let function = builder.script_function(name, &file, 0);
+    Ok(builder.frame(Frame { function, line, ..Frame::default() }))
 }
 
 /// Keeps the source maps that the enhanced traces of `DevTools` contain:
@@ -360,6 +404,35 @@ mod tests {
                 "2 spans have no end event; they are assumed to last until the last event of their thread"
             ]
         );
+    }
+
+    #[test]
+    fn functions_of_py_spy_have_files_and_lines() {
+        let event = |phase: char, file: &str, time: u32| {
+            format!(
+                r#"{{"args": {{"filename": "{file}", "line": 3}}, "cat": "py-spy", "name": "main", "ph": "{phase}", "pid": 1, "tid": 2, "ts": {time}}}"#
+            )
+        };
+        let events =
+            [event('B', "a.py", 0), event('B', "b.py", 0), event('E', "b.py", 3), event('E', "a.py", 4)];
+        let profile = load(&format!("[{}]", events.join(","))).unwrap();
+        assert_eq!(to_notation(&profile), "main@a.py:3 1000\nmain@a.py:3;main@b.py:3 3000");
+        assert!(profile.symbols.functions.iter().all(|function| function.by_place));
+    }
+
+    #[test]
+    fn what_is_left_out_is_counted() {
+        let other = ["b", "n", "e", "S", "F", "i", "C", "C", "s", "M"]
+            .map(|phase| format!(r#"{{"ph": "{phase}", "name": "x", "ts": 1, "pid": 1, "tid": 1}}"#));
+        let span = r#"{"ph": "X", "name": "a", "ts": 1, "dur": 2, "pid": 1, "tid": 1}"#;
+        let events = format!("{span},{}", other.join(","));
+        let without_stacks = "left out what has no stack: 5 asynchronous events, 1 flow event, 1 instant, 2 values of counters";
+        assert_eq!(load(&format!("[{events}]")).unwrap().meta.notes, [without_stacks]);
+        let sampled = format!(
+            r#"{{"traceEvents": [{events}], "samples": [{{"pid": 1, "tid": 1, "ts": 1, "sf": 1}}], "stackFrames": {{"1": {{"name": "f"}}}}}}"#
+        );
+        let of_spans = "1 span is left out, since the trace has samples of the processor as well";
+        assert_eq!(load(&sampled).unwrap().meta.notes, [without_stacks, of_spans]);
     }
 
     #[test]

@@ -82,7 +82,10 @@ impl Slices {
             });
             let time = event.time.saturating_sub(origin);
             match event.name {
-                Some(name) => open.push(spans.begin(*thread, time, None, name)),
+                Some(name) => {
+                    let frame = spans.frame(name, builder);
+                    open.push(spans.begin(*thread, time, None, frame));
+                }
                 None => match open.pop() {
                     Some(number) => spans.set_end(*thread, number, time),
                     None => spans.skip_end(),

@@ -1,0 +1,45 @@
+//! Events without a stack, which are counted and left out.
+
+use crate::unit::{group_thousands, plural};
+
+/// How many events of each kind were left out.
+#[derive(Default)]
+pub(super) struct SkippedEvents {
+    asynchronous: u64,
+    flows: u64,
+    instants: u64,
+    counters: u64,
+}
+
+impl SkippedEvents {
+    /// Counts an event of this phase. Others, such as names of threads (`M`), are no part of what the program did.
+    pub(super) fn add(&mut self, phase: u8) {
+        let count = match phase {
+            // The capital letters and `p` are those of older traces.
+            b'b' | b'e' | b'n' | b'S' | b'F' | b'T' | b'p' => &mut self.asynchronous,
+            b's' | b't' | b'f' => &mut self.flows,
+            b'i' | b'I' | b'R' => &mut self.instants,
+            b'C' => &mut self.counters,
+            _ => return,
+        };
+        *count += 1;
+    }
+
+    /// A note on what was left out.
+    pub(super) fn note(&self) -> Option<String> {
+        let kinds = [
+            (self.asynchronous, "asynchronous event", "asynchronous events"),
+            (self.flows, "flow event", "flow events"),
+            (self.instants, "instant", "instants"),
+            (self.counters, "value of a counter", "values of counters"),
+        ];
+        let found: Vec<String> = kinds
+            .into_iter()
+            .filter(|(count, ..)| *count > 0)
+            .map(|(count, one, several)| {
+                format!("{} {}", group_thousands(count.into()), plural(count, one, several))
+            })
+            .collect();
+        (!found.is_empty()).then(|| format!("left out what has no stack: {}", found.join(", ")))
+    }
+}

@@ -149,6 +149,20 @@ impl CallCollector {
         }
     }
 
+    /// How many functions have a total that is at least a hundredth above the whole of its metric, to which `finish` cuts it.
+    /// Less is rounding. Files that sum up several threads have them: `main` waits while another thread runs.
+    pub(crate) fn count_above(&self, wholes: &[i64]) -> usize {
+        let is_above = |index: usize, metric: usize, whole: i64| {
+            !self.call_counts.contains(&metric)
+                && self.totals.at(index, metric) > whole.saturating_add(whole / 100)
+        };
+        let has_one_above = |(index, node): (usize, &CallNode)| {
+            let mut wholes = wholes.iter().enumerate();
+            node.has_total && wholes.any(|(metric, &whole)| is_above(index, metric, whole))
+        };
+        self.nodes.iter().enumerate().filter(|&entry| has_one_above(entry)).count()
+    }
+
     /// The finished table. `wholes` are the totals of the metrics, which limit the totals of functions. The frames of
     /// the functions are added to `symbols`.
     pub(crate) fn finish(mut self, symbols: &mut SymbolTable, wholes: &[i64]) -> CallTable {

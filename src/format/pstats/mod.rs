@@ -219,6 +219,17 @@ mod tests {
     }
 
     #[test]
+    fn a_total_above_the_whole_is_told() {
+        // {("a", 1, "f"): (1, 1, 0.5, 2.0, {})}, as of two threads that wait for each other.
+        let key = b"{)\x03z\x01ai\x01\0\0\0z\x01f)\x05i\x01\0\0\0i\x01\0\0\0";
+        let bytes = [&key[..], b"g\0\0\0\0\0\0\xe0\x3f", b"g\0\0\0\0\0\0\0\x40", b"{00"].concat();
+        let profile = read(&mut Source::from_bytes(bytes), LoadOptions::ALL).unwrap();
+        let calls = profile.calls.unwrap();
+        assert_eq!(calls.totals[0].iter().copied().collect::<Vec<_>>(), [500_000_000]);
+        assert!(profile.meta.notes[0].starts_with("1 function has a total above the sum of all self values"));
+    }
+
+    #[test]
     fn other_objects_are_rejected() {
         let read = |bytes: &[u8]| read(&mut Source::from_bytes(bytes.to_vec()), LoadOptions::ALL);
         // {("a", 1, "f"): (1, 1)}

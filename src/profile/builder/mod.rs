@@ -379,6 +379,7 @@ impl ProfileBuilder {
         }
         let calls = self.calls.map(|calls| {
             let wholes: Vec<i64> = self.meta.metrics.iter().map(|metric| metric.total).collect();
+            self.meta.notes.extend(note_of_cut_totals(calls.count_above(&wholes)));
             Arc::new(calls.finish(&mut self.tables.symbols, &wholes))
         });
         let tables = self.tables.finish();
@@ -464,6 +465,17 @@ const ROW: usize = 32;
 /// The size of the tables is measured again after this many bytes: often enough not to exceed the budget by much,
 /// but rarely enough to cost nothing.
 const MEASURE_EVERY: usize = 1 << 20;
+
+/// A note on functions whose totals are cut to the whole.
+fn note_of_cut_totals(count: usize) -> Option<String> {
+    let have = plural(count as u64, "function has a total", "functions have totals");
+    (count > 0).then(|| {
+        format!(
+            "{count} {have} above the sum of all self values, such as those of several threads at once; \
+             100% is shown instead"
+        )
+    })
+}
 
 #[cfg(test)]
 mod tests {

@@ -495,7 +495,7 @@ fn memray_in_every_version() {
     let folder = fixture("memray");
     let profile = load_well(&folder.join("pantry.bin"));
     assert_eq!(profile.meta.warnings, Vec::<String>::new());
-    for (ours, csv) in [("inuse", "pantry.csv"), ("leaked", "pantry-leaks.csv")] {
+    for (ours, csv) in [("peak", "pantry.csv"), ("leaked", "pantry-leaks.csv")] {
         let csv = load_well(&folder.join(csv));
         for unit in ["objects", "space"] {
             let [ours, theirs] = [ours, "inuse"].map(|name| format!("{name}_{unit}"));
@@ -503,13 +503,13 @@ fn memray_in_every_version() {
             assert_eq!(by_label(&profile, &ours, "tid"), by_label(&csv, &theirs, "tid"), "{ours}");
         }
     }
-    let lines = |profile: &Profile| -> std::collections::BTreeSet<u32> {
-        let values = profile.value_by_stack(profile.meta.metric_named("inuse_space").unwrap());
+    let lines = |profile: &Profile, metric: &str| -> std::collections::BTreeSet<u32> {
+        let values = profile.value_by_stack(profile.meta.metric_named(metric).unwrap());
         let stacks = profile.stack_ids().filter(|&stack| values[stack] != 0);
         let frames = stacks.flat_map(|stack| profile.stacks.frames(stack));
         frames.map(|&frame| profile.symbols.frames[frame].line).collect()
     };
-    assert_eq!(lines(&profile), lines(&load_well(&folder.join("pantry.csv"))));
+    assert_eq!(lines(&profile, "peak_space"), lines(&load_well(&folder.join("pantry.csv")), "inuse_space"));
     // (allocations, bytes) that were never released, and those at the peak.
     for (name, leaked, peak) in [
         ("sums.bin", (96, 91_777), (170, 323_573)),
@@ -520,7 +520,7 @@ fn memray_in_every_version() {
         let profile = load_well(&folder.join(name));
         let totals: BTreeMap<_, _> = totals(&profile).into_iter().collect();
         assert_eq!((totals["leaked_objects"], totals["leaked_space"]), leaked, "{name}");
-        assert_eq!((totals["inuse_objects"], totals["inuse_space"]), peak, "{name}");
+        assert_eq!((totals["peak_objects"], totals["peak_space"]), peak, "{name}");
         assert_eq!(profile.meta.warnings, Vec::<String>::new(), "{name}");
     }
 }

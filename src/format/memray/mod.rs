@@ -38,14 +38,14 @@ const NEWEST: u32 = 13;
 /// From this version on, frames refer to code objects, and records have more compact forms.
 const COMPACT: u32 = 12;
 
-/// What was allocated in all, what was in use at the peak, and what was never released.
+/// What was allocated in all, what was never released, and what was in use when the program used the most.
 const METRICS: [(&str, &str); 6] = [
     ("alloc_objects", "count"),
     ("alloc_space", "bytes"),
     ("leaked_objects", "count"),
     ("leaked_space", "bytes"),
-    ("inuse_objects", "count"),
-    ("inuse_space", "bytes"),
+    ("peak_objects", "count"),
+    ("peak_space", "bytes"),
 ];
 
 /// The first of them that a file of sums has.

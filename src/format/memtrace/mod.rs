@@ -34,7 +34,7 @@ const MAGIC: u32 = 0xC1FC_1FC1;
 const NEWEST: u16 = 3;
 
 /// The bytes that samples stand for: allocated, never collected, and in use when the program used the most.
-const METRICS: [&str; 3] = ["alloc_space", "leaked_space", "inuse_space"];
+const METRICS: [&str; 3] = ["alloc_space", "leaked_space", "peak_space"];
 
 fn sniff(head: &[u8]) -> Confidence {
     // The magic number and what every trace starts with: a packet of less than 64 KiB with the info alone.

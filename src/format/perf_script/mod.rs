@@ -9,6 +9,7 @@
 //! The metric `samples` counts samples. Each event is another metric, whose values are the periods.
 
 mod brief;
+mod extras;
 mod flat;
 mod frame;
 mod header;
@@ -37,6 +38,7 @@ fn sniff(head: &[u8]) -> Confidence {
     if is_binary(head) {
         return Confidence::No;
     }
+    let head = &*extras::clean_head(head);
     match sniff_headers(head) {
         Confidence::No if brief::is_brief(head) || flat::is_flat(head) => Confidence::Maybe,
         confidence => confidence,
@@ -80,6 +82,8 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
     let mut reader = PerfScriptReader::new(JitNames::of(source), options);
     let head = source.head(HEAD)?;
     let head = &head[..head.len().min(HEAD)];
+    reader.has_extras = extras::has_extras(head);
+    let head = &*extras::clean_head(head);
     let has_headers = sniff_headers(head) != Confidence::No;
     reader.is_brief = !has_headers && brief::is_brief(head);
     reader.is_flat = !has_headers && !reader.is_brief && flat::is_flat(head);
@@ -111,6 +115,8 @@ struct PerfScriptReader {
     is_brief: bool,
     /// Whether each line is a sample with its only frame.
     is_flat: bool,
+    /// Whether there are instructions, registers or branches after the frames.
+    has_extras: bool,
     /// Whether samples have no headers at all.
     is_headless: bool,
     /// How many blank lines there were since the last sample.
@@ -160,6 +166,7 @@ impl PerfScriptReader {
             bad: BadLines::default(),
             is_brief: false,
             is_flat: false,
+            has_extras: false,
             is_headless: false,
             blanks: 0,
         }
@@ -167,6 +174,7 @@ impl PerfScriptReader {
 
     /// Processes one line, without its trailing blanks.
     fn line(&mut self, line: &[u8], number: u64) {
+        let line = if self.has_extras { extras::without_extras(line) } else { line };
         if line.is_empty() {
             self.blanks += 1;
             // A blank line after a header does not end the sample: some files have one before the stack.
@@ -618,6 +626,23 @@ mod tests {
             ("period", Some(1_100_000_000))
         );
         assert!(profile.meta.warnings.is_empty());
+    }
+
+    #[test]
+    fn instructions_and_branches_are_no_part_of_a_name() {
+        let frames = "\t            1139 leaf (/srv/w)\n\t            118b main (/srv/w)\n";
+        for (header, extras) in [
+            ("w 12 \n", " insn: 89 d0\n"),
+            ("\n", " 0x401140/0x401130/P/-/-/0  0x40113c/0x40112a/P/-/-/0 \n"),
+        ] {
+            let text = format!("{header}{frames}{extras}{header}{frames}{extras}");
+            assert_ne!(sniff(text.as_bytes()), Confidence::No, "{text}");
+            let profile = load(&text).unwrap();
+            let totals: Vec<i64> = profile.meta.metrics.iter().map(|metric| metric.total).collect();
+            assert_eq!((totals, profile.stacks.len()), (vec![2], 1), "{text}");
+        }
+        let line = "     563e57c5714a leaf (/srv/w) insn: 83 c2 01\n";
+        assert_eq!(to_notation(&load(&line.repeat(2)).unwrap()), "leaf 2");
     }
 
     #[test]

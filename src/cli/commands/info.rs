@@ -32,7 +32,7 @@ impl InfoCommand {
         let output = self.layout.output(&WordingArgs::default(), &self.input.profiles, self.input.quiet)?;
         output.check(&self.input.files()?)?;
         let needs = LoadOptions { labels: true, ..LoadOptions::LEAST };
-        let request = self.input.given(&self.many, needs, true)?;
+        let request = self.input.given(&self.many, needs, false)?;
         // With --seconds, a server is to record.
         if !self.input.network.records() {
             let offers = request.offers().map_err(|error| explain(error, &request))?;

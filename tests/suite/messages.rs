@@ -260,6 +260,7 @@ fn info_lists_several_inputs() {
     assert!(text.contains("2 profiles, summed"), "{text}");
     let markdown = stdout(&run(&folder, &["info", "-f", "markdown", "cpu.pb.gz", "old.pb.gz"]));
     assert!(markdown.contains("| cpu ●   | nanoseconds | 14.50s |"), "{markdown}");
+    assert!(markdown.contains("\nfunctions: ") && markdown.contains("\nstacks: "), "{markdown}");
 }
 
 #[test]

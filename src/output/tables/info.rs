@@ -16,17 +16,17 @@ pub(super) fn tables<'r>(info: &'r Info, form: Form, style: &'r Style) -> Vec<Ta
     if info.inputs.len() > 1 && form != Form::Csv {
         let mut inputs = inputs(info, form);
         // A blank line before the facts.
-        let combined = info.combined.as_ref().map(headline::combined);
-        inputs.below.extend(match form {
-            Form::Text => Some(Note::default()),
-            _ => combined.map(Note::plain),
-        });
+        inputs.below.extend((form == Form::Text).then(Note::default));
         tables.push(inputs);
     }
     let mut metrics = metrics(info, form, style);
-    if form == Form::Text {
-        metrics.above = facts(info, style);
-        metrics.below = guidance(info, style);
+    match form {
+        Form::Text => {
+            metrics.above = aligned(&facts(info, style), &subject(info), style);
+            metrics.below = guidance(info, style);
+        }
+        Form::Csv => {}
+        Form::Markdown => metrics.above = paragraphs(&facts(info, style), &subject(info)),
     }
     tables.push(metrics);
     tables
@@ -103,8 +103,8 @@ fn has_companions(info: &Info, style: &Style) -> bool {
     style.is_wide() && info.metrics.len() > 2 && info.metrics.iter().any(has)
 }
 
-/// The facts about the input, each after its title.
-fn facts(info: &Info, style: &Style) -> Vec<Note> {
+/// The facts about the input, each with its title; the first one has none, as it follows what the facts are about.
+fn facts(info: &Info, style: &Style) -> Vec<(&'static str, String)> {
     let mut facts = vec![input(info, style)];
     facts.extend(recorded(info).map(|text| ("recorded", text)));
     facts.push(match info.calls {
@@ -124,23 +124,37 @@ fn facts(info: &Info, style: &Style) -> Vec<Note> {
     }
     facts.extend(info.comments.iter().map(|comment| ("comment", clean(comment).into_owned())));
     facts.extend(info.warnings.iter().map(|warning| ("warning", clean(warning).into_owned())));
+    facts
+}
 
-    let name = match (&info.combined, &info.inputs[..]) {
+/// What the facts are about: the name of the input, or how several were combined.
+fn subject(info: &Info) -> String {
+    match (&info.combined, &info.inputs[..]) {
         (None, [one]) => clean(&one.name).into_owned(),
         (combined, _) => combined.as_ref().map(headline::combined).unwrap_or_default(),
-    };
-    let width = Some(display_width(&name)).filter(|&width| width <= MOST_NAME).unwrap_or(0).max(TITLE);
+    }
+}
+
+/// A paragraph for each fact.
+fn paragraphs(facts: &[(&str, String)], subject: &str) -> Vec<Note> {
+    let title = |title: &str| if title.is_empty() { subject.to_string() } else { title.to_string() };
+    facts.iter().map(|(name, text)| Note::plain(format!("{}: {text}", title(name)))).collect()
+}
+
+/// The facts in a column of their own, each after its title.
+fn aligned(facts: &[(&str, String)], subject: &str, style: &Style) -> Vec<Note> {
+    let width = Some(display_width(subject)).filter(|&width| width <= MOST_NAME).unwrap_or(0).max(TITLE);
     let mut lines = Vec::new();
     let room = style.width.map_or(usize::MAX, |columns| columns.saturating_sub(width + 2).max(LEAST_FACT));
     for (title, text) in facts {
-        let mut title = if title.is_empty() { &*name } else { title };
+        let mut title = if title.is_empty() { subject } else { title };
         // A long name whose facts do not fit after it has a line of its own.
         let overhang = display_width(title).saturating_sub(width);
-        if overhang > 0 && overhang + display_width(&text) > room {
+        if overhang > 0 && overhang + display_width(text) > room {
             lines.push(Note::plain(title));
             title = "";
         }
-        for line in wrap(&text, room) {
+        for line in wrap(text, room) {
             lines.push(Note::plain(format!("{}  {line}", pad(title, width))));
             title = "";
         }

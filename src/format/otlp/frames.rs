@@ -6,7 +6,6 @@ use crate::format::otlp::attributes::Attribute;
 use crate::format::otlp::dictionary::{Dictionary, at, malformed, missing};
 use crate::format::otlp::sniff::NAME;
 use crate::format::wire::{Value, Wire, WireError, numbers};
-use crate::name::{demangle, is_mangled};
 use crate::profile::{Frame, FrameId, Function, FunctionId, Mapping, MappingId, ProfileBuilder};
 
 /// The frames of a message.
@@ -216,8 +215,6 @@ fn read_function(
     if name.is_empty() {
         return Ok(None);
     }
-    // Of native code, a recorder without a symbolizer has symbols.
-    let name = if is_mangled(&name) { demangle(&name) } else { name };
     let (name, file) = (builder.string(&name), builder.string(&string(file)?));
     let line = line_number(line);
     Ok(Some(builder.function(Function { name, file, line, column: 0, by_place: false })))

@@ -10,7 +10,6 @@ use crate::format::pprof::messages::{FunctionMessage, MappingMessage};
 use crate::format::pprof::sniff::NAME;
 use crate::format::text::lossy;
 use crate::format::{ParseError, Source};
-use crate::name::{demangle, is_mangled};
 use crate::profile::{self, Addresses, FunctionId, MappingId, ProfileBuilder, StringId};
 
 /// The tables of the file, before conversion.
@@ -224,8 +223,6 @@ impl Tables {
         for (id, function) in self.functions.in_order() {
             let name = self.text(function.name)?;
             let name = if name.is_empty() { self.text(function.system_name)? } else { name };
-            // Agents without a symbolizer write the symbols of C++ and Rust as they are.
-            let name = if is_mangled(&name) { demangle(&name).into_owned().into() } else { name };
             let file = self.text(function.filename)?;
             let made = (!name.is_empty()).then(|| {
                 let (name, file) = (builder.string(&name), builder.string(&file));
@@ -235,20 +232,5 @@ impl Tables {
             ids.insert(id, made);
         }
         Ok(ids)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use crate::format::{Source, load, writer_named};
-    use crate::profile::{LoadOptions, from_notation, to_notation};
-
-    #[test]
-    fn symbols_are_shown_as_names() {
-        let profile = from_notation("main;_ZN3foo3barEv;_RNvC1a1f;_Zq9 1");
-        let mut bytes = Vec::new();
-        writer_named("pprof").unwrap().write_to(&profile, 0, false, &mut bytes).unwrap();
-        let read = load(&mut Source::from_bytes(bytes), LoadOptions::default(), None).unwrap();
-        assert_eq!(to_notation(&read), "main;foo::bar();a::f;_Zq9 1");
     }
 }

@@ -17,7 +17,6 @@ use std::collections::HashMap;
 use crate::format::json::{self, Json, Kind};
 use crate::format::labels::sample_labels;
 use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished, unsupported_version};
-use crate::name::is_script;
 use crate::profile::{Frame, FrameId, Function, LabelSetId, LoadOptions, Profile, ProfileBuilder, StackId};
 use crate::unit::{parse_rfc3339, plural};
 
@@ -317,11 +316,7 @@ fn frame(json: &mut Json<'_>, builder: &mut ProfileBuilder) -> Result<FrameId, P
         (name, _) => name.to_string(),
     };
     let file = if path.is_empty() { &file } else { &path };
-    let function = if is_script(file) {
-        builder.script_function(&name, file, 0)
-    } else {
-        builder.named_function(&name, file)
-    };
+    let function = builder.script_function(&name, file, 0);
     Ok(builder.frame(Frame { function, line, ..Frame::default() }))
 }
 

@@ -184,10 +184,11 @@ mod tests {
 
     #[test]
     fn functions_of_two_files_are_two() {
-        let profile = load("P7;T8;a.py:main:1;b.py:main:2 10\nP7;T8;a.py:main:3 1\n");
+        let profile =
+            load("P7;T8;a.py:main:1;b.py:main:2;libc.so:read:0;python3:read:0 10\nP7;T8;a.py:main:3 1\n");
         let keys = Keys::new(&profile, &By::Function);
         let names: Vec<&str> = keys.ids().map(|key| &**keys.name(key)).collect();
-        assert_eq!(names, ["main a.py", "main b.py"]);
+        assert_eq!(names, ["main a.py", "main b.py", "read"]);
     }
 
     #[test]

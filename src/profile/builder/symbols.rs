@@ -1,5 +1,6 @@
 //! Building the symbols of a profile.
 
+use crate::name::is_script;
 use crate::profile::builder::ProfileBuilder;
 use crate::profile::stacks::AT_ONCE;
 use crate::profile::{Frame, FrameId, Function, FunctionId, Mapping, MappingId, StringId, unnamed};
@@ -61,10 +62,10 @@ impl ProfileBuilder {
         self.function(Function { name, file, line: 0, column: 0, by_place: false })
     }
 
-    /// The id of a function of a script that starts at `line`, if that is known. Each script may have a `main` of its own,
-    /// so the file is part of what it is.
+    /// The id of a function that starts at `line`, if that is known. Each script may have a `main` of its own, so that its file is
+    /// part of what it is; native functions between those of scripts are known by their names.
     pub fn script_function(&mut self, name: &str, file: &str, line: u32) -> FunctionId {
-        let (name, file, by_place) = (self.string(name), self.string(file), !file.is_empty());
+        let (name, file, by_place) = (self.string(name), self.string(file), is_script(file));
         self.function(Function { name, file, line, column: 0, by_place })
     }
 

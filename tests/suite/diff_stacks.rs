@@ -114,6 +114,14 @@ fn equal_sides_have_no_change() {
 }
 
 #[test]
+fn where_nothing_changed_the_heaviest_function_is_the_first() {
+    let one = run(0, &[]);
+    let diff = compare_drawn(&[&one], &[&one], &usual());
+    let names: Vec<&str> = diff.rows.iter().map(|row| &*row.name).collect();
+    assert_eq!(names[..4], ["main", "plan", "parse", "plan"]);
+}
+
+#[test]
 fn artefact_leaves_count_for_the_function_they_interrupt() {
     let (old, new) = (
         run(0, &[("main;loop", 1000), ("main;loop;runtime.asyncPreempt", 900)]),

@@ -94,7 +94,10 @@ impl RowBuilder<'_, '_> {
             }
             untested.push(row);
         }
-        untested.sort_by(|a, b| by_points(a, b).then_with(|| a.name.cmp(&b.name)));
+        // Where nothing changed, the heaviest function is the first.
+        untested.sort_by(|a, b| {
+            by_points(a, b).then_with(|| size(b).cmp(&size(a))).then_with(|| a.name.cmp(&b.name))
+        });
         rows.extend(untested);
         made.regressed = functions_with(&rows, Verdict::Regressed);
         made.improved = functions_with(&rows, Verdict::Improved);
@@ -145,15 +148,16 @@ impl RowBuilder<'_, '_> {
                 _ => row.points.abs(),
             }
         };
+        let size = |index: usize| rows[index].old_share + rows[index].new_share;
         let compare = |a: usize, b: usize| {
             rank(a)
                 .cmp(&rank(b))
                 .then_with(|| size_of_change(b).total_cmp(&size_of_change(a)))
                 .then_with(|| rows[b].points.abs().total_cmp(&rows[a].points.abs()))
+                .then_with(|| size(b).total_cmp(&size(a)))
                 .then_with(|| name(&rows[a]).cmp(name(&rows[b])))
                 .then_with(|| a.cmp(&b))
         };
-        let size = |index: usize| rows[index].old_share + rows[index].new_share;
         let mut order: Vec<(usize, usize)> = (0..rows.len()).map(|index| (origin(index), index)).collect();
         order.sort_by(|&(a_origin, a), &(b_origin, b)| {
             compare(a_origin, b_origin)
@@ -368,6 +372,12 @@ impl DiffSort {
 fn functions_with(rows: &[DiffRow], verdict: Verdict) -> usize {
     let names: BTreeSet<_> = rows.iter().filter(|row| row.verdict == verdict).map(|row| &row.name).collect();
     names.len()
+}
+
+/// The larger one of the values of both sides.
+fn size(row: &DiffRow) -> u64 {
+    let (old, new) = row.tested_values();
+    old.unsigned_abs().max(new.unsigned_abs())
 }
 
 fn by_points(a: &DiffRow, b: &DiffRow) -> Ordering {

@@ -1,11 +1,13 @@
 //! Matching functions by their names.
 
+use std::borrow::Cow;
+
 use hashbrown::{HashMap, HashSet};
 
-use super::places::{MOST_COMPARED, pair_within_files};
+use super::places::{MOST_COMPARED, best_in_order, pair_within_files};
 use super::pool::{EntryId, Pool, grouped};
 use super::{MatchMethod, MatchingState};
-use crate::name::{identifiers, is_anonymous};
+use crate::name::{identifiers, is_anonymous, without_numbers};
 
 /// Pairs functions in different files or packages whose name is unique among the remaining functions of both sides.
 pub(super) fn pair_relocated(pairs: &mut MatchingState<'_>) {
@@ -113,17 +115,60 @@ pub(super) fn pair_normalised(pairs: &mut MatchingState<'_>) {
                     pair_alike(pairs, one, other);
                 }
             }
+            _ if is_numbered(pairs, group, others) => pair_numbered(pairs, group, others),
             _ => pair_best(pairs, group, others),
         }
     }
 }
 
+/// Whether some functions of both sides have one name but for the number that a compiler gave them.
+fn is_numbered(pairs: &MatchingState<'_>, old: &[EntryId], new: &[EntryId]) -> bool {
+    let of_old = old.iter().map(|&entry| without_numbers(&pairs.old.get(entry).name));
+    let mut stems = of_old.chain(new.iter().map(|&entry| without_numbers(&pairs.new.get(entry).name)));
+    match stems.next() {
+        Some(first @ Cow::Owned(_)) => stems.all(|stem| stem == first),
+        _ => false,
+    }
+}
+
+/// Pairs such functions in the order of their numbers, which is that of the source: a new closure shifts all that follow, but
+/// none gets past another.
+fn pair_numbered(pairs: &mut MatchingState<'_>, old: &[EntryId], new: &[EntryId]) {
+    if old.len() * new.len() > MOST_COMPARED {
+        return;
+    }
+    let in_order = |pool: &Pool<'_>, entries: &[EntryId]| {
+        let mut entries = entries.to_vec();
+        entries.sort_by_cached_key(|&entry| numbers(&pool.get(entry).name));
+        entries
+    };
+    let (old, new) = (in_order(pairs.old, old), in_order(pairs.new, new));
+    let agreement = |old: EntryId, new: EntryId| {
+        let is_same = pairs.old.get(old).name == pairs.new.get(new).name;
+        pairs.similarity(old, new) + if is_same { SAME_NUMBER } else { 0.0 }
+    };
+    for (old, new) in best_in_order(&old, &new, agreement) {
+        if may_be_alike(pairs, old, new) {
+            pair_alike(pairs, old, new);
+        }
+    }
+}
+
+/// What the same number is worth, compared with the similarity of callers and callees: it decides between closures that are alike.
+const SAME_NUMBER: f64 = 0.1;
+
+/// The numbers in a name: 1 and 2 in `main.run.func1.2`.
+fn numbers(name: &str) -> Vec<u64> {
+    let digits = name.split(|c: char| !c.is_ascii_digit()).filter(|digits| !digits.is_empty());
+    digits.map(|digits| digits.parse().unwrap_or(u64::MAX)).collect()
+}
+
 /// Whether functions with the same normalised name may be one. Where only `runtime.gcStart.func1` has samples on one side and
-/// only `runtime.gcStart.func2` on the other one, few samples hit either: Go's runtime did not change. Other runtimes have names
-/// with addresses, which are others in each run.
+/// only `runtime.gcStart.func2` on the other one, few samples hit either: Go's runtime did not change, nor did Scala's library, of
+/// which one side has `scala.collection.Iterator$$anon$10`. Other runtimes have names with addresses, which are others in each run.
 fn may_be_alike(pairs: &MatchingState<'_>, old: EntryId, new: EntryId) -> bool {
     let (old, new) = (&pairs.old.get(old).name, &pairs.new.get(new).name);
-    old == new || !old.starts_with("runtime.")
+    old == new || !["runtime.", "scala."].iter().any(|library| old.starts_with(library))
 }
 
 /// Pairs functions with the same normalised name, the best pairs first, as long as they agree well enough.

@@ -130,7 +130,7 @@ fn agreement(pairs: &MatchingState<'_>, old: EntryId, new: EntryId) -> f64 {
 const LEAST_AGREEMENT: f64 = 0.2;
 
 /// The pairs of two lists, in order, with the greatest sum of scores: a weighted longest common subsequence.
-fn best_in_order(
+pub(super) fn best_in_order(
     old: &[EntryId],
     new: &[EntryId],
     score: impl Fn(EntryId, EntryId) -> f64,

@@ -125,6 +125,20 @@ fn additions_of_compilers_are_ignored() {
     );
 }
 
+/// `run.func3` is new, and the other two closures happen to have changed their costs.
+#[test]
+fn closures_do_not_change_their_order() {
+    let old = "main;run;run.func1 30\nmain;run;run.func2 20\nmain;other 60";
+    let new = "main;run;run.func1 20\nmain;run;run.func2 31\nmain;run;run.func3 9\nmain;other 60";
+    assert!(found(old, new).is_empty(), "{:?}", found(old, new));
+    // Scala's library is the same on both sides, so that other numbers are other classes.
+    let (old, new) = (
+        "main;scala.collection.Iterator$$anon$10.next 30\nmain;a 5",
+        "main;scala.collection.Iterator$$anon$3.next 30\nmain;a 5",
+    );
+    assert!(found(old, new).is_empty(), "{:?}", found(old, new));
+}
+
 #[test]
 fn closures_are_matched_by_callers() {
     let old = "main;rank;sort;rank.func1 30\nmain;rank 10\nmain;other 60";

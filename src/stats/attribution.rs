@@ -67,6 +67,7 @@ pub fn attribute(comparison: &mut Comparison, stacks: &impl StackSource) {
     excuse_moved(orphans, comparison, &model, stacks, &mut trades, Callers::OfAny);
     excuse_wrappers(comparison, &model, stacks, &mut wrappers);
     move_with_total(comparison, &model, stacks, &wrappers);
+    keep_unexplained(comparison);
     tell_wrappers(comparison, &model, stacks);
     move_what_was_given_away(comparison, &model, stacks);
     comparison.model = Some(model);
@@ -145,6 +146,42 @@ fn excuse_wrappers(
             row.cause = Some(Cause::Wraps { caller });
             row.verdict = Verdict::Moved;
         }
+    }
+}
+
+/// If a total certainly regressed, and all below it that grew has only moved, something did become more expensive: the smallest of
+/// such totals that both sides have did.
+fn keep_unexplained(comparison: &mut Comparison) {
+    let rows = &comparison.hypotheses;
+    if rows.iter().any(|row| row.verdict == Verdict::Regressed) {
+        return;
+    }
+    let origin = |index: usize| {
+        let mut at = index;
+        for _ in 0..rows.len() {
+            match rows[at].cause {
+                Some(Cause::Inherits { row }) => at = row,
+                _ => break,
+            }
+        }
+        at
+    };
+    let is_unexplained = |&index: &usize| {
+        let row = &rows[index];
+        // A wrapper has what it calls, which tells nothing.
+        let is_known = row.old_share >= APPEARED * row.new_share;
+        is_known
+            && row.verdict == Verdict::Inherits
+            && rows[origin(index)].verdict == Verdict::Moved
+            && rows[origin(index)].function != row.function
+            && row.verdict_alone(&comparison.options) == Verdict::Regressed
+    };
+    let size = |index: &usize| rows[*index].new_share;
+    let smallest =
+        (0..rows.len()).filter(is_unexplained).min_by(|a, b| size(a).total_cmp(&size(b)).then(a.cmp(b)));
+    if let Some(index) = smallest {
+        let row = &mut comparison.hypotheses[index];
+        (row.cause, row.verdict) = (None, Verdict::Regressed);
     }
 }
 
@@ -340,7 +377,7 @@ fn moved(
     let enough = COVERS * row.new * row.unit;
     let caller = nearest_old_caller(row, enough, model, stacks)
         .or_else(|| nearest_caller(row.function, row.measure, Side::New, enough, stacks));
-    let from = replaced(row, caller, &comparison.removed, model, stacks);
+    let from = replaced(row, caller, comparison, model, stacks);
     let hardly_grew = |function: usize, unit: f64| {
         let total = stacks.counts(function, CountKind::Total, ExcludedStacks::default());
         max_growth(model, &column(total, unit), CountKind::Total) < row.points / 2.0
@@ -352,6 +389,7 @@ fn moved(
             || row.old_share < APPEARED * row.new_share
             || has_lost(caller, row, model, stacks)
     };
+    let elsewhere = CalledElsewhere { comparison, model, stacks };
     // With shares, callers prove nothing: the outermost caller always has 100 %.
     let by_caller = caller
         .filter(|&caller| comparison.options.normalize != Normalization::Total && is_from_caller(caller))
@@ -360,7 +398,13 @@ fn moved(
                 other.measure == CountKind::Total && other.same_counts.contains(&caller)
             };
             let other = comparison.hypotheses.iter().find(of_caller);
-            hardly_grew(caller, other.map_or(row.unit, |other| other.unit))
+            // What the caller gave away to others makes no room for what is new.
+            let away = other.map_or_else(Vec::new, |other| elsewhere.given_away(other, row.points));
+            let through: Vec<usize> = away.into_iter().map(|given| given.function).collect();
+            let rest =
+                stacks.counts(caller, CountKind::Total, ExcludedStacks { through: &through, ending: false });
+            let unit = other.map_or(row.unit, |other| other.unit);
+            max_growth(model, &column(rest, unit), CountKind::Total) < row.points / 2.0
         });
     let is_own_code = row.measure == CountKind::SelfCount;
     let grew_itself = is_own_code || {
@@ -371,7 +415,8 @@ fn moved(
         !matters(row.points - grown)
     };
     // Nor did a function become more expensive if all of it, callees included, did not: it has inlined one of them.
-    let inlined = is_own_code && hardly_grew(row.function, row.unit);
+    let inlined = is_own_code
+        && (hardly_grew(row.function, row.unit) || has_inlined_callees(row, comparison, model, stacks));
     let extracted = !is_own_code
         && row.old <= 0.0
         && caller.is_some_and(|caller| is_extracted(row, caller, comparison, model, stacks));
@@ -383,6 +428,27 @@ fn moved(
         from,
         loser,
     })
+}
+
+/// Whether functions that a function called, and that are gone, had as much own code as its own code grew by.
+fn has_inlined_callees(
+    row: &Hypothesis,
+    comparison: &Comparison,
+    model: &Model,
+    stacks: &impl StackSource,
+) -> bool {
+    let mut whole = stacks.counts(row.function, CountKind::SelfCount, ExcludedStacks::default());
+    let mut lost = 0.0;
+    for removed in comparison.removed.iter().filter(|removed| removed.measure == CountKind::SelfCount) {
+        let own = stacks.counts(removed.function, CountKind::SelfCount, ExcludedStacks::default());
+        let enough = COVERS * own.iter().sum::<f64>();
+        let caller = nearest_caller(removed.function, CountKind::SelfCount, Side::Old, enough, stacks);
+        if caller == Some(row.function) {
+            lost += removed.share;
+            whole.iter_mut().zip(own).for_each(|(sum, count)| *sum += count);
+        }
+    }
+    lost >= row.points / 2.0 && model.test(&column(whole, row.unit), CountKind::SelfCount).increase.0 > SURE
 }
 
 /// The nearest caller of `enough` of a function on the new side that the old side has as well: between them may be wrappers.
@@ -456,12 +522,26 @@ fn is_extracted(
         && (model.test(&whole, CountKind::Total).increase.0 > CHANCE || grew_a_little())
 }
 
+/// The functions apart from that of `row` that are known to have replaced a removed one.
+fn replacements<'c>(
+    removed: &'c RemovedCount,
+    row: &'c Hypothesis,
+    comparison: &'c Comparison,
+) -> impl Iterator<Item = usize> + 'c {
+    let is_other = |other: &&Hypothesis| {
+        let from =
+            matches!(other.cause, Some(Cause::Moved { from: Some(from), .. }) if from == removed.function);
+        from && other.measure == removed.measure && other.function != row.function
+    };
+    comparison.hypotheses.iter().filter(is_other).map(|other| other.function)
+}
+
 /// The function that a new one replaced: removed, under the same caller, at least half and at most twice
 /// as large, and such that both taken as one function cannot have grown by half as much as the new one.
 fn replaced(
     row: &Hypothesis,
     caller: Option<usize>,
-    removed: &[RemovedCount],
+    comparison: &Comparison,
     model: &Model,
     stacks: &impl StackSource,
 ) -> Option<usize> {
@@ -469,7 +549,8 @@ fn replaced(
         return None;
     }
     let size = row.points..=4.0 * row.points;
-    let mut alike: Vec<&RemovedCount> = removed
+    let mut alike: Vec<&RemovedCount> = comparison
+        .removed
         .iter()
         .filter(|removed| removed.measure == row.measure && size.contains(&(2.0 * removed.share)))
         .collect();
@@ -480,7 +561,12 @@ fn replaced(
     let takes_its_place = |removed: &&RemovedCount| {
         let vanished = stacks.counts(removed.function, removed.measure, ExcludedStacks::default());
         let enough = COVERS * vanished.iter().sum::<f64>();
-        let both = appeared.iter().zip(vanished).map(|(new, old)| new + old).collect();
+        let mut both: Vec<f64> = appeared.iter().zip(vanished).map(|(new, old)| new + old).collect();
+        // What was lost once explains several gains only if it is as large as all of them.
+        for function in replacements(removed, row, comparison) {
+            let other = stacks.counts(function, row.measure, ExcludedStacks::default());
+            both.iter_mut().zip(other).for_each(|(sum, count)| *sum += count);
+        }
         max_growth(model, &column(both, row.unit), row.measure) < row.points / 2.0
             && nearest_caller(removed.function, removed.measure, Side::Old, enough, stacks) == caller
     };

@@ -63,17 +63,25 @@ impl<S: StackSource> CalledElsewhere<'_, S> {
     /// main;run;work 80    →    main;pool;work 80
     /// ```
     pub(super) fn gave_away(&self, row: &Hypothesis) -> bool {
-        let is_kept = |other: &&Hypothesis| other.points >= row.points / 2.0;
+        self.hold_most(row, self.given_away(row, row.points.abs()))
+    }
+
+    /// The functions of a share that matters for a change of `points` which a function no longer calls, although they cost
+    /// about as much as before.
+    pub(super) fn given_away(&self, row: &Hypothesis, points: f64) -> Vec<&Hypothesis> {
+        let is_kept =
+            |other: &&Hypothesis| other.old_share >= LEAST_HELD * points && other.points >= -points / 2.0;
         let mut holders: Vec<&Hypothesis> = self.below(row).filter(is_kept).collect();
         holders.sort_by(|a, b| b.old_share.total_cmp(&a.old_share).then(a.function.cmp(&b.function)));
         holders.truncate(CANDIDATES);
         let no_longer_calls = |other: &&Hypothesis| {
             let (old, new) = self.shares(row, &[]);
             let (old_rest, new_rest) = self.shares(row, &[other.function]);
-            new - new_rest < GONE * (old - old_rest)
+            let (old, new) = (old - old_rest, new - new_rest);
+            old >= LEAST_HELD * points && new < GONE * old
         };
         holders.retain(no_longer_calls);
-        self.hold_most(row, holders)
+        holders
     }
 
     /// The functions below that of a row which may hold some of what it gained or lost.

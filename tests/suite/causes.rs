@@ -828,6 +828,23 @@ fn a_function_whose_work_another_one_does_now_is_not_cheaper() {
     assert!(!improved.is_empty());
 }
 
+/// `v1` was rewritten as `v2` with two helpers. What it cost explains as much once, not once for each helper.
+#[test]
+fn a_function_that_is_gone_pays_for_what_replaced_it_only_once() {
+    let old = "main;run;v1 901\nmain;run 307\n";
+    assert_ne!(regressed(old, "main;run;v2;dec 1351\nmain;run;v2;enc 1349\nmain;run 309\n"), []);
+    assert_ne!(regressed(old, "main;run;v2;dec 801\nmain;run;v2;enc 799\nmain;run 309\n"), []);
+    assert_eq!(regressed(old, "main;run;v2;dec 451\nmain;run;v2;enc 449\nmain;run 309\n"), []);
+}
+
+/// `api` calls `audit` now, and `gateway` calls `auth`, which `api` called before.
+#[test]
+fn what_was_given_away_makes_no_room_for_new_code() {
+    let old = "main;api 607\nmain;api;auth 1201\n";
+    let found = regressed(old, "main;api 609\nmain;gateway;auth 1203\nmain;api;audit 1199\n");
+    assert_eq!(found, [("audit".to_string(), "self".to_string())]);
+}
+
 /// What was a comprehension, with a frame of its own, is a loop in `smooth`, and a little dearer.
 #[test]
 fn a_loop_that_was_a_function_of_its_own_costs_what_the_whole_grew_by() {

@@ -81,6 +81,24 @@ fn otlp_of_the_ebpf_profiler() {
     }
 }
 
+/// The time of a sample off the CPU is when its thread was back: at 10 s after 2 s, so it waited from 8 s on.
+#[test]
+fn otlp_has_the_end_of_waits() {
+    let text = r#"{"dictionary": {"stringTable": ["", "off_cpu", "nanoseconds"]}, "resourceProfiles": [{"scopeProfiles": [{
+        "profiles": [{"sampleType": {"typeStrindex": 1, "unitStrindex": 2}, "samples": [
+            {"values": ["2000000000"], "timestampsUnixNano": ["10000000000"]}]}]}]}]}"#;
+    let read = |bytes: Vec<u8>| {
+        let mut source = Source::open(Box::new(std::io::Cursor::new(bytes))).unwrap();
+        format::load(&mut source, LoadOptions::ALL, format::named("otlp")).unwrap()
+    };
+    let profile = read(text.into());
+    assert_eq!(profile.samples.time, Some(vec![8_000_000_000]));
+    let mut bytes = Vec::new();
+    format::writer_named("otlp").unwrap().write_to(&profile, 0, false, &mut bytes).unwrap();
+    assert!(memchr::memmem::find(&bytes, &10_000_000_000i64.to_le_bytes()).is_some());
+    assert_eq!(read(bytes).samples.time, profile.samples.time);
+}
+
 /// Every stack that Pyroscope stored has at least its value; for CPU time, which all belongs to one service, exactly.
 fn compare_with_pyroscope(profile: &Profile, metric: &str, golden: &serde_json::Value) {
     let values = profile.value_by_stack(profile.meta.metric_named(metric).unwrap());

@@ -25,6 +25,7 @@ mod sample;
 mod shape;
 mod sniff;
 mod versions;
+mod waits;
 mod write;
 
 use crate::format::Format;

@@ -14,6 +14,7 @@ use crate::format::otlp::numbering::{Numbering, VALUES_LAST};
 use crate::format::otlp::sample::RawSample;
 use crate::format::otlp::sniff::{LENGTH, NAME, framed, is_json};
 use crate::format::otlp::versions::{self, Found};
+use crate::format::otlp::waits;
 use crate::format::{LoadError, ParseError, Source, finished};
 use crate::profile::{LabelSetId, LoadOptions, MOST_METRICS, Profile, ProfileBuilder};
 
@@ -210,6 +211,10 @@ impl OtlpReader {
         let label_set = labels.of(sample, builder)?;
         let row = &mut self.row;
         row.resize(builder.meta.metrics.len(), 0);
+        let ended = match columns {
+            [column] => column.first().and_then(|&(metric, _)| waits::ended(&builder.meta.metrics[metric])),
+            _ => None,
+        };
         let mut add = |time: Option<i64>, values: &[i64]| {
             row.fill(0);
             for (value, column) in values.iter().zip(columns) {
@@ -227,7 +232,8 @@ impl OtlpReader {
             }
         } else if columns.len() == 1 && sample.values.len() == times.len() {
             for (&time, &value) in times.iter().zip(&sample.values) {
-                add(Some(time), &[value]);
+                let length = ended.map_or(0, |lengths| lengths.length(value));
+                add(Some(time.saturating_sub(length)), &[value]);
             }
         } else if columns.len() == 1 {
             let sum = sample.values.iter().fold(0i64, |sum, value| sum.saturating_add(*value));

@@ -8,6 +8,7 @@ use crate::format::otlp::attributes::{PID, PROCESS, THREAD, TID};
 use crate::format::otlp::frames::BUILD_ID;
 use crate::format::otlp::read::DEFAULT_METRIC;
 use crate::format::otlp::sniff::NAME;
+use crate::format::otlp::waits;
 use crate::format::pprof::{
     IntegerScale, LocationMessage, PackedStacks, WrittenLocations, file_ends, scales,
 };
@@ -101,6 +102,7 @@ impl<'p> Encoder<'p> {
         let kind = self.kind(&meta.metrics[metric].name, &scale.unit);
         push_bytes(&mut out, 1, &kind);
         let samples = &self.profile.samples;
+        let ended = waits::ended(&meta.metrics[metric]);
         let mut sample = Vec::new();
         for row in rows_in_time(self.profile, &[metric]) {
             let value = samples.values[metric][row];
@@ -120,7 +122,8 @@ impl<'p> Encoder<'p> {
             push_varint(&mut values, scale.value(value) as u64);
             push_bytes(&mut sample, 4, &values);
             if let Some(time) = samples.time_of(row) {
-                push_bytes(&mut sample, 5, &time.to_le_bytes());
+                let length = ended.map_or(0, |lengths| lengths.length(value));
+                push_bytes(&mut sample, 5, &time.saturating_add(length).to_le_bytes());
             }
             push_bytes(&mut out, 2, &sample);
         }

@@ -167,6 +167,7 @@ impl GeckoReader {
         if self.any_thread {
             return;
         }
+        self.writer.notes_start = meta.profiling_start.is_some();
         let about = &mut self.writer.builder.meta;
         about.time_ns = meta
             .start
@@ -241,6 +242,21 @@ mod tests {
         assert_eq!(profile.samples.time.as_ref().unwrap()[..2], [1_002_500_000, 1_003_500_000]);
         let frame = profile.symbols.frames.iter().find(|frame| frame.address != 0).unwrap();
         assert_eq!((frame.address, profile.symbols.mapping_file(frame.mapping)), (31, "/lib/libc.so.6"));
+    }
+
+    /// The process started at 1 s, and the first of the samples was taken 2.5 ms later.
+    #[test]
+    fn a_recording_lasts_from_its_first_sample_to_its_last() {
+        let span = |meta: &str| {
+            let text = r#"{"meta": {"startTime": 1000META}, "threads": [{"stringArray": ["f"], "funcTable": {"name": [0]},
+                "frameTable": {"func": [0]}, "stackTable": {"prefix": [null], "frame": [0]},
+                "samples": {"stack": [0, 0], "time": [2.5, 4.5]}}]}"#;
+            let meta = load(&text.replace("META", meta)).unwrap().meta;
+            (meta.time_ns.unwrap(), meta.duration_ns.unwrap())
+        };
+        assert_eq!(span(""), (1_002_500_000, 2_000_000));
+        assert_eq!(span(r#", "profilingStartTime": 2"#), (1_002_000_000, 2_500_000));
+        assert_eq!(span(r#", "profilingStartTime": 2, "profilingEndTime": 8"#), (1_002_000_000, 6_000_000));
     }
 
     #[test]

@@ -17,6 +17,10 @@ pub(super) struct ThreadSampleWriter {
     cpu: Option<(usize, bool)>,
     /// Whether the weights are times or sizes, which the Firefox Profiler shows instead of the samples' number.
     is_weighted: bool,
+    /// The times of the first and the last sample.
+    span: Option<(i64, i64)>,
+    /// Whether the file says when the recording began.
+    pub(super) notes_start: bool,
 }
 
 /// The metrics to which the columns of a table are added.
@@ -44,6 +48,8 @@ impl ThreadSampleWriter {
             decimals: Decimals::default(),
             cpu: None,
             is_weighted: false,
+            span: None,
+            notes_start: false,
         }
     }
 
@@ -105,7 +111,21 @@ impl ThreadSampleWriter {
         if let (Some((cpu, true)), false) = (self.cpu, self.is_weighted) {
             self.builder.meta.default_metric = cpu;
         }
+        self.note_span();
         self.builder.finish()
+    }
+
+    /// Files that do not say when the recording began or how long it took began with the first sample and ended with the
+    /// last. `startTime`, which the reader has noted, is the start of the process, which may be hours before.
+    fn note_span(&mut self) {
+        let Some((first, last)) = self.span else { return };
+        let about = &mut self.builder.meta;
+        if !self.notes_start {
+            about.time_ns = about.time_ns.map(|_| first);
+        }
+        let begin = about.time_ns.filter(|_| self.notes_start).unwrap_or(first);
+        let passed = last.saturating_sub(begin);
+        about.duration_ns = about.duration_ns.or(Some(passed).filter(|&passed| passed > 0));
     }
 
     fn table(
@@ -150,6 +170,10 @@ impl ThreadSampleWriter {
         if let (Some(metric), Some(cpu)) = (target.cpu, cpu) {
             self.values[metric] = rounded(cpu * target.cpu_factor);
             self.cpu = Some((metric, self.cpu.is_some_and(|(_, any)| any) || cpu > 0.0));
+        }
+        if let Some(time) = time {
+            let (first, last) = self.span.unwrap_or((time, time));
+            self.span = Some((first.min(time), last.max(time)));
         }
         if target.skipped_labels {
             self.builder.skipped_labels();

@@ -20,7 +20,7 @@ use crate::format::labels::sample_labels;
 use crate::format::text::lossy;
 use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
 use crate::profile::{Frame, FrameId, LabelSetId, LoadOptions, Profile, ProfileBuilder, StackId};
-use crate::unit::saturated;
+use crate::unit::{duration, group_thousands, saturated};
 
 /// The entry in the list of readable formats.
 pub(super) static HPROF: Format = Format { name: NAME, title: "HPROF text", sniff, read };
@@ -77,6 +77,7 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
         traces: HashMap::new(),
         trace: None,
         rows: Default::default(),
+        ends: Default::default(),
     };
     let mut section: Option<(Section, i64)> = None;
     let mut number = 0;
@@ -91,6 +92,7 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
             reader.end_trace();
             section = Some((found.0, total(&text)));
             reader.rows[found.0 as usize] = Some(Vec::new());
+            reader.ends[found.0 as usize] = None;
         } else if text.ends_with(" END") {
             section = None;
         } else if let Some((section, total)) = section {
@@ -121,6 +123,12 @@ fn total(text: &str) -> i64 {
     number.and_then(|number| number.parse().ok()).unwrap_or(0)
 }
 
+/// A share in hundredths of a percent. Some languages write a comma: `23,26%`.
+fn hundredths(word: &str) -> Option<i64> {
+    let (whole, decimals) = word.strip_suffix('%')?.split_once(['.', ','])?;
+    format!("{whole}{decimals}").parse().ok().filter(|_| decimals.len() == 2)
+}
+
 /// A stack, as soon as all of its lines were read.
 #[derive(Clone, Copy, Debug)]
 struct Trace {
@@ -137,6 +145,8 @@ struct HprofReader {
     trace: Option<(u64, u64, Vec<FrameId>)>,
     /// The rows of each section.
     rows: [Option<Vec<Row>>; 4],
+    /// The total of each section, and the share of it that the rows have together, in hundredths of a percent.
+    ends: [Option<(i64, i64)>; 4],
 }
 
 impl HprofReader {
@@ -187,8 +197,28 @@ impl HprofReader {
             let message = format!("file is truncated after `{start}`: the table has no rows");
             return Err(ParseError::whole(NAME, message));
         }
+        self.ends[section as usize] = None;
         self.builder.warn(format!("file is truncated: rows are missing after `{start}`"));
         Ok(())
+    }
+
+    /// HPROF leaves out stacks with less than its `cutoff`, 0.01 % unless it was told another.
+    fn note_of_rest(&self, section: Section, rows: &[Row]) -> Option<String> {
+        let (total, accumulated) = self.ends[section as usize]?;
+        let rest = match section {
+            Section::Samples => {
+                let counted = rows.iter().fold(0i64, |sum, (_, values)| sum.saturating_add(values[0]));
+                let rest = total.checked_sub(counted).filter(|&rest| rest > 0)?;
+                format!("{} of {} samples", group_thousands(rest.into()), group_thousands(total.into()))
+            }
+            Section::Times | Section::Monitors => {
+                let rest = 10_000i64.checked_sub(accumulated).filter(|&rest| total > 0 && rest > 0)?;
+                let of = duration(total.saturating_mul(1_000_000));
+                format!("{}.{:02}% of {of}", rest / 100, rest % 100)
+            }
+            Section::Sites => return None,
+        };
+        Some(format!("{rest} are not in the file: HPROF leaves out stacks below its cutoff"))
     }
 
     fn end_trace(&mut self) {
@@ -204,13 +234,9 @@ impl HprofReader {
         let words: Vec<&str> = text.split_whitespace().collect();
         let Some(rows) = &mut self.rows[section as usize] else { return false };
         let number = |at: usize| words.get(at).and_then(|word| word.parse::<i64>().ok());
-        // Some languages write a comma: `23,26%`. The share is in hundredths of a percent.
-        let share = words.get(1).and_then(|word| word.strip_suffix('%')).and_then(|share| {
-            let (whole, decimals) = share.split_once(['.', ','])?;
-            let share = format!("{whole}{decimals}");
-            share.parse::<i64>().ok().filter(|_| decimals.len() == 2)
-        });
-        let (Some(_), Some(share)) = (number(0), share) else { return false };
+        let share = |at: usize| words.get(at).and_then(|word| hundredths(word));
+        let (Some(_), Some(share), accumulated) = (number(0), share(1), share(2)) else { return false };
+        self.ends[section as usize] = accumulated.map(|accumulated| (total, accumulated));
         let time = || saturated(i128::from(total) * i128::from(share) / 10);
         let row = match section {
             Section::Samples => number(3).zip(number(4)).map(|(count, trace)| (trace, vec![count])),
@@ -247,6 +273,9 @@ impl HprofReader {
             let warning = "times are shares of the total, which HPROF rounds to 0.01%";
             self.builder.warn(warning.to_string());
         }
+        let notes = sections.iter().filter_map(|(section, rows)| self.note_of_rest(*section, rows));
+        let notes: Vec<String> = notes.collect();
+        self.builder.meta.notes.extend(notes);
         let width = self.builder.meta.metrics.len();
         let mut labels: HashMap<u64, LabelSetId> = HashMap::new();
         for ((_, rows), first) in sections.iter().zip(first) {
@@ -295,6 +324,22 @@ mod tests {
         };
         let profile = load(&format!("{START}{}{}", table(1), table(7))).unwrap();
         assert_eq!(to_notation(&profile), " 2\nA.main@A.java:12;A.f@A.java:0 7 {thread=main}");
+    }
+
+    #[test]
+    fn a_note_says_what_is_left_out() {
+        let samples = "CPU SAMPLES BEGIN (total = 3000) Fri\nrank   self  accum   count trace method\n   1 60.00% 60.00%    1800 7 A.f\n   2 30.00% 90.00%     900 8 x\nCPU SAMPLES END\n";
+        let times = "CPU TIME (ms) BEGIN (total = 13851) Sat\nrank   self  accum   count trace method\n   1 98.84% 98.84%  9 7 A.f\nCPU TIME (ms) END\n";
+        let profile = load(&format!("{START}{samples}{times}")).unwrap();
+        assert_eq!(
+            profile.meta.notes,
+            [
+                "300 of 3,000 samples are not in the file: HPROF leaves out stacks below its cutoff",
+                "1.16% of 13.85s are not in the file: HPROF leaves out stacks below its cutoff",
+            ]
+        );
+        let whole = samples.replace("3000", "2700");
+        assert_eq!(load(&format!("{START}{whole}")).unwrap().meta.notes, [""; 0]);
     }
 
     #[test]

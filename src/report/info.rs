@@ -83,6 +83,9 @@ pub struct InfoPeriod {
     pub unit: String,
     /// The amount of the metric between two samples.
     pub value: i64,
+    /// Whether the samples are that far apart.
+    #[serde(skip)]
+    pub is_kept: bool,
 }
 
 /// One input of `info`.

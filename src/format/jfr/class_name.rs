@@ -16,6 +16,9 @@ const NUMBERED: [(&str, &str); 5] = [
     ("$Proxy", "$Proxy"),
 ];
 
+/// The kernel's library of every process, whose name could be that of a class.
+const VDSO: &str = "vdso";
+
 /// The name of a class as in Java source: `java.util.HashMap` for `java/util/HashMap`.
 pub(super) fn class_name(name: &str) -> Cow<'_, str> {
     // Java 11 to 17 write both: `Main$$Lambda$14+0x0000000800c03000/1023487453`.
@@ -34,6 +37,7 @@ pub(super) fn source_file(class: &str) -> String {
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
     let is_class = outer.chars().all(is_word) && outer.starts_with(|c: char| c.is_alphabetic() || c == '_');
     match folder {
+        None if outer == VDSO => String::new(),
         _ if !is_class || NUMBERED.iter().any(|(made, _)| outer.starts_with(made)) => String::new(),
         Some(folder) => format!("{folder}/{outer}.java"),
         None => format!("{outer}.java"),
@@ -75,6 +79,7 @@ mod tests {
             ("Stock", "Stock.java"),
             ("libc.so.6", ""),
             ("libjvm.so", ""),
+            ("vdso", ""),
             ("/usr/lib/libzip.so", ""),
             ("com/sun/proxy/$Proxy7", ""),
             ("jdk/internal/reflect/GeneratedMethodAccessor123", ""),

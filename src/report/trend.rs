@@ -78,9 +78,10 @@ pub struct TrendRow {
     pub name: Name,
     /// What became of it.
     pub verdict: TrendVerdict,
-    /// Its level in the first profiles: their mean, rescaled. For a leak, the start of the fitted line.
+    /// Its level before the first step: a mean, rescaled. For a leak, the start of the fitted line; otherwise, its
+    /// value in the first profile, rescaled.
     pub first: f64,
-    /// Its level in the last profiles.
+    /// Its level after the last step; for a leak, the end of the fitted line; otherwise, its value in the last profile.
     pub last: f64,
     /// The last step.
     #[serde(skip_serializing_if = "Option::is_none")]

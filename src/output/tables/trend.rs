@@ -216,6 +216,11 @@ pub(in crate::output) fn notes(trend: &Trend, style: &Style) -> Vec<Note> {
     };
     let value = if trend.value == "self" { "self" } else { "total, with callees" };
     notes.push(Note::faint(format!("{value}; {rescaled}")));
+    if trend.rows.iter().any(|row| row.verdict != TrendVerdict::None) {
+        notes.push(Note::faint(
+            "FIRST and LAST of a step are the means before and after, of a leak the ends of a fitted line",
+        ));
+    }
     notes.push(Note::plain(result(trend, style)));
     notes
 }

@@ -75,7 +75,7 @@ pub fn trend(history: &History, options: &TrendOptions) -> Trend {
     let tested = if leaks.is_empty() { searched.len() } else { leaks.len() };
     let mut rows: Vec<TrendRow> = searched;
     rows.extend(leaks.into_iter().filter(|(number, _)| leaking.contains(number)).map(|(_, row)| row));
-    rows.sort_by(by_importance);
+    rows.sort_by(|a, b| by_importance(a, b, &scales));
     let count = |verdict| rows.iter().filter(|row| row.verdict == verdict).count();
     let (leaking, regressed, improved) =
         (count(TrendVerdict::Leak), count(TrendVerdict::Regressed), count(TrendVerdict::Improved));
@@ -119,12 +119,14 @@ pub fn trend(history: &History, options: &TrendOptions) -> Trend {
     }
 }
 
-/// The most important first: leaks and regressions by how much they grew, then improvements, then the rest by their level.
-fn by_importance(a: &TrendRow, b: &TrendRow) -> Ordering {
+/// The most important first: leaks and regressions by how much they grew, then improvements, then the rest by their sum.
+fn by_importance(a: &TrendRow, b: &TrendRow, scales: &[f64]) -> Ordering {
+    let sum =
+        |row: &TrendRow| row.values.iter().zip(scales).map(|(value, scale)| *value as f64 * scale).sum();
     let weight = |row: &TrendRow| match (&row.step, row.verdict) {
         (Some(step), TrendVerdict::Regressed | TrendVerdict::Improved) => (step.new - step.old).abs(),
         (_, TrendVerdict::Leak) => row.last - row.first,
-        _ => row.last,
+        _ => sum(row),
     };
     let verdicts = a.verdict.cmp(&b.verdict);
     verdicts.then_with(|| weight(b).total_cmp(&weight(a))).then_with(|| a.name.cmp(&b.name))
@@ -313,7 +315,8 @@ impl Series<'_> {
         kept: f64,
     ) -> TrendRow {
         let name: &Name = &self.history.names[function.number as usize];
-        let means = levels(&function.costs, steps);
+        // Without a step, a mean would be neither the first nor the last: `main.leak` that grows from 130 to 280 is not `205 205`.
+        let means = if steps.is_empty() { function.costs.clone() } else { levels(&function.costs, steps) };
         let step = self.last_step(&function.costs, steps, tests, kept);
         let verdict = match (&rise, &step) {
             (Some(_), _) => TrendVerdict::Leak,

@@ -108,6 +108,15 @@ fn few_profiles_show_nothing() {
 }
 
 #[test]
+fn without_a_step_the_ends_are_those_of_the_series() {
+    let grown =
+        (0..6).map(|number| format!("main;leak {}\nmain;once {}", 130 + 30 * number, 3000 * (number % 2)));
+    let found = trend(&history("alloc_space", "bytes", grown), &TrendOptions::default());
+    let ends: Vec<_> = found.rows.iter().map(|row| (&*row.name, row.first, row.last)).collect();
+    assert_eq!(ends, [("once", 0.0, 3000.0), ("leak", 130.0, 280.0)]);
+}
+
+#[test]
 fn rows_are_cut_after_those_with_a_verdict() {
     let profiles = || {
         (0..30).map(|number| {

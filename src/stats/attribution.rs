@@ -16,8 +16,7 @@ use super::model::Model;
 use super::trades::{CHANCE, SURE, Trades, max_growth};
 use super::{CountKind, Normalization, TestOptions, Verdict};
 
-/// How many removed functions are examined, those nearest in size first: a rebuilt program can lose
-/// thousands.
+/// How many removed functions are examined for one that may have replaced them: a rebuilt program can lose thousands.
 const CANDIDATES: usize = 20;
 
 /// Names every row by the function nearest to the leaf. Then changes the verdict of totals that only
@@ -439,7 +438,12 @@ fn has_inlined_callees(
 ) -> bool {
     let mut whole = stacks.counts(row.function, CountKind::SelfCount, ExcludedStacks::default());
     let mut lost = 0.0;
-    for removed in comparison.removed.iter().filter(|removed| removed.measure == CountKind::SelfCount) {
+    let is_part = |removed: &&RemovedCount| {
+        removed.measure == CountKind::SelfCount && removed.share >= row.points / CANDIDATES as f64
+    };
+    let mut parts: Vec<&RemovedCount> = comparison.removed.iter().filter(is_part).collect();
+    parts.sort_by(|a, b| b.share.total_cmp(&a.share));
+    for removed in parts.into_iter().take(CANDIDATES) {
         let own = stacks.counts(removed.function, CountKind::SelfCount, ExcludedStacks::default());
         let enough = COVERS * own.iter().sum::<f64>();
         let caller = nearest_caller(removed.function, CountKind::SelfCount, Side::Old, enough, stacks);

@@ -45,8 +45,10 @@ impl<S: StackSource> CalledElsewhere<'_, S> {
             let grew = |row: &Hypothesis| row.function == function && row.verdict == Verdict::Regressed;
             self.comparison.hypotheses.iter().any(grew)
         };
-        let holders = self.below(row).filter(|other| other.old > 0.0 || !has_grown(other.function));
-        self.hold_most(row, holders.collect())
+        let is_steady = |other: &Hypothesis| {
+            may_hold(other, row.points) && (other.old > 0.0 || !has_grown(other.function))
+        };
+        self.hold_most(row, self.below(row, is_steady).collect())
     }
 
     /// Whether a new function does next to nothing but call others.
@@ -70,8 +72,8 @@ impl<S: StackSource> CalledElsewhere<'_, S> {
     /// about as much as before.
     pub(super) fn given_away(&self, row: &Hypothesis, points: f64) -> Vec<&Hypothesis> {
         let is_kept =
-            |other: &&Hypothesis| other.old_share >= LEAST_HELD * points && other.points >= -points / 2.0;
-        let mut holders: Vec<&Hypothesis> = self.below(row).filter(is_kept).collect();
+            |other: &Hypothesis| other.old_share >= LEAST_HELD * points && other.points >= -points / 2.0;
+        let mut holders: Vec<&Hypothesis> = self.below(row, is_kept).collect();
         holders.sort_by(|a, b| b.old_share.total_cmp(&a.old_share).then(a.function.cmp(&b.function)));
         holders.truncate(CANDIDATES);
         let no_longer_calls = |other: &&Hypothesis| {
@@ -84,11 +86,15 @@ impl<S: StackSource> CalledElsewhere<'_, S> {
         holders
     }
 
-    /// The functions below that of a row which may hold some of what it gained or lost.
-    fn below(&self, row: &Hypothesis) -> impl Iterator<Item = &Hypothesis> {
+    /// The functions below that of a row for which `is_wanted` holds, which takes less time to find out.
+    fn below(
+        &self,
+        row: &Hypothesis,
+        is_wanted: impl Fn(&Hypothesis) -> bool,
+    ) -> impl Iterator<Item = &Hypothesis> {
         self.comparison.hypotheses.iter().filter(move |other| {
             other.function != row.function
-                && may_hold(other, row.points.abs())
+                && is_wanted(other)
                 && self.stacks.includes(row.function, other.function)
         })
     }

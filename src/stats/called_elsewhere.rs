@@ -71,16 +71,16 @@ impl<S: StackSource> CalledElsewhere<'_, S> {
     /// The functions of a share that matters for a change of `points` which a function no longer calls, although they cost
     /// about as much as before.
     pub(super) fn given_away(&self, row: &Hypothesis, points: f64) -> Vec<&Hypothesis> {
-        let is_kept =
-            |other: &Hypothesis| other.old_share >= LEAST_HELD * points && other.points >= -points / 2.0;
-        let mut holders: Vec<&Hypothesis> = self.below(row, is_kept).collect();
+        let matters = |other: &Hypothesis| other.old_share >= LEAST_HELD * points;
+        let mut holders: Vec<&Hypothesis> = self.below(row, matters).collect();
         holders.sort_by(|a, b| b.old_share.total_cmp(&a.old_share).then(a.function.cmp(&b.function)));
         holders.truncate(CANDIDATES);
         let no_longer_calls = |other: &&Hypothesis| {
             let (old, new) = self.shares(row, &[]);
             let (old_rest, new_rest) = self.shares(row, &[other.function]);
             let (old, new) = (old - old_rest, new - new_rest);
-            old >= LEAST_HELD * points && new < GONE * old
+            // What it lost by this was not lost altogether.
+            old >= LEAST_HELD * points && new < GONE * old && other.points >= (new - old) / 2.0
         };
         holders.retain(no_longer_calls);
         holders

@@ -159,17 +159,4 @@ mod tests {
         assert_eq!(to_notation(&again), to_notation(&profile));
         assert_eq!(again.meta.metrics[0].divisor, 10);
     }
-
-    /// Samples of other events, such as the allocations of a recording whose CPU time is written.
-    #[test]
-    fn samples_without_a_value_are_left_out() {
-        let mut profile =
-            from_notation("main 0 {thread=other}\nmain;work 2 {thread=one}\nmain 0 {thread=one}");
-        std::sync::Arc::make_mut(&mut profile.samples).time = Some(vec![1, 2, 3]);
-        let mut bytes = Vec::new();
-        write(&profile, 0, &mut bytes).unwrap();
-        let again = format::load(&mut Source::from_bytes(bytes), LoadOptions::ALL, None).unwrap();
-        assert_eq!(to_notation(&again), "main;work 2 {thread=one}");
-        assert_eq!(again.samples.len(), 1);
-    }
 }

@@ -238,11 +238,15 @@ fn is_unlabelled(profile: &Profile) -> bool {
     profile.meta.labelled_rows > 0 && profile.label_sets.len() == 1
 }
 
-/// The rows of a profile with a value in any of `metrics`, in the order of their timestamps, if known.
+/// The rows of a profile in the order of their timestamps, if known; otherwise, rows without a value in any
+/// of `metrics` are omitted.
 pub(super) fn rows_in_time(profile: &Profile, metrics: &[usize]) -> Vec<usize> {
     let samples = &profile.samples;
-    let has_value = |row: &usize| metrics.iter().any(|&metric| samples.values[metric][*row] != 0);
-    let mut rows: Vec<usize> = (0..samples.len()).filter(has_value).collect();
+    let has_value = |row: usize| metrics.iter().any(|&metric| samples.values[metric][row] != 0);
+    let mut rows: Vec<usize> = match &samples.time {
+        Some(_) => (0..samples.len()).collect(),
+        None => (0..samples.len()).filter(|&row| has_value(row)).collect(),
+    };
     if let Some(times) = &samples.time {
         rows.sort_by_key(|&row| times[row]);
     }

@@ -106,6 +106,9 @@ impl<'p> Encoder<'p> {
         let mut sample = Vec::new();
         for row in rows_in_time(self.profile, &[metric]) {
             let value = samples.values[metric][row];
+            if value == 0 {
+                continue;
+            }
             sample.clear();
             let stack = samples.stack[row];
             // Stack 0 is the empty one.

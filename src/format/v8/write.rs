@@ -63,9 +63,7 @@ fn write(profile: &Profile, metric: usize, mut out: &mut dyn Write) -> io::Resul
     let (mut nodes, mut moments) = (Vec::new(), Vec::new());
     let mut clock = MicrosecondClock::of(&profile.meta.metrics[metric]);
     let mut passed: i128 = 0;
-    // Readers count the samples, including those that took no time.
-    let stored: Vec<usize> = [metric].into_iter().chain(count_of_rows(profile, metric)).collect();
-    for row in rows_in_time(profile, &stored).into_iter().filter(|&row| values[row] >= 0) {
+    for row in rows_in_time(profile, &[metric]).into_iter().filter(|&row| values[row] >= 0) {
         nodes.push(tree.node_of(profile, profile.samples.stack[row]));
         moments.push(clock.microseconds(passed));
         passed += i128::from(values[row]);

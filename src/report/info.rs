@@ -83,9 +83,6 @@ pub struct InfoPeriod {
     pub unit: String,
     /// The amount of the metric between two samples.
     pub value: i64,
-    /// Whether the samples are that far apart.
-    #[serde(skip)]
-    pub is_kept: bool,
 }
 
 /// One input of `info`.

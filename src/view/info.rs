@@ -8,7 +8,7 @@ use crate::report::{Combined, Depth, Info, InfoInput, InfoLabel, InfoMetric, Inf
 use crate::transform::unresolved;
 use crate::tree::{By, KeyId, Subject, first_alike, flat};
 use crate::view::activity::Activity;
-use crate::view::{period_is_kept, resolution};
+use crate::view::resolution;
 
 /// One input of `info`, described before inputs were combined.
 pub type InfoSource = InfoInput;
@@ -67,7 +67,6 @@ pub fn info(profile: &Profile, metric: usize, inputs: Vec<InfoSource>, combined:
             metric: period.name.clone(),
             unit: period.unit.clone(),
             value: period.value,
-            is_kept: period_is_kept(profile),
         }),
     }
 }
@@ -277,8 +276,7 @@ fn threads(profile: &Profile) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::profile::{Period, from_notation};
-    use crate::view::recording;
+    use crate::profile::from_notation;
 
     #[test]
     fn the_program_is_no_library_and_on_most_stacks() {
@@ -292,26 +290,6 @@ mod tests {
             let profile = from_notation(stacks);
             let subject = Subject::new(&profile, &By::Function, &[0]);
             assert_eq!(executable(&subject, &used_frames(&subject)), expected, "{stacks}");
-        }
-    }
-
-    /// Ten samples of 34 ms are not one per millisecond.
-    #[test]
-    fn a_period_that_the_recorder_did_not_keep_is_no_rate() {
-        for (wall, is_kept) in
-            [(34_000_000, false), (10_900_000, true), (9_000_000, true), (8_900_000, false)]
-        {
-            let mut profile = from_notation(&format!("a 10 {wall}"));
-            for (number, (name, unit)) in
-                [("samples", "count"), ("wall", "nanoseconds")].into_iter().enumerate()
-            {
-                let metric = &mut profile.meta.metrics[number];
-                (metric.name, metric.unit) = (name.into(), unit.into());
-            }
-            profile.meta.period =
-                Some(Period { name: "wall".into(), unit: "nanoseconds".into(), value: 1_000_000 });
-            assert_eq!(period_is_kept(&profile), is_kept, "{wall}");
-            assert_eq!(recording(&profile, 1).period_ns, is_kept.then_some(1_000_000), "{wall}");
         }
     }
 

@@ -339,7 +339,7 @@ pub fn recording(profile: &Profile, metric: usize) -> Recording {
     let meta = &profile.meta;
     let shown = &meta.metrics[metric];
     let is_time = Unit::parse(&shown.unit).family() == Family::Time;
-    let period = meta.period_of(metric).filter(|_| is_time && period_is_kept(profile));
+    let period = meta.period_of(metric).filter(|_| is_time);
     let activity = Activity::of(profile, metric);
     Recording {
         time_ns: meta.time_ns,
@@ -352,18 +352,6 @@ pub fn recording(profile: &Profile, metric: usize) -> Recording {
         thread_time: is_thread_time(&shown.name, meta.format),
         latency: meta.is_latency,
     }
-}
-
-/// Whether samples are as far apart as the recorder was asked to take them, give or take a tenth. A recorder of .NET that
-/// cannot keep up with one sample per millisecond takes one per 3.4 ms, each of which stands for that much time.
-fn period_is_kept(profile: &Profile) -> bool {
-    let meta = &profile.meta;
-    let of_period = (0..meta.metrics.len()).find_map(|metric| Some((metric, meta.period_of(metric)?)));
-    let Some((metric, period)) = of_period else { return true };
-    let Some(samples) = samples(profile, metric).filter(|&samples| samples > 0) else { return true };
-    let Metric { total, divisor, .. } = meta.metrics[metric];
-    let expected = i128::from(samples) * i128::from(period) * i128::from(divisor);
-    (i128::from(total) - expected).abs() * 10 <= expected
 }
 
 /// How many samples were taken of a metric: the sum of the metric that counts them, else the total divided by the period.

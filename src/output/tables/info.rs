@@ -287,8 +287,8 @@ fn guidance(info: &Info, style: &Style) -> Vec<Note> {
         sentences.extend([kind.measures.to_string(), kind.when.to_string()]);
     }
     // With a period of one event, every event was recorded.
-    if let Some(InfoPeriod { metric: name, unit, value, .. }) =
-        info.period.as_ref().filter(|period| period.is_kept && period.value > 1)
+    if let Some(InfoPeriod { metric: name, unit, value }) =
+        info.period.as_ref().filter(|period| period.value > 1)
     {
         let parsed = Unit::parse(unit);
         let amount = unit::human_short(*value, &parsed, 1);

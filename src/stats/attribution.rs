@@ -5,12 +5,12 @@
 //! only one of the four rows is news. And after `parse` was renamed to `decode`, the "new" function
 //! `decode` did not make anything slower.
 
-use hashbrown::{HashMap, HashSet};
+use hashbrown::HashMap;
 
 use super::call_paths::{COVERS, column, nearest_caller};
 pub use super::call_paths::{Caller, ExcludedStacks, Side, StackSource};
 use super::called_elsewhere::{CalledElsewhere, may_hold};
-use super::compare::{Cause, Comparison, Hypothesis, RemovedCount};
+use super::compare::{Cause, Comparison, Hypothesis, RemovedCount, origin};
 use super::dispersion::RunCounts;
 use super::model::Model;
 use super::trades::{CHANCE, SURE, Trades, max_growth};
@@ -51,8 +51,7 @@ pub fn attribute(comparison: &mut Comparison, stacks: &impl StackSource) {
     let mut trades = Trades::default();
     let all = (0..comparison.hypotheses.len()).collect();
     excuse_moved(all, comparison, &model, stacks, &mut trades, Callers::OfNewCode);
-    let mut wrappers = HashSet::new();
-    excuse_wrappers(comparison, &model, stacks, &mut wrappers);
+    excuse_wrappers(comparison, &model, stacks);
     judge_by_total(comparison);
     let orphans = orphans(&totals, comparison);
     for &index in &orphans {
@@ -64,8 +63,8 @@ pub fn attribute(comparison: &mut Comparison, stacks: &impl StackSource) {
     }
     // The way in which code moved may make its caller seem to grow, but not the caller of that.
     excuse_moved(orphans, comparison, &model, stacks, &mut trades, Callers::OfAny);
-    excuse_wrappers(comparison, &model, stacks, &mut wrappers);
-    move_with_total(comparison, &model, stacks, &wrappers);
+    excuse_wrappers(comparison, &model, stacks);
+    move_with_total(comparison, &model, stacks);
     keep_unexplained(comparison);
     tell_wrappers(comparison, &model, stacks);
     move_what_was_given_away(comparison, &model, stacks);
@@ -115,20 +114,14 @@ fn excuse_moved(
     regressed.sort_by(|a, b| points(b).total_cmp(&points(a)).then(a.cmp(b)));
     for index in regressed {
         if let Some(cause) = moved(index, comparison, model, stacks, trades, callers) {
-            comparison.hypotheses[index].cause = Some(cause);
-            comparison.hypotheses[index].verdict = Verdict::Moved;
+            comparison.hypotheses[index].set_moved(cause);
         }
     }
 }
 
-/// Sets the verdict and the cause of new functions whose total is that of unchanged code which they call now, and adds them
-/// to `wrappers`: of these, only their own code is news.
-fn excuse_wrappers(
-    comparison: &mut Comparison,
-    model: &Model,
-    stacks: &impl StackSource,
-    wrappers: &mut HashSet<usize>,
-) {
+/// Sets the verdict and the cause of new functions whose total is that of unchanged code which they call now: of these, only
+/// their own code is news.
+fn excuse_wrappers(comparison: &mut Comparison, model: &Model, stacks: &impl StackSource) {
     let rows = &comparison.hypotheses;
     let is_new = |row: &Hypothesis| row.measure == CountKind::Total && row.old <= 0.0;
     let mut regressed: Vec<usize> = (0..rows.len())
@@ -139,11 +132,8 @@ fn excuse_wrappers(
     for index in regressed {
         let row = &comparison.hypotheses[index];
         if (CalledElsewhere { comparison, model, stacks }).is_wrapper(row) {
-            wrappers.insert(row.function);
             let caller = nearest_old_caller(row, COVERS * row.new * row.unit, model, stacks);
-            let row = &mut comparison.hypotheses[index];
-            row.cause = Some(Cause::Wraps { caller });
-            row.verdict = Verdict::Moved;
+            comparison.hypotheses[index].set_moved(Cause::Wraps { caller });
         }
     }
 }
@@ -155,24 +145,14 @@ fn keep_unexplained(comparison: &mut Comparison) {
     if rows.iter().any(|row| row.verdict == Verdict::Regressed) {
         return;
     }
-    let origin = |index: usize| {
-        let mut at = index;
-        for _ in 0..rows.len() {
-            match rows[at].cause {
-                Some(Cause::Inherits { row }) => at = row,
-                _ => break,
-            }
-        }
-        at
-    };
     let is_unexplained = |&index: &usize| {
-        let row = &rows[index];
+        let (row, origin) = (&rows[index], &rows[origin(rows, index)]);
         // A wrapper has what it calls, which tells nothing.
         let is_known = row.old_share >= APPEARED * row.new_share;
         is_known
             && row.verdict == Verdict::Inherits
-            && rows[origin(index)].verdict == Verdict::Moved
-            && rows[origin(index)].function != row.function
+            && origin.verdict == Verdict::Moved
+            && origin.function != row.function
             && row.verdict_alone(&comparison.options) == Verdict::Regressed
     };
     let size = |index: &usize| rows[*index].new_share;
@@ -220,8 +200,7 @@ fn judge_by_total(comparison: &mut Comparison) {
         rows.iter().enumerate().filter(|(_, row)| is_mostly_moved(row)).map(|(index, _)| index).collect();
     for index in moved {
         let own = &mut comparison.hypotheses[index];
-        own.cause = Some(Cause::Moved { caller: Some(own.function), from: None, loser: None });
-        own.verdict = Verdict::Moved;
+        own.set_moved(Cause::Moved { caller: Some(own.function), from: None, loser: None });
     }
 }
 
@@ -244,9 +223,7 @@ fn move_what_was_given_away(comparison: &mut Comparison, model: &Model, stacks: 
     let moved: Vec<usize> =
         improved.filter(|(_, row)| elsewhere.gave_away(row)).map(|(index, _)| index).collect();
     for index in moved {
-        let row = &mut comparison.hypotheses[index];
-        row.cause = Some(Cause::Moved { caller: None, from: None, loser: None });
-        row.verdict = Verdict::Moved;
+        comparison.hypotheses[index].set_moved(Cause::Moved { caller: None, from: None, loser: None });
     }
 }
 
@@ -274,14 +251,10 @@ const MUCH: f64 = 0.25;
 /// The own code of a function was where all of the function was: if its total, callees included, has moved, so has its self.
 /// Except for wrappers, of which only the code that they call was there, and where the own code is a small part and the caller
 /// grew by that.
-fn move_with_total(
-    comparison: &mut Comparison,
-    model: &Model,
-    stacks: &impl StackSource,
-    wrappers: &HashSet<usize>,
-) {
+fn move_with_total(comparison: &mut Comparison, model: &Model, stacks: &impl StackSource) {
     let has_moved = |row: &&Hypothesis| {
-        row.measure == CountKind::Total && row.verdict == Verdict::Moved && !wrappers.contains(&row.function)
+        let is_wrapper = matches!(row.cause, Some(Cause::Wraps { .. }));
+        row.measure == CountKind::Total && row.verdict == Verdict::Moved && !is_wrapper
     };
     let moved = comparison.hypotheses.iter().filter(has_moved);
     let totals: HashMap<usize, (Option<Cause>, f64)> =
@@ -377,8 +350,8 @@ fn moved(
     let caller = nearest_old_caller(row, enough, model, stacks)
         .or_else(|| nearest_caller(row.function, row.measure, Side::New, enough, stacks));
     let from = replaced(row, caller, comparison, model, stacks);
-    let hardly_grew = |function: usize, unit: f64| {
-        let total = stacks.counts(function, CountKind::Total, ExcludedStacks::default());
+    let hardly_grew = |function: usize, through: &[usize], unit: f64| {
+        let total = stacks.counts(function, CountKind::Total, ExcludedStacks { through, ending: false });
         max_growth(model, &column(total, unit), CountKind::Total) < row.points / 2.0
     };
     // Of a function that both sides have, a caller that did not grow proves little: other code that it calls may have become
@@ -400,10 +373,7 @@ fn moved(
             // What the caller gave away to others makes no room for what is new.
             let away = other.map_or_else(Vec::new, |other| elsewhere.given_away(other, row.points));
             let through: Vec<usize> = away.into_iter().map(|given| given.function).collect();
-            let rest =
-                stacks.counts(caller, CountKind::Total, ExcludedStacks { through: &through, ending: false });
-            let unit = other.map_or(row.unit, |other| other.unit);
-            max_growth(model, &column(rest, unit), CountKind::Total) < row.points / 2.0
+            hardly_grew(caller, &through, other.map_or(row.unit, |other| other.unit))
         });
     let is_own_code = row.measure == CountKind::SelfCount;
     let grew_itself = is_own_code || {
@@ -415,7 +385,7 @@ fn moved(
     };
     // Nor did a function become more expensive if all of it, callees included, did not: it has inlined one of them.
     let inlined = is_own_code
-        && (hardly_grew(row.function, row.unit) || has_inlined_callees(row, comparison, model, stacks));
+        && (hardly_grew(row.function, &[], row.unit) || has_inlined_callees(row, comparison, model, stacks));
     let extracted = !is_own_code
         && row.old <= 0.0
         && caller.is_some_and(|caller| is_extracted(row, caller, comparison, model, stacks));

@@ -75,10 +75,10 @@ impl<S: StackSource> CalledElsewhere<'_, S> {
         let mut holders: Vec<&Hypothesis> = self.below(row, matters).collect();
         holders.sort_by(|a, b| b.old_share.total_cmp(&a.old_share).then(a.function.cmp(&b.function)));
         holders.truncate(CANDIDATES);
+        let (whole_old, whole_new) = self.shares(row, &[]);
         let no_longer_calls = |other: &&Hypothesis| {
-            let (old, new) = self.shares(row, &[]);
             let (old_rest, new_rest) = self.shares(row, &[other.function]);
-            let (old, new) = (old - old_rest, new - new_rest);
+            let (old, new) = (whole_old - old_rest, whole_new - new_rest);
             // What it lost by this was not lost altogether.
             old >= LEAST_HELD * points && new < GONE * old && other.points >= (new - old) / 2.0
         };

@@ -64,6 +64,23 @@ impl Hypothesis {
     pub fn verdict_alone(&self, options: &TestOptions) -> Verdict {
         verdict(self, options)
     }
+
+    /// Says that the change is no change of the cost, which was or is elsewhere.
+    pub(super) fn set_moved(&mut self, cause: Cause) {
+        (self.cause, self.verdict) = (Some(cause), Verdict::Moved);
+    }
+}
+
+/// The row from which the row at `index` inherits its change, directly or not: itself, if it inherits none.
+pub fn origin(rows: &[Hypothesis], index: usize) -> usize {
+    let mut at = index;
+    for _ in 0..rows.len() {
+        match rows[at].cause {
+            Some(Cause::Inherits { row }) => at = row,
+            _ => break,
+        }
+    }
+    at
 }
 
 /// A count that has samples on the old side only.

@@ -8,7 +8,7 @@ use hashbrown::HashMap;
 
 use crate::profile::Id;
 use crate::report::{CauseKind, DiffCause, DiffRow, EffectiveSamples, Moved, Name, Pair, RowTest};
-use crate::stats::compare::{Cause, Comparison, Hypothesis, untested_verdict};
+use crate::stats::compare::{Cause, Comparison, Hypothesis, origin, untested_verdict};
 use crate::stats::{CountKind, Verdict};
 use crate::tree::{KeyId, Subject};
 use crate::view::diff::lines::values_by_line;
@@ -122,16 +122,7 @@ impl RowBuilder<'_, '_> {
     /// The order of tested rows: by verdict, then by size of the change, with the callers that inherit a
     /// change after its origin.
     fn order(&self, rows: &[Hypothesis], verdict: impl Fn(usize) -> Verdict) -> Vec<usize> {
-        let origin = |index: usize| -> usize {
-            let mut at = index;
-            for _ in 0..rows.len() {
-                match rows[at].cause {
-                    Some(Cause::Inherits { row }) => at = row,
-                    _ => break,
-                }
-            }
-            at
-        };
+        let origin = |index| origin(rows, index);
         let name = |row: &Hypothesis| self.subject.keys.name(KeyId::new(row.function));
         let rank = |index: usize| {
             let verdict = verdict(index);

@@ -4,8 +4,6 @@ mod history;
 
 pub use history::{History, HistoryError, Snapshot, TrendOrder};
 
-use std::cmp::Ordering;
-
 use self::history::Point;
 use crate::kind;
 use crate::parallel;
@@ -75,7 +73,7 @@ pub fn trend(history: &History, options: &TrendOptions) -> Trend {
     let tested = if leaks.is_empty() { searched.len() } else { leaks.len() };
     let mut rows: Vec<TrendRow> = searched;
     rows.extend(leaks.into_iter().filter(|(number, _)| leaking.contains(number)).map(|(_, row)| row));
-    rows.sort_by(|a, b| by_importance(a, b, &scales));
+    sort_by_importance(&mut rows, &scales);
     let count = |verdict| rows.iter().filter(|row| row.verdict == verdict).count();
     let (leaking, regressed, improved) =
         (count(TrendVerdict::Leak), count(TrendVerdict::Regressed), count(TrendVerdict::Improved));
@@ -120,7 +118,7 @@ pub fn trend(history: &History, options: &TrendOptions) -> Trend {
 }
 
 /// The most important first: leaks and regressions by how much they grew, then improvements, then the rest by their sum.
-fn by_importance(a: &TrendRow, b: &TrendRow, scales: &[f64]) -> Ordering {
+fn sort_by_importance(rows: &mut Vec<TrendRow>, scales: &[f64]) {
     let sum =
         |row: &TrendRow| row.values.iter().zip(scales).map(|(value, scale)| *value as f64 * scale).sum();
     let weight = |row: &TrendRow| match (&row.step, row.verdict) {
@@ -128,8 +126,13 @@ fn by_importance(a: &TrendRow, b: &TrendRow, scales: &[f64]) -> Ordering {
         (_, TrendVerdict::Leak) => row.last - row.first,
         _ => sum(row),
     };
-    let verdicts = a.verdict.cmp(&b.verdict);
-    verdicts.then_with(|| weight(b).total_cmp(&weight(a))).then_with(|| a.name.cmp(&b.name))
+    // A row has a value for each of perhaps thousands of profiles, so it is added up once.
+    let mut weighed: Vec<(f64, TrendRow)> = rows.drain(..).map(|row| (weight(&row), row)).collect();
+    weighed.sort_by(|(of_a, a), (of_b, b)| {
+        let verdicts = a.verdict.cmp(&b.verdict);
+        verdicts.then_with(|| of_b.total_cmp(of_a)).then_with(|| a.name.cmp(&b.name))
+    });
+    rows.extend(weighed.into_iter().map(|(_, row)| row));
 }
 
 /// The factors that make the values of profiles comparable: a profile of average size keeps its values.

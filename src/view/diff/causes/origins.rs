@@ -75,6 +75,11 @@ fn took_over(flow: &Flow<'_, '_>, function: usize) -> bool {
     whole.grew() && MOST * flow.own(function).points > whole.points
 }
 
+/// Whether the growth of a function is one cause, rather than one for each of its parts that grew.
+fn is_one_cause(flow: &Flow<'_, '_>, function: usize) -> bool {
+    grew_as_a_whole(flow, function) || took_over(flow, function)
+}
+
 /// Follows the growth of a function up through callers that grew as a whole. Callers that do nothing but call it, and code
 /// that is all that a function has, show neither that it did nor that it did not: what counts is whether one above them did.
 fn climb(flow: &Flow<'_, '_>, mut origin: Origin) -> Origin {
@@ -242,13 +247,11 @@ fn changed_below(flow: &Flow<'_, '_>, function: usize, whole: &Change) -> bool {
 
 /// Leaves out origins whose growth is part of that of another one.
 fn without_duplicates(flow: &Flow<'_, '_>, found: &[Origin]) -> Vec<Origin> {
-    let total_of = |origin: &Origin, is: &dyn Fn(&Flow<'_, '_>, usize) -> bool| {
+    let total_of = |origin: &Origin, is: fn(&Flow<'_, '_>, usize) -> bool| {
         origin.kind == CountKind::Total && is(flow, origin.function)
     };
-    let is_whole =
-        |flow: &Flow<'_, '_>, function| grew_as_a_whole(flow, function) || took_over(flow, function);
-    let is_one: Vec<bool> = found.iter().map(|origin| total_of(origin, &is_whole)).collect();
-    let is_library: Vec<bool> = found.iter().map(|origin| total_of(origin, &is_entry)).collect();
+    let is_one: Vec<bool> = found.iter().map(|origin| total_of(origin, is_one_cause)).collect();
+    let is_library: Vec<bool> = found.iter().map(|origin| total_of(origin, is_entry)).collect();
     let below: Vec<HashSet<usize>> = found.iter().map(|origin| functions_below(flow, origin)).collect();
     let growth = |index: usize| flow.of(found[index].function, found[index].kind).points;
     let is_part = |part: usize, whole: usize| {

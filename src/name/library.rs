@@ -8,7 +8,12 @@ use super::package::package;
 pub fn is_library(function: &str, file: &str) -> bool {
     let is_no_code =
         is_nameless(function, file) || (function.starts_with('(') && !function.starts_with("(anonymous"));
-    let is_of_library = || is_library_file(file) || is_of_go(file) || is_in_library_package(function, file);
+    let is_of_library = || {
+        is_library_file(file)
+            || is_python_module(file)
+            || is_of_go(file)
+            || is_in_library_package(function, file)
+    };
     is_no_code || !is_main_of_go(function, file) && is_of_library()
 }
 
@@ -285,6 +290,16 @@ mod tests {
             ["", "[unknown]", "/srv/app/server", "/usr/lib/postgresql/bin/postgres", "/srv/app/libshop.so"]
         {
             assert!(!is_system_binary(path), "{path}");
+        }
+    }
+
+    #[test]
+    fn modules_of_python_are_libraries_however_a_sampler_writes_their_files() {
+        for file in ["json/decoder.py", "random.py", "/usr/lib/python3.11/json/decoder.py"] {
+            assert!(is_library("decode", file), "{file}");
+        }
+        for file in ["app/json/decoder.py", "shop.py", "json/decoder.js"] {
+            assert!(!is_library("decode", file), "{file}");
         }
     }
 

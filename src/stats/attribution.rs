@@ -51,7 +51,7 @@ pub fn attribute(comparison: &mut Comparison, stacks: &impl StackSource) {
     let mut trades = Trades::default();
     let all = (0..comparison.hypotheses.len()).collect();
     excuse_moved(all, comparison, &model, stacks, &mut trades, Callers::OfNewCode);
-    excuse_wrappers(comparison, &model, stacks);
+    excuse_new_calls(comparison, &model, stacks);
     judge_by_total(comparison);
     let orphans = orphans(&totals, comparison);
     for &index in &orphans {
@@ -63,7 +63,7 @@ pub fn attribute(comparison: &mut Comparison, stacks: &impl StackSource) {
     }
     // The way in which code moved may make its caller seem to grow, but not the caller of that.
     excuse_moved(orphans, comparison, &model, stacks, &mut trades, Callers::OfAny);
-    excuse_wrappers(comparison, &model, stacks);
+    excuse_new_calls(comparison, &model, stacks);
     move_with_total(comparison, &model, stacks);
     keep_unexplained(comparison);
     tell_wrappers(comparison, &model, stacks);
@@ -119,21 +119,24 @@ fn excuse_moved(
     }
 }
 
-/// Sets the verdict and the cause of new functions whose total is that of unchanged code which they call now: of these, only
-/// their own code is news.
-fn excuse_wrappers(comparison: &mut Comparison, model: &Model, stacks: &impl StackSource) {
+/// Sets the verdict and the cause of functions whose total grew only by that of unchanged code which they call now: of new ones
+/// (wrappers), only their own code is news.
+fn excuse_new_calls(comparison: &mut Comparison, model: &Model, stacks: &impl StackSource) {
     let rows = &comparison.hypotheses;
-    let is_new = |row: &Hypothesis| row.measure == CountKind::Total && row.old <= 0.0;
     let mut regressed: Vec<usize> = (0..rows.len())
-        .filter(|&index| rows[index].verdict == Verdict::Regressed && is_new(&rows[index]))
+        .filter(|&index| rows[index].verdict == Verdict::Regressed && rows[index].measure == CountKind::Total)
         .collect();
     // The smallest first: a wrapper may call others.
     regressed.sort_by(|&a, &b| rows[a].points.total_cmp(&rows[b].points).then(a.cmp(&b)));
     for index in regressed {
         let row = &comparison.hypotheses[index];
-        if (CalledElsewhere { comparison, model, stacks }).is_wrapper(row) {
+        let elsewhere = CalledElsewhere { comparison, model, stacks };
+        if row.old <= 0.0 && elsewhere.is_wrapper(row) {
             let caller = nearest_old_caller(row, COVERS * row.new * row.unit, model, stacks);
             comparison.hypotheses[index].set_moved(Cause::Wraps { caller });
+        } else if row.old > 0.0 && elsewhere.took_over(row) {
+            let cause = Cause::Moved { caller: None, from: None, loser: None };
+            comparison.hypotheses[index].set_moved(cause);
         }
     }
 }
@@ -350,9 +353,18 @@ fn moved(
     let caller = nearest_old_caller(row, enough, model, stacks)
         .or_else(|| nearest_caller(row.function, row.measure, Side::New, enough, stacks));
     let from = replaced(row, caller, comparison, model, stacks);
-    let hardly_grew = |function: usize, through: &[usize], unit: f64| {
-        let total = stacks.counts(function, CountKind::Total, ExcludedStacks { through, ending: false });
-        max_growth(model, &column(total, unit), CountKind::Total) < row.points / 2.0
+    let elsewhere = CalledElsewhere { comparison, model, stacks };
+    let hardly_grew = |function: usize| {
+        let of_function =
+            |other: &&Hypothesis| other.measure == CountKind::Total && other.same_counts.contains(&function);
+        let whole = comparison.hypotheses.iter().find(of_function);
+        // What it gave away to others makes no room for what is new.
+        let away = whole.map_or_else(Vec::new, |whole| elsewhere.given_away(whole, row.points));
+        let through: Vec<usize> = away.into_iter().map(|given| given.function).collect();
+        let kept =
+            stacks.counts(function, CountKind::Total, ExcludedStacks { through: &through, ending: false });
+        let unit = whole.map_or(row.unit, |whole| whole.unit);
+        max_growth(model, &column(kept, unit), CountKind::Total) < row.points / 2.0
     };
     // Of a function that both sides have, a caller that did not grow proves little: other code that it calls may have become
     // cheaper by as much.
@@ -361,20 +373,10 @@ fn moved(
             || row.old_share < APPEARED * row.new_share
             || has_lost(caller, row, model, stacks)
     };
-    let elsewhere = CalledElsewhere { comparison, model, stacks };
     // With shares, callers prove nothing: the outermost caller always has 100 %.
     let by_caller = caller
         .filter(|&caller| comparison.options.normalize != Normalization::Total && is_from_caller(caller))
-        .is_some_and(|caller| {
-            let of_caller = |other: &&Hypothesis| {
-                other.measure == CountKind::Total && other.same_counts.contains(&caller)
-            };
-            let other = comparison.hypotheses.iter().find(of_caller);
-            // What the caller gave away to others makes no room for what is new.
-            let away = other.map_or_else(Vec::new, |other| elsewhere.given_away(other, row.points));
-            let through: Vec<usize> = away.into_iter().map(|given| given.function).collect();
-            hardly_grew(caller, &through, other.map_or(row.unit, |other| other.unit))
-        });
+        .is_some_and(hardly_grew);
     let is_own_code = row.measure == CountKind::SelfCount;
     let grew_itself = is_own_code || {
         let own = stacks.counts(row.function, CountKind::SelfCount, ExcludedStacks::default());
@@ -384,8 +386,8 @@ fn moved(
         !matters(row.points - grown)
     };
     // Nor did a function become more expensive if all of it, callees included, did not: it has inlined one of them.
-    let inlined = is_own_code
-        && (hardly_grew(row.function, &[], row.unit) || has_inlined_callees(row, comparison, model, stacks));
+    let inlined =
+        is_own_code && (hardly_grew(row.function) || has_inlined_callees(row, comparison, model, stacks));
     let extracted = !is_own_code
         && row.old <= 0.0
         && caller.is_some_and(|caller| is_extracted(row, caller, comparison, model, stacks));

@@ -3,7 +3,7 @@
 
 use super::CountKind;
 use super::Verdict;
-use super::call_paths::{ExcludedStacks, StackSource, column};
+use super::call_paths::{COVERS, ExcludedStacks, StackSource, column};
 use super::compare::{Comparison, Hypothesis};
 use super::model::Model;
 use super::trades::{GONE, max_change};
@@ -68,22 +68,58 @@ impl<S: StackSource> CalledElsewhere<'_, S> {
         self.hold_most(row, self.given_away(row, row.points.abs()))
     }
 
+    /// Whether more than half of what a function gained is in functions that only others called before, and that only it calls
+    /// now, and these together cannot have grown by half as much. Of what is called from many places, such as an allocator, some
+    /// may have become dearer here while others became cheaper there.
+    ///
+    /// ```text
+    /// main;api;auth 80    →    main;gateway;auth 80
+    /// main;gateway 40          main;gateway 40
+    /// ```
+    pub(super) fn took_over(&self, row: &Hypothesis) -> bool {
+        let calls_now = |old: f64, new: f64| old < GONE * new;
+        let taken = self.holders(row, row.points, |other| other.new_share, calls_now);
+        // The row may be that of its own code.
+        let total = |other: &Hypothesis| {
+            let total = self.stacks.counts(other.function, CountKind::Total, ExcludedStacks::default());
+            self.model.comparable_shares(&column(total, other.unit)).1
+        };
+        let is_all_here =
+            |(change, other): &(f64, &Hypothesis)| other.old > 0.0 && *change >= COVERS * total(other);
+        self.hold_most(row, taken.into_iter().filter(is_all_here).map(|(_, other)| other).collect())
+    }
+
     /// The functions of a share that matters for a change of `points` which a function no longer calls, although they cost
     /// about as much as before.
     pub(super) fn given_away(&self, row: &Hypothesis, points: f64) -> Vec<&Hypothesis> {
-        let matters = |other: &Hypothesis| other.old_share >= LEAST_HELD * points;
-        let mut holders: Vec<&Hypothesis> = self.below(row, matters).collect();
-        holders.sort_by(|a, b| b.old_share.total_cmp(&a.old_share).then(a.function.cmp(&b.function)));
+        let no_longer_calls = |old: f64, new: f64| new < GONE * old;
+        let given = self.holders(row, points, |other| other.old_share, no_longer_calls);
+        // What it lost by this was not lost altogether.
+        let is_elsewhere = |(change, other): &(f64, &Hypothesis)| other.points >= change / 2.0;
+        given.into_iter().filter(is_elsewhere).map(|(_, other)| other).collect()
+    }
+
+    /// The functions below that of a row of which a share that matters for a change of `points` came or went with its calls, and
+    /// by how much. `share` is that of the side that has the calls; whether they came or went is known from the shares of the
+    /// calls on both sides.
+    fn holders(
+        &self,
+        row: &Hypothesis,
+        points: f64,
+        share: impl Fn(&Hypothesis) -> f64,
+        came_or_went: impl Fn(f64, f64) -> bool,
+    ) -> Vec<(f64, &Hypothesis)> {
+        let least = LEAST_HELD * points;
+        let mut holders: Vec<&Hypothesis> = self.below(row, |other| share(other) >= least).collect();
+        holders.sort_by(|a, b| share(b).total_cmp(&share(a)).then(a.function.cmp(&b.function)));
         holders.truncate(CANDIDATES);
         let (whole_old, whole_new) = self.shares(row, &[]);
-        let no_longer_calls = |other: &&Hypothesis| {
+        let with_change = holders.into_iter().filter_map(|other| {
             let (old_rest, new_rest) = self.shares(row, &[other.function]);
             let (old, new) = (whole_old - old_rest, whole_new - new_rest);
-            // What it lost by this was not lost altogether.
-            old >= LEAST_HELD * points && new < GONE * old && other.points >= (new - old) / 2.0
-        };
-        holders.retain(no_longer_calls);
-        holders
+            (old.max(new) >= least && came_or_went(old, new)).then_some((new - old, other))
+        });
+        with_change.collect()
     }
 
     /// The functions below that of a row for which `is_wanted` holds, which takes less time to find out.

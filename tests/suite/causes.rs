@@ -898,3 +898,70 @@ fn a_function_that_grew_itself_and_calls_new_code_has_the_points_of_both() {
         "{points:?}\n{text}"
     );
 }
+
+/// `gateway` calls `auth` now instead of `api`, and `hash` became dearer; then `traced` stands between them.
+#[test]
+fn a_function_that_became_dearer_when_it_moved_is_the_cause_and_not_the_new_call() {
+    let old = "main;api;auth;hash 1000\nmain;api;body 600\n";
+    let words = "1 hash more expensive ×1.6";
+    check(old, "main;gateway;auth;hash 1600\nmain;api;body 600\n", "dearer", "hash", words);
+    check(old, "main;api;traced;auth;hash 1600\nmain;api;body 600\n", "dearer", "hash", words);
+    // `row` called it, and was compiled into `table`.
+    let old = "main;table;row;escape 6000\nmain;table;row 1800\nmain;table 1800\n";
+    let new = "main;table;escape 9600\nmain;table 3600\n";
+    let (causes, text) = causes(&program(old), &program(new));
+    assert_eq!((&causes[0]["cause"], &causes[0]["function"]), (&"dearer".into(), &"escape".into()), "{text}");
+    // What is called in addition is a new path.
+    let old = "main;api;auth;hash 1000\nmain;gateway 500\n";
+    let new = format!("{old}main;gateway;auth;hash 600\n");
+    check(old, &new, "new-path", "auth", "gateway → auth");
+}
+
+#[test]
+fn a_function_that_became_dearer_when_a_part_was_taken_out_is_the_cause_and_not_the_part() {
+    let old = "main;table 1200\n";
+    let new = "main;table 300\nmain;table;cell 1300\n";
+    assert_eq!(regressed(old, new), [("table".to_string(), "total".to_string())]);
+    let (causes, text) = causes(&program(old), &program(new));
+    assert_eq!((&causes[0]["cause"], &causes[0]["function"]), (&"dearer".into(), &"table".into()), "{text}");
+}
+
+/// Two functions that were there before, of which one does now what the other one did.
+#[test]
+fn a_call_that_only_moved_is_no_regression() {
+    let old = "main;api;auth 900\nmain;api;body 600\nmain;gateway;route 600\n";
+    let new = "main;api;body 600\nmain;gateway;route 600\nmain;gateway;auth 900\n";
+    assert_eq!(regressed(old, new), []);
+    let (_, moved) = judged("moved", old, new);
+    assert_eq!(moved.len(), 2, "{moved:?}");
+    // Nothing that is below `api` as well has moved.
+    let both = format!("{old}main;gateway;auth 900\n");
+    assert!(!regressed(old, &both).is_empty());
+}
+
+/// `gateway` calls `auth` now, which makes room in `api`, but not for what the own code of `api` costs more.
+#[test]
+fn own_code_that_grew_while_a_call_moved_is_a_regression() {
+    let old = "main;api;auth 900\nmain;api 450\nmain;gateway;route 600\n";
+    let new = "main;gateway;auth 900\nmain;api 900\nmain;gateway;route 600\n";
+    assert_eq!(regressed(old, new), [("api".to_string(), "self".to_string())]);
+}
+
+/// `query` calls `construct` now, and so does `prefix`, which it calls; `line` called it before.
+#[test]
+fn a_function_that_two_new_calls_lead_to_did_not_grow_in_all_callers_alike() {
+    let old = "main;line;construct 600\nmain;query;prefix 2500\n";
+    let new = format!("{old}main;query;prefix;construct 3500\nmain;query;construct 1500\n");
+    check(old, &new, "new-path", "construct", "prefix → construct");
+}
+
+/// `main.py` imports `orders` first, and that imports `tables`, which is new.
+#[test]
+fn a_new_module_is_new_wherever_it_is_imported_first() {
+    let of_import = "<module> (main.py:1);_find_and_load (<frozen importlib._bootstrap>:1165)";
+    let old = format!("<module> (main.py:1);run (main.py:9) 5000\n{of_import};<module> (orders.py:1) 9\n");
+    let tables = format!("{of_import};<module> (tables.py:1);build (tables.py:4) 3000\n");
+    let (causes, text) = causes(&program(&old), &program(&format!("{old}{tables}")));
+    assert_eq!(causes[0]["function"], "build (tables.py:4)", "{text}");
+    assert!(text.contains("called from <module> (tables.py:1)"), "{text}");
+}

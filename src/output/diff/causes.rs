@@ -340,6 +340,9 @@ pub(in crate::output) fn moves(
         Some(match (cause.cause, of) {
             (CauseKind::Inlined, Some(callee)) => format!("{callee} inlined into {function}"),
             (CauseKind::Extracted, Some(caller)) => format!("{function} extracted from {caller}"),
+            (CauseKind::Moved, None) if cause.test == RowTest::Total => {
+                format!("what {function} calls was called from elsewhere before")
+            }
             (CauseKind::Extracted | CauseKind::Moved, None) => {
                 format!("the work of {function} was elsewhere before")
             }

@@ -213,6 +213,9 @@ pub(in crate::output) fn after_name(diff: &Diff, row: &DiffRow, shown: impl Fn(&
         Some(Moved::Elsewhere) if row.points < 0.0 => {
             text.push_str(", a part of whose work is elsewhere now");
         }
+        Some(Moved::Elsewhere) if row.test == RowTest::Total && row.old.total > 0 => {
+            text.push_str(", a part of whose work was elsewhere before");
+        }
         Some(Moved::Elsewhere) => text.push_str(", whose work was elsewhere before"),
         None => {}
     }

@@ -82,6 +82,10 @@ impl Change {
 
 /// What the old side has less of than this fraction of the new side is new.
 const NEW: f64 = 0.1;
+/// What has less than this fraction left is gone.
+const GONE: f64 = 0.1;
+/// What was worth at least this fraction of a call elsewhere before is what the call does now.
+const PLACE: f64 = 0.25;
 /// What has a larger share of the old side than this was there before, however much it grew.
 const NEARLY_NOTHING: f64 = 0.01;
 /// What has a smaller share of the old side than this is noise, whatever the number of samples.
@@ -289,6 +293,24 @@ impl<'a, 'p> Flow<'a, 'p> {
             counts.iter_mut().zip(&call.counts).for_each(|(count, part)| *count = (*count - part).max(0.0));
         }
         self.change(&counts, function, CountKind::Total)
+    }
+
+    /// Whether a caller took the place of those that called a function before, rather than calling it in addition to them: the
+    /// call itself costs nothing that the function did not cost before.
+    ///
+    /// ```text
+    /// main;api;auth 80    →    main;gateway;auth 120
+    /// ```
+    pub(super) fn is_moved_call(&self, function: usize, caller: usize, call: &Change) -> bool {
+        let others = self.of_other_callers(function, caller);
+        others.old_share >= PLACE * call.new_share && others.new_share < GONE * others.old_share
+    }
+
+    /// Whether code that the old side did not have as a function was elsewhere before.
+    pub(super) fn has_moved(&self, function: usize) -> bool {
+        let rows = self.comparison.hypotheses.iter();
+        let moved = |row: &Hypothesis| row.verdict == Verdict::Moved && row.old <= 0.0;
+        rows.filter(|row| row.function == function).any(moved)
     }
 
     /// The change of a part of a function's own code, given its value in every profile.

@@ -19,6 +19,9 @@ const LEAST_CALLER: f64 = 0.1;
 /// A caller that has none of the growth shows that the function itself did not change, if it has this fraction of it.
 const LEAST_WITNESS: f64 = 0.2;
 
+/// What the code of a module that is outside of all functions is called in Python.
+const MODULE: &str = "<module>";
+
 /// The cause that an origin stands for.
 pub(super) fn cause(flow: &Flow<'_, '_>, origin: Origin) -> DiffCause {
     let change = flow.of(origin.function, origin.kind);
@@ -42,12 +45,14 @@ pub(super) fn cause(flow: &Flow<'_, '_>, origin: Origin) -> DiffCause {
             return of_library_call(flow, caller, path, call);
         }
         let whole = Origin { kind: CountKind::Total, ..origin };
-        if call.is_new() {
+        let is_moved = flow.is_moved_call(origin.function, caller, &call);
+        if call.is_new() && !is_moved {
             let (path, change) = new_path(flow, path, caller, call);
             return DiffCause { path, ..made(flow, CauseKind::NewPath, whole, change) };
         }
         let others = flow.of_other_callers(origin.function, caller);
-        if others.old_share >= LEAST_WITNESS * total.old_share && others.grew_less_than(&call) {
+        let is_witness = !is_moved && others.old_share >= LEAST_WITNESS * total.old_share;
+        if is_witness && others.grew_less_than(&call) {
             // The ratio is that of the function, as in its row, which other callers make smaller than that of the call.
             let found = made(flow, CauseKind::CalledMore, whole, total);
             return DiffCause { path, growth: Growth::OneCaller, points: call.points * 100.0, ..found };
@@ -76,6 +81,15 @@ pub(super) fn cause(flow: &Flow<'_, '_>, origin: Origin) -> DiffCause {
     // A recursive function is called by what it calls, which says nothing about where its growth comes from.
     let below = functions_below(flow, &Origin { kind: CountKind::Total, ..origin });
     let from_outside = callers.iter().filter(|(caller, _)| !below.contains(caller));
+    let new_calls = from_outside.clone().filter(|(_, call)| call.is_new());
+    let added: f64 = new_calls.clone().map(|(_, call)| call.points).sum();
+    // If others call it less instead, the new calls do what those did.
+    let is_added = added >= NEARLY_ALL * total.points && total.points >= NEARLY_ALL * added;
+    if let Some(&(caller, _)) = new_calls.clone().next().filter(|_| is_added) {
+        let path = vec![name(flow, caller), name(flow, origin.function)];
+        let whole = Origin { kind: CountKind::Total, ..origin };
+        return DiffCause { path, ..made(flow, CauseKind::NewPath, whole, total) };
+    }
     let heavy = from_outside.filter(|(_, call)| call.new_share >= LEAST_CALLER * total.new_share);
     let alike =
         heavy.clone().filter(|(_, call)| call.points > 0.0 && call.log_ratio >= change.log_ratio / 4.0);
@@ -214,6 +228,13 @@ fn makes_more_calls(flow: &Flow<'_, '_>, cause: &DiffCause) -> bool {
 /// Code that the old side did not have: it makes its caller dearer, unless it leads to code that was there before.
 fn of_new_code(flow: &Flow<'_, '_>, origin: Origin, change: Change) -> DiffCause {
     let (above, between) = nearest_old_caller(flow, origin.function);
+    // A module that is imported for the first time is what is new, wherever the first import of it is.
+    let is_new_module =
+        |function: &usize| name(flow, *function).starts_with(MODULE) && flow.is_own(*function);
+    if let Some(module) = between.iter().rposition(is_new_module) {
+        let path = between[module..].iter().map(|&function| name(flow, function)).collect();
+        return DiffCause { path, ..made(flow, CauseKind::Dearer, origin, change) };
+    }
     let mut path: Vec<Name> = between.into_iter().map(|function| name(flow, function)).collect();
     let is_library = |caller: &usize| {
         flow.is_own(*caller)

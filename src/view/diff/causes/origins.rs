@@ -58,10 +58,12 @@ fn descend(flow: &Flow<'_, '_>, mut origin: Origin) -> Origin {
         if flow.own(origin.function).points >= MOST * whole.points {
             return Origin { kind: CountKind::SelfCount, ..origin };
         }
-        match flow.callees(origin.function).first() {
-            Some(&(callee, change)) if change.points >= MOST * whole.points && seen.insert(callee) => {
-                origin.function = callee;
-            }
+        // What was taken out of the function is no part of its growth: only the growth of the whole is news.
+        let is_part = |&&(callee, change): &&(usize, Change)| {
+            change.points >= MOST * whole.points && !flow.has_moved(callee)
+        };
+        match flow.callees(origin.function).first().filter(is_part) {
+            Some(&(callee, _)) if seen.insert(callee) => origin.function = callee,
             _ => return origin,
         }
     }
@@ -112,7 +114,7 @@ fn is_all_of(flow: &Flow<'_, '_>, function: usize, part: Option<usize>) -> bool 
 }
 
 /// The function that is called from where it was not called before, if the growth of an origin comes from there: what a
-/// function does that has a new caller, it did before.
+/// function does that has a new caller, it did before. Unless that caller took the place of those that it had.
 fn newly_called(flow: &Flow<'_, '_>, origin: Origin) -> Origin {
     let whole = flow.of(origin.function, origin.kind);
     let mut at = origin.function;
@@ -121,7 +123,7 @@ fn newly_called(flow: &Flow<'_, '_>, origin: Origin) -> Origin {
         if change.points < NEARLY_ALL * whole.points {
             break;
         }
-        if change.is_new() {
+        if change.is_new() && !flow.is_moved_call(at, caller, &change) {
             let is_old = !flow.total(at).is_new() && flow.is_own(at);
             return if is_old { Origin { function: at, kind: CountKind::Total } } else { origin };
         }

@@ -421,6 +421,9 @@ fn the_factor_is_that_of_a_run_if_sides_have_different_numbers_of_runs() {
     let (old, new) = (side("old.folded", 1001), [side("one.folded", 1503), side("two.folded", 1503)]);
     let text = text_of(&run(&["diff", "--noise", "steady", "--old", &old, "--new", &new[0], &new[1]]).stdout);
     assert!(text.contains("the old one is multiplied by 1.50"), "{text}");
+    // Or everything costs 1.5 times as much.
+    let text = text.split_whitespace().collect::<Vec<&str>>().join(" ");
+    assert!(text.contains("if all runs did the same work, use --normalize none"), "{text}");
 }
 
 /// Calls of single runs cannot be tested, but their differences are those of the recorded values.

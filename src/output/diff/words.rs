@@ -305,7 +305,28 @@ pub(in crate::output) fn scales(diff: &Diff, has_shares: bool) -> String {
         );
     }
     let shares = if has_shares { format!(", OLD% and NEW% {shares}") } else { String::new() };
-    format!("OLD and NEW are values per run as recorded{shares}; {}", comparison_of_values(diff))
+    let hidden = unseen_change(diff).unwrap_or_default();
+    format!("OLD and NEW are values per run as recorded{shares}; {}{hidden}", comparison_of_values(diff))
+}
+
+/// What costs per unit of unchanged code cannot show, if the sides differ by so much that they may hide it.
+fn unseen_change(diff: &Diff) -> Option<String> {
+    let normalize = diff.header.normalize.as_ref()?;
+    let is_rescaled = normalize.method == "core" && normalize.reason.is_none();
+    let is_said = diff.doubt.is_some() || diff.noise.is_none() || diff.mix.is_some();
+    let is_much = per_run(diff, normalize.ratio).ln().abs() > MUCH.ln();
+    (is_rescaled && is_much && !is_said).then(|| {
+        "; a change of all code alike is not seen: if all runs did the same work, use --normalize none"
+            .to_string()
+    })
+}
+
+/// Sides that differ by more than this factor may differ by more than the length of the runs or the speed of the machine.
+const MUCH: f64 = 1.1;
+
+/// A ratio of sums as one of values per run, which people see.
+fn per_run(diff: &Diff, ratio: f64) -> f64 {
+    ratio * diff.old.profiles.max(1) as f64 / diff.new.profiles.max(1) as f64
 }
 
 /// What the numbers of the columns mean where several builds are compared with the one called `old`.
@@ -340,8 +361,7 @@ fn comparison_of_values(diff: &Diff) -> String {
 /// What costs and changes do with the values as recorded; `None` if they compare shares.
 fn rescaling(diff: &Diff) -> Option<String> {
     let normalize = diff.header.normalize.as_ref()?;
-    // The ratio is that of sums; people see values per run.
-    let ratio = normalize.ratio * diff.old.profiles.max(1) as f64 / diff.new.profiles.max(1) as f64;
+    let ratio = per_run(diff, normalize.ratio);
     let so_that = match normalize.method {
         "core" => "unchanged code costs the same on both sides",
         "per" => "both sides did the same amount of work",

@@ -13,7 +13,7 @@ use super::called_elsewhere::{CalledElsewhere, may_hold};
 use super::compare::{Cause, Comparison, Hypothesis, RemovedCount, origin};
 use super::dispersion::RunCounts;
 use super::model::Model;
-use super::trades::{CHANCE, SURE, Trades, max_growth};
+use super::trades::{CHANCE, GONE, SURE, Trades, max_growth};
 use super::{CountKind, Normalization, TestOptions, Verdict};
 
 /// How many removed functions are examined for one that may have replaced them: a rebuilt program can lose thousands.
@@ -68,6 +68,7 @@ pub fn attribute(comparison: &mut Comparison, stacks: &impl StackSource) {
     keep_unexplained(comparison);
     tell_wrappers(comparison, &model, stacks);
     move_what_was_given_away(comparison, &model, stacks);
+    move_what_was_replaced(comparison, stacks);
     comparison.model = Some(model);
 }
 
@@ -226,6 +227,38 @@ fn move_what_was_given_away(comparison: &mut Comparison, model: &Model, stacks: 
     let moved: Vec<usize> =
         improved.filter(|(_, row)| elsewhere.gave_away(row)).map(|(index, _)| index).collect();
     for index in moved {
+        comparison.hypotheses[index].set_moved(Cause::Moved { caller: None, from: None, loser: None });
+    }
+}
+
+/// Sets the verdict and the cause of own code that is gone, while new code below the same caller, which hardly grew, does its work:
+/// `subtotal` and `discount` are `amount` now. New code replaces as much as it costs, the heaviest first.
+fn move_what_was_replaced(comparison: &mut Comparison, stacks: &impl StackSource) {
+    let rows = &comparison.hypotheses;
+    let mut room: HashMap<usize, f64> = HashMap::new();
+    for row in rows.iter().filter(|row| row.measure == CountKind::SelfCount && row.old <= 0.0) {
+        if let Some(Cause::Moved { caller: Some(caller), from: None, loser: None }) = row.cause {
+            *room.entry(caller).or_default() += row.points;
+        }
+    }
+    if room.is_empty() {
+        return;
+    }
+    let is_gone = |row: &Hypothesis| {
+        row.measure == CountKind::SelfCount
+            && row.verdict == Verdict::Improved
+            && row.new_share < GONE * row.old_share
+    };
+    let mut gone: Vec<usize> = (0..rows.len()).filter(|&index| is_gone(&rows[index])).collect();
+    gone.sort_by(|&a, &b| rows[a].points.total_cmp(&rows[b].points).then(a.cmp(&b)));
+    for index in gone {
+        let row = &comparison.hypotheses[index];
+        let enough = COVERS * row.old * row.unit;
+        let Some(caller) = nearest_caller(row.function, row.measure, Side::Old, enough, stacks) else {
+            continue;
+        };
+        let Some(room) = room.get_mut(&caller).filter(|room| **room >= -row.points / 2.0) else { continue };
+        *room += row.points;
         comparison.hypotheses[index].set_moved(Cause::Moved { caller: None, from: None, loser: None });
     }
 }

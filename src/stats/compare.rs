@@ -71,6 +71,18 @@ impl Hypothesis {
     }
 }
 
+/// Whether the own code of `function` lost at least half of what that of the function of `row` gained, which may have been taken
+/// out of it.
+pub fn may_be_taken_out(row: &Hypothesis, function: usize, rows: &[Hypothesis]) -> bool {
+    let own = |function: usize| {
+        let is_own =
+            |other: &&Hypothesis| other.measure == CountKind::SelfCount && other.function == function;
+        rows.iter().find(is_own).map(|own| own.points)
+    };
+    let gained = own(row.function).unwrap_or(row.points);
+    own(function).is_some_and(|points| -points >= gained / 2.0)
+}
+
 /// The row from which the row at `index` inherits its change, directly or not: itself, if it inherits none.
 pub fn origin(rows: &[Hypothesis], index: usize) -> usize {
     let mut at = index;

@@ -965,3 +965,16 @@ fn a_new_module_is_new_wherever_it_is_imported_first() {
     assert_eq!(causes[0]["function"], "build (tables.py:4)", "{text}");
     assert!(text.contains("called from <module> (tables.py:1)"), "{text}");
 }
+
+/// `amount` does what `subtotal` and `discount` did.
+#[test]
+fn what_was_merged_into_a_new_function_is_not_cheaper() {
+    let (old, new) = ("main;api;subtotal 1500\nmain;api;discount 1200\n", "main;api;amount 2700\n");
+    assert_eq!(judged("improved", old, new), (Some(0), vec![]));
+    let text = rows(old, new, &[]);
+    assert!(text.contains("discount (self), whose work is elsewhere now"), "{text}");
+    assert!(text.contains("the work of amount was elsewhere below api before"), "{text}");
+    // What it costs is not enough for both.
+    let (_, improved) = judged("improved", old, "main;api;amount 1500\n");
+    assert_eq!(improved, [("discount".to_string(), "self".to_string())]);
+}

@@ -204,7 +204,7 @@ fn evidence_of_function(diff: &Diff, cause: &DiffCause, name: impl Fn(&str) -> S
                 format!("called from {}", first())
             }
             (None, Growth::Itself) if cause.test == RowTest::SelfCount => "in its own code".to_string(),
-            (None, Growth::Itself) if cause.path.len() > 1 => {
+            (None, Growth::Itself) if cause.path.len() > 1 && cause.path.first() == Some(&cause.function) => {
                 format!("in its own code and in {}, which it calls", last())
             }
             (None, Growth::Itself) => "in its own code and in what it calls".to_string(),

@@ -210,6 +210,7 @@ pub(in crate::output) fn after_name(diff: &Diff, row: &DiffRow, shown: impl Fn(&
         Some(Moved::Below(name)) => {
             text.push_str(&format!(", whose work was elsewhere below {} before", shown(name)));
         }
+        Some(Moved::Elsewhere) if row.new.total == 0 => text.push_str(", whose work is elsewhere now"),
         Some(Moved::Elsewhere) if row.points < 0.0 => {
             text.push_str(", a part of whose work is elsewhere now");
         }

@@ -8,7 +8,7 @@ use hashbrown::HashMap;
 
 use crate::profile::Id;
 use crate::report::{CauseKind, DiffCause, DiffRow, EffectiveSamples, Moved, Name, Pair, RowTest};
-use crate::stats::compare::{Cause, Comparison, Hypothesis, origin, untested_verdict};
+use crate::stats::compare::{Cause, Comparison, Hypothesis, may_be_taken_out, origin, untested_verdict};
 use crate::stats::{CountKind, Verdict};
 use crate::tree::{KeyId, Subject};
 use crate::view::diff::lines::values_by_line;
@@ -226,8 +226,10 @@ impl RowBuilder<'_, '_> {
         match row.cause {
             Some(Cause::Moved { from: Some(from), .. }) => return Some(Moved::From(name(from).clone())),
             Some(Cause::Moved { caller, loser, .. }) if row.old <= 0.0 => {
-                let place = loser.or(caller);
-                return Some(place.map_or(Moved::Elsewhere, |place| Moved::OutOf(name(place).clone())));
+                if let Some(place) = loser.or(caller.filter(|&caller| may_be_taken_out(row, caller, rows))) {
+                    return Some(Moved::OutOf(name(place).clone()));
+                }
+                return Some(caller.map_or(Moved::Elsewhere, |caller| Moved::Below(name(caller).clone())));
             }
             Some(Cause::Moved { caller, .. } | Cause::Wraps { caller }) => {
                 return Some(caller.map_or(Moved::Elsewhere, |caller| Moved::Below(name(caller).clone())));

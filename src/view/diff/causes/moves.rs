@@ -2,7 +2,7 @@
 
 use crate::name::is_built_in;
 use crate::report::{CauseKind, DiffCause, Matched};
-use crate::stats::compare::{Cause, Hypothesis};
+use crate::stats::compare::{Cause, Hypothesis, may_be_taken_out};
 use crate::stats::{CountKind, Verdict};
 use crate::view::diff::causes::flow::Flow;
 
@@ -39,7 +39,12 @@ pub(super) fn moves(flow: &Flow<'_, '_>, matched: &[Matched]) -> Vec<DiffCause> 
         }
         let (cause, of) = match (from, row.old > 0.0) {
             (Some(from), _) => (CauseKind::Renamed, Some(from)),
-            (None, false) if flow.total(row.function).is_new() => (CauseKind::Extracted, loser.or(caller)),
+            (None, false) if flow.total(row.function).is_new() => {
+                let rows = &flow.comparison.hypotheses;
+                let place = loser.or(caller.filter(|&caller| may_be_taken_out(row, caller, rows)));
+                let kind = if place.is_some() { CauseKind::Extracted } else { CauseKind::Moved };
+                (kind, place.or(caller))
+            }
             (None, _) => match inlined(flow, row, loser) {
                 Some(callee) => (CauseKind::Inlined, Some(callee)),
                 None => (CauseKind::Moved, caller),

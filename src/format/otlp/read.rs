@@ -16,7 +16,7 @@ use crate::format::otlp::sniff::{LENGTH, NAME, framed, is_json};
 use crate::format::otlp::versions::{self, Found};
 use crate::format::otlp::waits;
 use crate::format::{LoadError, ParseError, Source, finished};
-use crate::profile::{LabelSetId, LoadOptions, MOST_METRICS, Profile, ProfileBuilder};
+use crate::profile::{LabelSetId, Lengths, LoadOptions, MOST_METRICS, Profile, ProfileBuilder};
 
 pub(super) fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError> {
     let mut reader = OtlpReader::new(options, source.may_use_threads());
@@ -152,15 +152,19 @@ impl OtlpReader {
         }
     }
 
-    /// Declares the metrics of a profile and returns which column each value belongs to, and by what it is multiplied.
-    fn columns(&mut self, header: &Header, kinds: &[Kind]) -> Vec<Vec<(usize, i64)>> {
-        let mut columns: Vec<Vec<(usize, i64)>> =
+    /// Declares the metrics of a profile.
+    fn columns(&mut self, header: &Header, kinds: &[Kind]) -> Columns {
+        let mut of_values: Vec<Vec<(usize, i64)>> =
             header.kinds.iter().map(|kind| vec![(self.metric(kind), 1)]).collect();
         if let Some((kind, value)) = header.time_of_sample().filter(|(kind, _)| !kinds.contains(kind)) {
             let metric = self.metric(&kind);
-            columns[0].push((metric, value));
+            of_values[0].push((metric, value));
         }
-        columns
+        let ended = match &of_values[..] {
+            [of_value] => waits::ended(&self.builder.meta.metrics[of_value[0].0]),
+            _ => None,
+        };
+        Columns { of_values, ended }
     }
 
     fn metric(&mut self, (name, unit): &Kind) -> usize {
@@ -192,7 +196,7 @@ impl OtlpReader {
     fn sample(
         &mut self,
         header: &Header,
-        columns: &[Vec<(usize, i64)>],
+        columns: &Columns,
         frames: &mut Frames<'_, '_>,
         labels: &mut Labels<'_, '_>,
     ) -> Result<(), ParseError> {
@@ -211,31 +215,27 @@ impl OtlpReader {
         let label_set = labels.of(sample, builder)?;
         let row = &mut self.row;
         row.resize(builder.meta.metrics.len(), 0);
-        let ended = match columns {
-            [column] => column.first().and_then(|&(metric, _)| waits::ended(&builder.meta.metrics[metric])),
-            _ => None,
-        };
         let mut add = |time: Option<i64>, values: &[i64]| {
             row.fill(0);
-            for (value, column) in values.iter().zip(columns) {
+            for (value, column) in values.iter().zip(&columns.of_values) {
                 for &(metric, factor) in column {
                     row[metric] = value.saturating_mul(factor);
                 }
             }
             group.sample(stack, label_set, time, row, builder);
         };
-        let times = &sample.times;
+        let (times, has_one_value) = (&sample.times, columns.of_values.len() == 1);
         if sample.values.is_empty() {
             // Each time stands for one event.
             for &time in times {
                 add(Some(time), &[1]);
             }
-        } else if columns.len() == 1 && sample.values.len() == times.len() {
+        } else if has_one_value && sample.values.len() == times.len() {
             for (&time, &value) in times.iter().zip(&sample.values) {
-                let length = ended.map_or(0, |lengths| lengths.length(value));
+                let length = columns.ended.map_or(0, |lengths| lengths.length(value));
                 add(Some(time.saturating_sub(length)), &[value]);
             }
-        } else if columns.len() == 1 {
+        } else if has_one_value {
             let sum = sample.values.iter().fold(0i64, |sum, value| sum.saturating_add(*value));
             add(times.first().copied(), &[sum]);
         } else {
@@ -265,6 +265,14 @@ impl OtlpReader {
         }
         finished(self.builder)
     }
+}
+
+/// Where the values of the samples of a profile go.
+struct Columns {
+    /// The metrics of each value, and by what it is multiplied.
+    of_values: Vec<Vec<(usize, i64)>>,
+    /// How long the only value of a sample lasts, if the sample's time is that of its end.
+    ended: Option<Lengths>,
 }
 
 /// The labels of the samples of a resource.

@@ -2,37 +2,37 @@
 
 /// Values that were looked up before, some of which were replaced by others since. Asking here first takes a fraction of the time of
 /// looking a key up in a hash map, which is what most of reading some formats consists of.
+///
+/// The number of entries is 2 to the power of `BITS`.
 #[derive(Debug)]
-pub(super) struct Recent<K, T> {
+pub(super) struct Recent<K, T, const BITS: u32 = 12> {
     /// Each key has one place.
     entries: Vec<Option<(K, T)>>,
 }
 
-/// The number of entries is 2 to the power of this.
-const BITS: u32 = 12;
-
-impl<K: Copy, T: Copy> Default for Recent<K, T> {
+impl<K: Copy, T: Copy, const BITS: u32> Default for Recent<K, T, BITS> {
     fn default() -> Self {
         Recent { entries: vec![None; 1 << BITS] }
     }
 }
 
-impl<K: Copy + Eq, T: Copy> Recent<K, T> {
+impl<K: Copy + Eq, T: Copy, const BITS: u32> Recent<K, T, BITS> {
     /// The value of `key`, where `number` is most of the key.
     #[inline]
     pub(super) fn get(&self, number: u64, key: K) -> Option<T> {
-        self.entries[place(number)].filter(|(known, _)| *known == key).map(|(_, value)| value)
+        self.entries[Self::place(number)].filter(|(known, _)| *known == key).map(|(_, value)| value)
     }
 
     #[inline]
     pub(super) fn set(&mut self, number: u64, key: K, value: T) {
-        self.entries[place(number)] = Some((key, value));
+        self.entries[Self::place(number)] = Some((key, value));
     }
-}
 
-/// The golden ratio spreads numbers that are close together, and those with the same low bits.
-fn place(number: u64) -> usize {
-    (number.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (u64::BITS - BITS)) as usize
+    /// The golden ratio spreads numbers that are close together, and those with the same low bits.
+    #[inline]
+    fn place(number: u64) -> usize {
+        (number.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (u64::BITS - BITS)) as usize
+    }
 }
 
 #[cfg(test)]
@@ -41,7 +41,8 @@ mod tests {
 
     #[test]
     fn the_last_value_of_a_place_is_kept() {
-        let mut recent = Recent::default();
+        const BITS: u32 = 5;
+        let mut recent: Recent<_, _, BITS> = Recent::default();
         for number in 0..1 << (BITS + 2) {
             recent.set(number, (number, 'a'), number * 2);
             assert_eq!(recent.get(number, (number, 'a')), Some(number * 2));

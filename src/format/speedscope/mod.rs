@@ -22,6 +22,8 @@ use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished}
 use crate::name::is_script;
 use crate::profile::{Frame, FrameId, Function, LabelSetId, LoadOptions, Profile, ProfileBuilder, StackId};
 
+use sampled::SampledStacks;
+
 /// The entry in the list of readable formats.
 pub(super) static SPEEDSCOPE: Format = Format { name: NAME, title: "speedscope", sniff, read };
 
@@ -113,11 +115,11 @@ struct SpeedscopeParts {
     kind: Option<String>,
     unit: Option<String>,
     name: Option<String>,
-    start: f64,
+    start: Option<f64>,
     samples: Option<usize>,
     weights: Option<usize>,
     events: Option<usize>,
-    /// Whether the events have already been read.
+    /// Whether the samples or events have already been read.
     is_read: bool,
 }
 
@@ -126,6 +128,12 @@ impl SpeedscopeParts {
     /// skipped first.
     fn can_read_events(&self) -> bool {
         self.kind.as_deref() == Some("evented") && self.unit.is_some() && self.name.is_some()
+    }
+
+    /// The samples and their start, if everything needed to read them is known but their weights, which come next.
+    fn readable_samples(&self) -> Option<(usize, f64)> {
+        let is_known = self.kind.as_deref() == Some("sampled") && self.unit.is_some() && self.name.is_some();
+        self.samples.zip(self.start).filter(|_| is_known)
     }
 }
 
@@ -186,14 +194,19 @@ impl SpeedscopeReader {
     }
 
     fn read_profiles(&mut self, json: &mut Json) -> Result<(), ParseError> {
+        let mut stacks = SampledStacks::default();
         json.array()?;
         while json.element()? {
-            self.read_profile(json)?;
+            self.read_profile(json, &mut stacks)?;
         }
         Ok(())
     }
 
-    fn read_profile(&mut self, json: &mut Json) -> Result<(), ParseError> {
+    fn read_profile<'a>(
+        &mut self,
+        json: &mut Json<'a>,
+        stacks: &mut SampledStacks<'a>,
+    ) -> Result<(), ParseError> {
         let mut parts = SpeedscopeParts::default();
         json.object()?;
         while let Some(key) = json.key()? {
@@ -203,10 +216,15 @@ impl SpeedscopeReader {
                 ("type", Kind::String) => parts.kind = text(json)?,
                 ("unit", Kind::String) => parts.unit = text(json)?,
                 ("name", Kind::String) => parts.name = text(json)?,
-                ("startValue", Kind::Number) => parts.start = json.number()?,
+                ("startValue", Kind::Number) => parts.start = Some(json.number()?),
                 ("events", Kind::Array) if parts.can_read_events() => {
                     let scale = self.scale(&parts);
                     self.read_evented(json, &scale)?;
+                    parts.is_read = true;
+                }
+                ("weights", Kind::Array) if let Some((samples, start)) = parts.readable_samples() => {
+                    let scale = self.scale(&parts);
+                    self.read_sampled(json.at(samples), json, start, &scale, stacks)?;
                     parts.is_read = true;
                 }
                 (key, Kind::Array) => {
@@ -227,7 +245,8 @@ impl SpeedscopeReader {
         let scale = self.scale(&parts);
         match (parts.kind.as_deref(), parts.samples, parts.weights, parts.events) {
             (Some("sampled"), Some(samples), Some(weights), _) => {
-                self.read_sampled(json.at(samples), json.at(weights), parts.start, &scale)
+                let start = parts.start.unwrap_or(0.0);
+                self.read_sampled(json.at(samples), &mut json.at(weights), start, &scale, stacks)
             }
             (Some("evented"), .., Some(events)) => self.read_evented(&mut json.at(events), &scale),
             (kind, ..) => {
@@ -256,6 +275,7 @@ impl SpeedscopeReader {
     }
 
     /// Converts a weight or a timestamp to the unit of the metric.
+    #[inline]
     fn value(&mut self, scale: &ThreadScale, value: f64) -> i64 {
         match scale.nanoseconds {
             Some(nanoseconds) => rounded(value * nanoseconds),
@@ -263,6 +283,7 @@ impl SpeedscopeReader {
         }
     }
 
+    #[inline]
     fn write(&mut self, scale: &ThreadScale, stack: StackId, moment: f64, value: i64) {
         self.values[scale.metric] = value;
         if scale.skipped_labels {

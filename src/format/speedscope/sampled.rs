@@ -1,38 +1,42 @@
 //! Sampled profiles: a stack and a weight per sample.
 
+use std::hash::{BuildHasher, Hasher};
+
+use hashbrown::DefaultHashBuilder;
+
 use crate::format::ParseError;
 use crate::format::json::Json;
+use crate::format::recent::Recent;
 use crate::format::speedscope::{SpeedscopeReader, ThreadScale, numbered_frame};
 use crate::format::text::common_prefix;
 use crate::parallel;
-use crate::profile::{FrameId, StackId};
+use crate::profile::{AT_ONCE, Column, FrameId, Id, StackId, Stacks};
 
-/// So many samples are handed to another thread together.
-const BATCH: usize = 1 << 10;
+/// So many samples are handed to another thread together, or as many as have so many stacks that were not read recently.
+const MOST_SAMPLES: usize = 1 << 12;
+const MOST_STACKS: usize = 4 * AT_ONCE;
 
 impl SpeedscopeReader {
-    /// Reads the samples and their weights side by side. Text is read on the current thread, and samples are added on another.
-    pub(super) fn read_sampled(
+    /// Reads the samples and their weights side by side, and advances past the weights. Text is read on the current thread, and
+    /// samples are added on another.
+    pub(super) fn read_sampled<'a>(
         &mut self,
-        samples: Json,
-        weights: Json,
+        samples: Json<'a>,
+        weights: &mut Json<'a>,
         mut moment: f64,
         scale: &ThreadScale,
+        stacks: &mut SampledStacks<'a>,
     ) -> Result<(), ParseError> {
         let frames = std::mem::take(&mut self.frames);
-        let mut sampled = Sampled { samples, weights, stack: StackText::default(), frames: &frames };
+        let SampledStacks { texts, ids } = stacks;
+        let mut sampled = Sampled { samples, weights, weight: KnownWeight::ZERO, texts, frames: &frames };
         sampled.samples.array()?;
         sampled.weights.array()?;
-        let mut stack = StackId::default();
         let take = |batch: SampleBatch| {
-            let mut start = 0;
-            for (length, weight) in batch.samples {
-                if let Some(length) = length {
-                    stack = self.builder.stack(&batch.frames[start..start + length]);
-                    start += length;
-                }
+            self.builder.add_stacks(&batch.stacks, ids);
+            for (number, weight) in batch.samples {
                 let value = self.value(scale, weight);
-                self.write(scale, stack, moment, value);
+                self.write(scale, ids[StackId::new(number)], moment, value);
                 moment += weight;
             }
             Ok(())
@@ -46,42 +50,113 @@ impl SpeedscopeReader {
 /// Some samples of a profile.
 #[derive(Default)]
 struct SampleBatch {
-    /// The number of frames of each, and its weight; no number if the stack is that of the sample before.
-    samples: Vec<(Option<usize>, f64)>,
-    /// The frames of all, one stack after the other.
-    frames: Vec<FrameId>,
+    /// The number of the stack of each, and its weight.
+    samples: Vec<(usize, f64)>,
+    /// The stacks that got the next numbers.
+    stacks: Stacks,
+}
+
+/// The stacks of all samples that were read, by their numbers.
+#[derive(Default)]
+pub(super) struct SampledStacks<'a> {
+    texts: StackTexts<'a>,
+    ids: Column<StackId, StackId>,
 }
 
 /// What is left of the samples and the weights.
-struct Sampled<'a> {
+struct Sampled<'a, 's> {
     samples: Json<'a>,
-    weights: Json<'a>,
-    stack: StackText<'a>,
-    frames: &'a [FrameId],
+    weights: &'s mut Json<'a>,
+    weight: KnownWeight<'a>,
+    texts: &'s mut StackTexts<'a>,
+    frames: &'s [FrameId],
 }
 
-impl Sampled<'_> {
+/// The weight of the latest sample, and how it is written: most samples have the same.
+struct KnownWeight<'a> {
+    text: &'a [u8],
+    weight: f64,
+}
+
+impl KnownWeight<'_> {
+    const ZERO: KnownWeight<'static> = KnownWeight { text: b"0", weight: 0.0 };
+}
+
+impl Sampled<'_, '_> {
     /// Reads some samples; returns whether there may be more.
     fn fill(&mut self, batch: &mut SampleBatch) -> Result<bool, ParseError> {
-        while batch.samples.len() < BATCH {
+        while batch.samples.len() < MOST_SAMPLES && batch.stacks.len() < MOST_STACKS {
             if !self.samples.element()? {
                 let is_end = !self.weights.element()?;
                 return if is_end { Ok(false) } else { Err(self.weights.error("more weights than samples")) };
             }
-            let is_new = self.stack.read(&mut self.samples, self.frames)?;
+            let number = self.texts.read(&mut self.samples, self.frames, &mut batch.stacks)?;
             if !self.weights.element()? {
                 return Err(self.weights.error("fewer weights than samples"));
             }
-            let weight = self.weights.number()?;
-            batch.samples.push((is_new.then_some(self.stack.frames.len()), weight));
-            batch.frames.extend_from_slice(if is_new { &self.stack.frames } else { &[] });
+            batch.samples.push((number, self.weight()?));
         }
         Ok(true)
     }
+
+    /// Reads the next weight. Comparing its text takes a third of the time of reading a number.
+    fn weight(&mut self) -> Result<f64, ParseError> {
+        let KnownWeight { text, weight } = self.weight;
+        if let Some([b',' | b']', ..]) = self.weights.rest().strip_prefix(text) {
+            self.weights.advance(text.len());
+            return Ok(weight);
+        }
+        let start = self.weights.position();
+        let weight = self.weights.number()?;
+        self.weight = KnownWeight { text: self.weights.since(start), weight };
+        Ok(weight)
+    }
 }
 
-/// The stack of the latest sample. The next one usually begins with the same frames, or is the same stack, so only the part
-/// of its text that differs is read.
+/// Numbers the stacks of samples. Most were read recently, in the same text, so that their frames need not be read and looked up.
+#[derive(Default)]
+struct StackTexts<'a> {
+    /// Recordings of a minute have tens of thousands of stacks.
+    recent: Recent<&'a [u8], usize, 14>,
+    hasher: DefaultHashBuilder,
+    latest: StackText<'a>,
+    /// How many stacks have a number.
+    count: usize,
+}
+
+impl<'a> StackTexts<'a> {
+    /// Returns the number of the stack of the next sample, which is appended to `stacks` if its number is a new one.
+    fn read(
+        &mut self,
+        json: &mut Json<'a>,
+        frames: &[FrameId],
+        stacks: &mut Stacks,
+    ) -> Result<usize, ParseError> {
+        let rest = json.rest();
+        let text = &rest[..memchr::memchr(b']', rest).map_or(rest.len(), |end| end + 1)];
+        let hash = self.hash(text);
+        if let Some(number) = self.recent.get(hash, text) {
+            json.advance(text.len());
+            return Ok(number);
+        }
+        self.latest.read(json, frames)?;
+        if stacks.push(&self.latest.frames).is_none() {
+            return Err(json.error("a stack has too many frames"));
+        }
+        let number = self.count;
+        self.count += 1;
+        self.recent.set(hash, text, number);
+        Ok(number)
+    }
+
+    fn hash(&self, text: &[u8]) -> u64 {
+        let mut hasher = self.hasher.build_hasher();
+        hasher.write(text);
+        hasher.finish()
+    }
+}
+
+/// The stack that was read last. The next one often begins with the same frames, so only the part of its text that differs is read.
 #[derive(Default)]
 struct StackText<'a> {
     /// The list of frame numbers, as written: `[0, 1, 7]`.
@@ -92,14 +167,10 @@ struct StackText<'a> {
 }
 
 impl<'a> StackText<'a> {
-    /// Reads the stack of the next sample; returns whether its text is another one than before.
-    fn read(&mut self, json: &mut Json<'a>, frames: &[FrameId]) -> Result<bool, ParseError> {
+    /// Reads the next stack.
+    fn read(&mut self, json: &mut Json<'a>, frames: &[FrameId]) -> Result<(), ParseError> {
         let text = json.rest();
         let common = common_prefix(text, self.text);
-        if common == self.text.len() && common > 0 {
-            json.advance(common);
-            return Ok(false);
-        }
         // A number is the same if what follows it is the same: 12 is not 1.
         let kept = self.ends.partition_point(|&end| end < common);
         self.frames.truncate(kept);
@@ -108,7 +179,7 @@ impl<'a> StackText<'a> {
         if let Some(end) = self.read_usual(text, frames) {
             json.advance(end);
             self.text = json.since(start);
-            return Ok(true);
+            return Ok(());
         }
         self.frames.truncate(kept);
         self.ends.truncate(kept);
@@ -121,7 +192,7 @@ impl<'a> StackText<'a> {
             self.ends.push(json.since(start).len());
         }
         self.text = json.since(start);
-        Ok(true)
+        Ok(())
     }
 
     /// Reads the numbers after those that are known, and returns where the list ends. `None` if anything but digits, commas
@@ -189,7 +260,7 @@ mod tests {
 
     #[test]
     fn many_samples_are_read_in_batches() {
-        let count = 3 * BATCH + 1;
+        let count = 3 * MOST_SAMPLES + 1;
         let sampled = |last_stack: &str, weights: usize| {
             let mut stacks: Vec<&str> =
                 (0..count).map(|number| ["[0]", "[0, 1]", "[0, 1]"][number % 3]).collect();
@@ -206,6 +277,55 @@ mod tests {
         assert!(error("[0, 2]", count + 1).contains("out of range"));
         assert!(error("[0]", count).contains("fewer weights than samples"));
         assert!(error("[0]", count + 2).contains("more weights than samples"));
+    }
+
+    /// The frames of each stack are the digits of its number, in a base of 2.
+    #[test]
+    fn stacks_may_come_again_after_many_others_and_in_other_threads() {
+        let stacks: Vec<String> = (1..4 * MOST_STACKS)
+            .map(|number| format!("{number:b}").chars().map(String::from).collect::<Vec<_>>().join(","))
+            .map(|frames| format!("[{frames}]"))
+            .collect();
+        let weights = vec!["2"; stacks.len()].join(",");
+        let thread = format!(
+            r#"{{"type": "sampled", "name": "t", "unit": "none", "startValue": 0, "endValue": 9, "samples": [{}], "weights": [{weights}]}}"#,
+            stacks.join(",")
+        );
+        let profile = load(&[thread.as_str(); 3].join(",")).unwrap();
+        assert_eq!((profile.stacks.len(), profile.meta.rows), (stacks.len(), 3 * stacks.len() as u64));
+        let added_up = |number: usize| profile.samples.values[0][number];
+        assert!((0..stacks.len()).all(|number| added_up(number) == 6));
+        let frames: Vec<usize> =
+            profile.stacks.frames(StackId::new(5)).iter().map(|frame| frame.index()).collect();
+        assert_eq!(frames, [1, 1, 0]);
+    }
+
+    #[test]
+    fn members_may_be_in_any_order() {
+        let usual = r#""type": "sampled", "name": "t", "unit": "none", "startValue": 3, "samples": [[0], [1]], "weights": [1, 2]"#;
+        let expected = to_notation(&load(&format!("{{{usual}}}")).unwrap());
+        for other in [
+            r#""weights": [1, 2], "samples": [[0], [1]], "startValue": 3, "unit": "none", "name": "t", "type": "sampled""#,
+            r#""type": "sampled", "name": "t", "unit": "none", "samples": [[0], [1]], "weights": [1, 2], "startValue": 3"#,
+            r#""samples": [[0], [1]], "weights": [1, 2], "type": "sampled", "name": "t", "unit": "none""#,
+        ] {
+            assert_eq!(to_notation(&load(&format!("{{{other}}}")).unwrap()), expected, "{other}");
+        }
+    }
+
+    #[test]
+    fn a_weight_is_not_the_beginning_of_a_longer_one() {
+        let profile = load(
+            r#"{"type": "sampled", "name": "", "unit": "none", "startValue": 0, "endValue": 9, "samples": [[0], [0], [1], [1], [0, 0], [0, 1], [1, 1]],
+               "weights": [1, 1, 12, 1.5, 1e1, 1e1 , 0]}"#,
+        );
+        let b = "b@b.py:7";
+        let expected = ["a 20".to_string(), "a;a 100".to_string(), format!("a;{b} 100"), format!("{b} 135")];
+        assert_eq!(to_notation(&profile.unwrap()), expected.join("\n"));
+        let error = load(
+            r#"{"type": "sampled", "name": "", "unit": "none", "startValue": 0, "endValue": 9, "samples": [[0], [0]], "weights": [,1]}"#,
+        );
+        assert!(error.unwrap_err().to_string().contains("expected a number"));
     }
 
     #[test]

@@ -194,6 +194,7 @@ fn are_same(one: &[FrameId], other: &[FrameId]) -> bool {
 struct FramePairs<'f>(&'f [FrameId]);
 
 impl Hash for FramePairs<'_> {
+    #[inline]
     fn hash<H: Hasher>(&self, state: &mut H) {
         let (pairs, last) = self.0.as_chunks::<2>();
         for [a, b] in pairs {

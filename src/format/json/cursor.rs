@@ -86,12 +86,14 @@ impl<'a> Json<'a> {
     }
 
     /// The text from the next value on. A reader may recognize text that it has read before.
+    #[inline]
     pub(in crate::format) fn rest(&mut self) -> &'a [u8] {
         self.blanks();
         &self.bytes[self.at..]
     }
 
     /// Advances past `length` bytes of a known value.
+    #[inline]
     pub(in crate::format) fn advance(&mut self, length: usize) {
         self.at += length;
         self.fresh = false;
@@ -121,6 +123,7 @@ impl<'a> Json<'a> {
     }
 
     /// The text from `start`, a place that [`Json::position`] gave, up to the end of what was read.
+    #[inline]
     pub(in crate::format) fn since(&self, start: usize) -> &'a [u8] {
         &self.bytes[start..self.at]
     }

@@ -241,6 +241,7 @@ impl ProfileBuilder {
     /// Adds a sample with one value per metric. The values `i64::MAX`, `-i64::MAX` and `i64::MIN` stand for values
     /// that do not fit, so that their metric cannot be shown. A sample whose values are all 0 is counted but not
     /// stored. `time` is in nanoseconds.
+    #[inline]
     pub fn sample(&mut self, stack: StackId, labels: LabelSetId, time: Option<i64>, values: &[i64]) {
         debug_assert_eq!(values.len(), self.totals.len());
         self.sample_from(0, stack, labels, time, values);
@@ -318,6 +319,7 @@ impl ProfileBuilder {
 
     /// Accounts for a new row of about `bytes` bytes, and returns whether the tables are too large for it. In that
     /// case, nothing more is stored and finishing fails.
+    #[inline]
     fn is_full(&mut self, bytes: usize) -> bool {
         self.unmeasured += bytes + ROW;
         if self.unmeasured > MEASURE_EVERY {

@@ -9,10 +9,15 @@
 //! ```
 //!
 //! Times have two decimals. If there is only a flat profile, the total of a function is the number of calls times the total per call.
-//! Within a cycle, a report says how often functions call each other, but not for how long.
+//! Within a cycle, a report says how often functions call each other, but not for how long: that is estimated.
+
+mod cycles;
+
+use std::collections::BTreeMap;
 
 use hashbrown::HashMap;
 
+use crate::format::gprof::cycles::Cycle;
 use crate::format::text::{is_binary, lossy};
 use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
 use crate::profile::{FunctionId, LoadOptions, Profile, ProfileBuilder};
@@ -94,6 +99,8 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
         functions: HashMap::new(),
         flat: HashMap::new(),
         block: Vec::new(),
+        cycles: BTreeMap::new(),
+        recursive: 0,
         part: Part::Elsewhere,
         cycles_per_unit: None,
         per_call: None,
@@ -102,7 +109,7 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
     while let Some(line) = source.line()? {
         report.line(line);
     }
-    report.end_block();
+    report.end_graph();
     Ok(report.finish()?)
 }
 
@@ -123,6 +130,12 @@ struct Known {
     total: Option<i64>,
 }
 
+impl Known {
+    fn add_total(&mut self, total: i64) {
+        self.total = Some(self.total.unwrap_or(0).saturating_add(total));
+    }
+}
+
 struct Report {
     builder: ProfileBuilder,
     functions: HashMap<FunctionId, Known>,
@@ -130,6 +143,10 @@ struct Report {
     flat: HashMap<FunctionId, Known>,
     /// The lines about one function.
     block: Vec<Entry>,
+    /// The cycles of the call graph by number.
+    cycles: BTreeMap<u32, Cycle>,
+    /// The number of functions in cycles.
+    recursive: usize,
     part: Part,
     /// What one of the report's numbers stands for, if it counts cycles.
     cycles_per_unit: Option<i64>,
@@ -150,6 +167,8 @@ pub(super) struct Entry {
     /// `42+482` or `5/737`; empty if the function was not called, or by unknown code.
     called: String,
     pub(super) name: String,
+    /// The number of the cycle that the function is in.
+    cycle: Option<u32>,
 }
 
 impl Entry {
@@ -175,7 +194,7 @@ impl Entry {
         let is_count = word.starts_with(|c: char| c.is_ascii_digit())
             && word.chars().all(|c| c.is_ascii_digit() || c == '/' || c == '+');
         let called = if is_count { word } else { "" };
-        let name = name(rest[called.len()..].trim_start());
+        let (name, cycle) = name_and_cycle(rest[called.len()..].trim_start());
         let [self_time, children_time] = times;
         (!name.is_empty()).then(|| Entry {
             is_primary,
@@ -184,6 +203,7 @@ impl Entry {
             children_time,
             called: called.to_string(),
             name: name.to_string(),
+            cycle,
         })
     }
 
@@ -206,6 +226,11 @@ impl Entry {
 
 /// A name without the number of its cycle and its index: `file <cycle 3> [8]`, or `mcount (41)` if the call graph leaves it out.
 fn name(text: &str) -> &str {
+    name_and_cycle(text).0
+}
+
+/// The same, with the number of the cycle.
+fn name_and_cycle(text: &str) -> (&str, Option<u32>) {
     let text = text.trim();
     let is_number = |text: &str| text.parse::<u32>().is_ok();
     let index = text.rsplit_once(' ').filter(|(_, index)| {
@@ -213,13 +238,14 @@ fn name(text: &str) -> &str {
         inner.or_else(|| index.strip_prefix('(')?.strip_suffix(')')).is_some_and(is_number)
     });
     let text = index.map_or(text, |(name, _)| name).trim_end();
-    if text.ends_with(" as a whole>") {
-        return text;
+    if let Some(whole) = text.strip_suffix(" as a whole>") {
+        return (text, whole.strip_prefix("<cycle ").and_then(|number| number.parse().ok()));
     }
-    match text.rsplit_once(" <cycle ") {
-        Some((name, number)) if number.strip_suffix('>').is_some_and(is_number) => name.trim_end(),
-        _ => text,
-    }
+    let in_cycle = text.rsplit_once(" <cycle ").and_then(|(name, number)| {
+        let number = number.strip_suffix('>')?.parse().ok()?;
+        Some((name.trim_end(), Some(number)))
+    });
+    in_cycle.unwrap_or((text, None))
 }
 
 /// A time in seconds, which has decimals, in microseconds.
@@ -236,6 +262,7 @@ fn time(word: &str) -> Option<i64> {
 impl Report {
     fn line(&mut self, line: &[u8]) {
         if is_graph_header(line) {
+            self.end_graph();
             self.part = Part::Graph;
         } else if is_flat_header(line) {
             self.end_block();
@@ -274,6 +301,7 @@ impl Report {
         let Some(at) = block.iter().position(|entry| entry.is_primary) else { return };
         let primary = &block[at];
         if !primary.is_function() {
+            self.add_whole(primary);
             return;
         }
         let function = self.function(&primary.name);
@@ -283,13 +311,56 @@ impl Report {
         known.self_time = known.self_time.saturating_add(self_time);
         known.calls = known.calls.saturating_add(primary.calls());
         let total = self_time.saturating_add(children_time);
-        known.total = Some(known.total.unwrap_or(0).saturating_add(total));
+        match primary.cycle {
+            Some(number) => self.add_member(number, function, total, &block[..at]),
+            None => known.add_total(total),
+        }
         for callee in block[at + 1..].iter().filter(|entry| entry.is_function() && !entry.is_primary) {
             let called = self.function(&callee.name);
             self.functions.entry(called).or_default();
-            let cost = self.value(callee.total());
-            let values = [cost, callee.calls()];
-            self.builder.call_edge(function, called, None, &values);
+            match primary.cycle.filter(|_| callee.cycle == primary.cycle) {
+                Some(number) => self.cycle(number).add_calls(function, called, callee.calls()),
+                None => {
+                    let values = [self.value(callee.total()), callee.calls()];
+                    self.builder.call_edge(function, called, None, &values);
+                }
+            }
+        }
+    }
+
+    fn cycle(&mut self, number: u32) -> &mut Cycle {
+        self.cycles.entry(number).or_default()
+    }
+
+    /// Notes what a cycle costs as a whole.
+    fn add_whole(&mut self, primary: &Entry) {
+        if let Some(number) = primary.cycle {
+            let total = self.value(primary.total());
+            self.cycle(number).whole = Some(total);
+        }
+    }
+
+    /// Adds a function of a cycle, given the lines about its callers.
+    fn add_member(&mut self, number: u32, function: FunctionId, own: i64, callers: &[Entry]) {
+        self.cycle(number).add_own(function, own);
+        for caller in callers.iter().filter(|caller| caller.cycle != Some(number)) {
+            let time = self.value(caller.total());
+            self.cycle(number).add_entry(function, time);
+        }
+    }
+
+    /// Ends a call graph: what its functions cost within cycles is now known as well as it can be.
+    fn end_graph(&mut self) {
+        self.end_block();
+        for cycle in std::mem::take(&mut self.cycles).into_values() {
+            let (totals, calls) = cycle.estimate();
+            self.recursive += totals.len();
+            for (function, total) in totals {
+                self.functions.entry(function).or_default().add_total(total);
+            }
+            for call in calls {
+                self.builder.call_edge(call.caller, call.callee, None, &[call.time, call.calls]);
+            }
         }
     }
 
@@ -331,7 +402,7 @@ impl Report {
         known.calls = known.calls.saturating_add(counted.unwrap_or(0));
         // The product is rounded, but a total is at least self.
         let total = product.unwrap_or(0).max(self_time);
-        known.total = Some(known.total.unwrap_or(0).saturating_add(total));
+        known.add_total(total);
         self.has_products |= product.is_some();
     }
 
@@ -347,6 +418,12 @@ impl Report {
                 "totals are approximate: without a call graph, they are calls × total per call, which is rounded to two decimals"
                     .to_string(),
             );
+        }
+        if self.recursive > 0 {
+            self.builder.meta.notes.push(format!(
+                "totals of {} functions in cycles are estimates: within a cycle, gprof counts calls but not their time",
+                self.recursive
+            ));
         }
         for (function, flat) in self.flat {
             // The call graph has the same function with the same time.
@@ -432,5 +509,37 @@ mod tests {
         assert!(profile.meta.notes[0].contains("calls × total per call"));
         let rows = " 50.00      0.50     0.50        1     0.50     0.75  parse\n 50.00      1.00     0.50                             main\n";
         assert_eq!(totals(&flat("s", rows)), [750, 500]);
+    }
+
+    /// `a` runs for 0.4 s itself, and `b`, which `a` calls, for 0.3 s; now and then `b` calls `a` back.
+    #[test]
+    fn in_a_cycle_costs_are_charged_to_those_nearer_to_its_entry() {
+        let text = "index % time    self  children    called     name\n\
+            [1]    100.0    0.10    0.70                 main [1]\n\
+            \x20               0.40    0.30       1/1           a <cycle 1> [3]\n-----\n\
+            [2]     87.5    0.70    0.00       1+5       <cycle 1 as a whole> [2]\n\
+            \x20               0.40    0.00       3             a <cycle 1> [3]\n\
+            \x20               0.30    0.00       3             b <cycle 1> [4]\n-----\n\
+            \x20                                  2             b <cycle 1> [4]\n\
+            \x20               0.40    0.30       1/1           main [1]\n\
+            [3]     50.0    0.40    0.00       3         a <cycle 1> [3]\n\
+            \x20                                  3             b <cycle 1> [4]\n-----\n\
+            \x20                                  3             a <cycle 1> [3]\n\
+            [4]     37.5    0.30    0.00       3         b <cycle 1> [4]\n\
+            \x20                                  2             a <cycle 1> [3]\n-----\n";
+        let profile = read(&mut Source::from_bytes(text.into()), LoadOptions::default()).unwrap();
+        let calls = profile.calls.as_ref().unwrap();
+        let name = |id: FunctionId| profile.symbols.function_name(id);
+        let totals: Vec<_> =
+            calls.functions().map(|(id, _)| (name(id), calls.totals[0][id] / 1000)).collect();
+        assert_eq!(totals, [("main", 800), ("a", 700), ("b", 300)]);
+        let edge = |edge: usize| {
+            let ends = (name(calls.caller[edge]), name(calls.callee[edge]));
+            (ends, [0, 1].map(|metric| calls.edge_values[metric][edge]))
+        };
+        let edges: Vec<_> = (0..calls.edge_count()).map(edge).collect();
+        let expected = [(("main", "a"), [700_000, 1]), (("a", "b"), [300_000, 3]), (("b", "a"), [0, 2])];
+        assert_eq!(edges, expected);
+        assert!(profile.meta.notes[0].contains("functions in cycles are estimates"));
     }
 }

@@ -178,6 +178,14 @@ impl<'a> Chunk<'a> {
         }
     }
 
+    /// Converts a time in nanoseconds since 1970 to ticks of the chunk's clock.
+    pub(super) fn ticks_at(&self, time: i64) -> i64 {
+        let since_start = i128::from(time) - i128::from(self.start_ns);
+        let ticks = since_start * i128::from(self.ticks_per_second) / 1_000_000_000;
+        let ticks = i128::from(self.start_ticks).saturating_add(ticks);
+        ticks.clamp(i128::from(i64::MIN), i128::from(i64::MAX)) as i64
+    }
+
     /// Converts a time in ticks to nanoseconds since 1970.
     pub(super) fn time(&self, ticks: i64) -> i64 {
         self.start_ns.saturating_add(self.nanoseconds(ticks.saturating_sub(self.start_ticks)))

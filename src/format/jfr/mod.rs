@@ -62,10 +62,11 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
         chunks[range].iter().map(Survey::read).collect::<Vec<Result<Survey, ParseError>>>()
     });
     let surveys = surveys.into_iter().flatten().collect::<Result<Vec<Survey>, ParseError>>()?;
+    let start = chunks.iter().map(|chunk| chunk.start_ns).min().unwrap_or(0);
     let mut plans = Vec::new();
     for ((chunk, survey), settings) in chunks.iter().zip(&surveys).zip(settings_of_chunks(&surveys)) {
         let taken_by = TakenBy::of(chunk, survey, &settings)?;
-        plans.push(Plans { chunk, survey, settings, taken_by });
+        plans.push(Plans { chunk, survey, settings, taken_by, recorded_from: chunk.ticks_at(start) });
     }
     let mut metrics = declare(&mut builder, &plans);
     let sampled: Vec<_> = plans.iter().filter_map(|plan| plan.sample_events(&metrics, times)).collect();
@@ -211,6 +212,14 @@ fn warn_of_problems(builder: &mut ProfileBuilder, metrics: &JfrMetrics) {
             metrics.without_interval,
             plural(metrics.without_interval, "sample has", "samples have")
         ));
+    }
+    if metrics.cut > 0 {
+        let waits = plural(
+            metrics.cut,
+            "wait began before the recording and counts from its start",
+            "waits began before the recording and count from its start",
+        );
+        builder.meta.notes.push(format!("{} {waits}", group_thousands(metrics.cut.into())));
     }
     if metrics.lost > 0 {
         let samples = plural(metrics.lost as u64, "sample of CPU time was", "samples of CPU time were");

@@ -16,7 +16,7 @@ use crate::format::jfr::old::END_TIME;
 use crate::format::jfr::pauses::{FoundPauses, PauseEvents};
 use crate::format::labels::label_set;
 use crate::name::demangle;
-use crate::profile::{Frame, FrameId, FunctionId, LabelSetId, ProfileBuilder, StackId};
+use crate::profile::{Frame, FrameId, FunctionId, LabelSetId, ProfileBuilder, StackId, WAITS};
 
 /// The metrics of a recording, and counts of problems with its samples.
 #[derive(Debug, Default)]
@@ -31,6 +31,8 @@ pub(super) struct JfrMetrics {
     pub(super) without_stack: u64,
     /// Samples of time whose interval is unknown.
     pub(super) without_interval: u64,
+    /// Waits that began before the recording.
+    pub(super) cut: u64,
 }
 
 /// Which clock triggered the execution samples of a chunk.
@@ -75,6 +77,8 @@ pub(super) struct Plans<'a, 'c> {
     pub(super) survey: &'c Survey,
     pub(super) settings: Settings,
     pub(super) taken_by: TakenBy,
+    /// When the recording began, in ticks of the chunk.
+    pub(super) recorded_from: i64,
 }
 
 impl<'a, 'c> Plans<'a, 'c> {
@@ -154,6 +158,8 @@ impl<'a, 'c> Plans<'a, 'c> {
             weight: weight.map(|weight| class.plan(&[weight])),
             unit: class.unit(kind.amount).unwrap_or(TimeUnit::Ticks),
             has_state: class.field("state").is_some(),
+            is_wait: class.field("startTime").is_some()
+                && kind.metrics.iter().any(|(name, ..)| WAITS.contains(name)),
             measured: metrics.measured(kind),
             measured_wall: if is_execution { metrics.measured(&BY_WALL_CLOCK) } else { Vec::new() },
         })
@@ -210,6 +216,8 @@ struct SampleEvent<'c> {
     unit: TimeUnit,
     /// Whether it has the state of the thread; 0 is a state too.
     has_state: bool,
+    /// Whether its duration is that of a wait.
+    is_wait: bool,
     /// The metrics that it adds to, and how much.
     measured: Vec<(usize, Measure)>,
     /// The same for wall-clock execution samples.
@@ -237,7 +245,7 @@ pub(super) fn add<'a>(
     events: &SampleEvents<'a, '_, '_>,
     constants: Constants<'a>,
 ) -> Result<(), ParseError> {
-    let Plans { chunk, settings, taken_by, .. } = *events.plan;
+    let Plans { chunk, settings, taken_by, recorded_from, .. } = *events.plan;
     if !builder.options().times {
         builder.skipped_times();
     }
@@ -249,6 +257,7 @@ pub(super) fn add<'a>(
         constants,
         settings,
         taken_by,
+        recorded_from,
         stacks: HashMap::new(),
         last_stack: None,
         known_frames: Vec::new(),
@@ -282,6 +291,7 @@ struct Adder<'a, 'c> {
     constants: Constants<'a>,
     settings: Settings,
     taken_by: TakenBy,
+    recorded_from: i64,
     /// Stacks, methods and labels seen before, by their ids in the chunk.
     stacks: HashMap<u64, MadeStack>,
     /// The last one of them: an event often follows another one at the same place.
@@ -305,6 +315,8 @@ impl<'a> Adder<'a, '_> {
         let amount = if event.kind.amount.is_empty() { 1 } else { amount };
         // Version 0.9 has the end of an event instead of its duration.
         let duration = if end == 0 { duration } else { end.saturating_sub(start) };
+        let (start, duration) =
+            if event.is_wait { self.in_recording(start, duration) } else { (start, duration) };
         self.values.fill(0);
         let is_execution = event.kind.event == EXECUTION_SAMPLE;
         let is_wall = is_execution && self.taken_by.is_wall(state as u64);
@@ -335,6 +347,17 @@ impl<'a> Adder<'a, '_> {
         let time = self.builder.options().times.then(|| self.chunk.time(start));
         self.builder.sample(stack, labels, time, &self.values);
         Ok(())
+    }
+
+    /// The part of a wait that is in the recording, in ticks. A thread that had slept for an hour when the recording began, and
+    /// was woken a second later, waited for a second of it. A wait that was over before was timed by another clock.
+    fn in_recording(&mut self, start: i64, duration: i64) -> (i64, i64) {
+        let end = start.saturating_add(duration);
+        if !(start..end).contains(&self.recorded_from) || start == self.recorded_from {
+            return (start, duration);
+        }
+        self.metrics.cut += 1;
+        (self.recorded_from, end.saturating_sub(self.recorded_from))
     }
 
     fn weight(

@@ -17,6 +17,7 @@ const OBJECT: u64 = 153;
 const SAMPLED_OBJECT: u64 = 154;
 const TRACE: u64 = 155;
 const WRITE: u64 = 156;
+const SLEEP: u64 = 157;
 const INT: u64 = 42;
 const FLOAT: u64 = 43;
 const FLAG: u64 = 44;
@@ -65,12 +66,13 @@ fn machine(processors: u64) -> Vec<u8> {
 /// The event that declares the classes: a tree of elements whose names and attributes are indexes of strings.
 fn metadata(prefix: &str) -> Vec<u8> {
     type Fields = &'static [(&'static str, u64)];
-    let classes: [(u64, &str, Fields); 21] = [
+    let classes: [(u64, &str, Fields); 22] = [
         (CPU_TIME, "jdk.CPUTimeSample", &[("stackTrace", STACK), ("samplingPeriod", LONG)]),
         (LOST, "jdk.CPUTimeSamplesLost", &[("lostSamples", INT)]),
         (OBJECT, "jdk.ObjectAllocationSample", &[("stackTrace", STACK), ("weight", LONG)]),
         (SAMPLED_OBJECT, "datadog.ObjectSample", &[("stackTrace", STACK), ("size", LONG), ("weight", FLOAT)]),
         (TRACE, "jdk.MethodTrace", &[("duration", LONG), ("stackTrace", STACK), ("method", METHOD)]),
+        (SLEEP, "jdk.ThreadSleep", &[("startTime", LONG), ("duration", LONG)]),
         (WRITE, "jdk.FileWrite", &[("duration", LONG), ("bytesWritten", LONG)]),
         (STACK, "jdk.types.StackTrace", &[("truncated", FLAG), ("frames", FRAME)]),
         (FRAME, "jdk.types.StackFrame", &[("method", METHOD), ("lineNumber", INT)]),
@@ -253,6 +255,31 @@ fn unsupported_sample_types_give_a_warning() {
     let profile = load(&[chunk(1, &[other.repeat(3), samples(0, 1)])]);
     let warning = "skipped samples of unsupported event types: agent.OtherSample (3)";
     assert!(profile.meta.warnings.contains(&warning.to_string()), "{:?}", profile.meta.warnings);
+}
+
+/// A thread that had slept for 5 s when the recording began, and one second more. One that has slept since the first chunk counts in full.
+#[test]
+fn waits_count_from_the_start_of_the_recording() {
+    let second = 1_000_000_000;
+    let sleep = |start: i64, duration: i64| {
+        event(SLEEP, |out| {
+            for value in [start, duration] {
+                push_varint(out, value.cast_unsigned());
+                // The ninth byte has eight bits.
+                out.truncate(out.len() - usize::from(value < 0));
+            }
+        })
+    };
+    let first = [sleep(-5 * second, 6 * second), sleep(0, second / 2), sleep(-5 * second, second)];
+    let later = [sleep(-second, 3 * second), sleep(-2 * second, 3 * second)];
+    let profile = load(&[chunk(10, &first), chunk(11, &later)]);
+    let values: Vec<i64> = profile.samples.values[1].iter().map(|value| value * 2 / second).collect();
+    assert_eq!(values, [2, 1, 2, 6, 4]);
+    let times = [10, 10, 5, 10, 10].map(|time| time * second);
+    assert_eq!(profile.samples.time.as_deref(), Some(&times[..]));
+    assert_eq!(profile.meta.notes, ["2 waits began before the recording and count from its start"]);
+    let untimed = load_untimed(&[chunk(10, &first), chunk(11, &later)]);
+    assert_eq!(totals(&untimed), [("sleep_count", 5), ("sleep_duration", 15 * second / 2)]);
 }
 
 /// Chunks of two recorders that ran at the same time, and one of another day.

@@ -296,10 +296,13 @@ fn verdict(row: &Hypothesis, options: &TestOptions) -> Verdict {
 
 /// The verdict on counts that were not tested: whether the function exists on both sides.
 pub fn untested_verdict(old: f64, new: f64) -> Verdict {
-    match (old > 0.0, new > 0.0) {
-        (false, true) => Verdict::New,
-        (true, false) => Verdict::Removed,
-        _ => Verdict::Unchanged,
+    // What is negative on one side is there.
+    if old == 0.0 && new > 0.0 {
+        Verdict::New
+    } else if old > 0.0 && new == 0.0 {
+        Verdict::Removed
+    } else {
+        Verdict::Unchanged
     }
 }
 

@@ -45,7 +45,9 @@ impl Activity {
             return Activity { idle_percent, warning, ..Activity::default() };
         };
         let activity = Activity { idle_percent, duration_ns: Some(duration_ns), ..Activity::default() };
-        let Some(busy) = busy_hundredths(shown, duration_ns).filter(|_| !meta.is_latency) else {
+        // What was saved at one time was not recorded at another.
+        let is_time = !meta.is_latency && !profile.has_negatives(metric);
+        let Some(busy) = busy_hundredths(shown, duration_ns).filter(|_| is_time) else {
             return activity;
         };
         let processors = meta.processors.unwrap_or(MOST_PROCESSORS);
@@ -94,6 +96,8 @@ pub(super) fn nanoseconds(value: i64, unit: &str, divisor: u64) -> Option<i64> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
     use crate::profile::from_notation;
 
@@ -112,6 +116,14 @@ mod tests {
         let activity = Activity::of(&cpu(1000, 999), 0);
         assert_eq!((activity.busy_hundredths, activity.idle_percent), (Some(1), Some(99)));
         assert_eq!(Activity::of(&cpu(100, 0), 0).idle_percent, None);
+    }
+
+    #[test]
+    fn a_difference_of_two_profiles_kept_nothing_busy() {
+        let mut profile = cpu(100, 0);
+        Arc::make_mut(&mut profile.samples).values[0].push(-30);
+        let activity = Activity::of(&profile, 0);
+        assert_eq!((activity.busy_hundredths, activity.duration_ns), (None, Some(100_000_000_000)));
     }
 
     #[test]

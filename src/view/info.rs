@@ -8,7 +8,7 @@ use crate::report::{Combined, Depth, Info, InfoInput, InfoLabel, InfoMetric, Inf
 use crate::transform::unresolved;
 use crate::tree::{By, KeyId, Subject, first_alike, flat};
 use crate::view::activity::Activity;
-use crate::view::resolution;
+use crate::view::{note_of_negatives, resolution};
 
 /// One input of `info`, described before inputs were combined.
 pub type InfoSource = InfoInput;
@@ -51,7 +51,14 @@ pub fn info(profile: &Profile, metric: usize, inputs: Vec<InfoSource>, combined:
         labels: labels(profile),
         threads: threads(profile),
         comments: meta.comments.clone(),
-        warnings: meta.warnings.iter().chain(&meta.notes).cloned().chain(activity.warning).collect(),
+        warnings: meta
+            .warnings
+            .iter()
+            .chain(&meta.notes)
+            .cloned()
+            .chain(activity.warning)
+            .chain(note_of_negatives(profile, [metric]).map(|note| note.text))
+            .collect(),
         combined,
         encoding: meta.encoding.clone(),
         program: program(&subject, &used),

@@ -223,7 +223,7 @@ impl Scope {
             profiles: profile.meta.profiles,
             warnings: warnings_of(profile)
                 .chain(impossible.map(Message::note))
-                .chain(note_of_negatives(profile, self.metrics[0]))
+                .chain(note_of_negatives(profile, [self.metrics[0]]))
                 .collect(),
             metrics: if several { self.metrics.iter().map(total).collect() } else { Vec::new() },
             base: base.map(|base| base_of(profile, base)),
@@ -252,13 +252,12 @@ fn warnings_of(profile: &Profile) -> impl Iterator<Item = Message> + '_ {
 }
 
 /// What shares mean where values below 0 take from the sum, as in the difference of two profiles.
-fn note_of_negatives(profile: &Profile, metric: usize) -> Option<Message> {
+fn note_of_negatives(profile: &Profile, metrics: impl IntoIterator<Item = usize>) -> Option<Message> {
+    let metric = metrics.into_iter().find(|&metric| profile.has_negatives(metric))?;
     let name = &profile.meta.metrics[metric].name;
-    profile.has_negatives(metric).then(|| {
-        Message::note(format!(
-            "some values of {name} are negative: 100% is what all would add up to without their signs"
-        ))
-    })
+    Some(Message::note(format!(
+        "some values of {name} are negative: 100% is what all would add up to without their signs"
+    )))
 }
 
 /// Adds the note that a tree is an approximation, if the profile holds calls instead of stacks. A flat profile holds none.

@@ -39,7 +39,7 @@ use crate::view::diff::mix::Mix;
 use crate::view::diff::rows::{COUNTLESS, RowBuilder};
 use crate::view::diff::significance::{counts, test};
 use crate::view::diff::totals::{SideTotals, check_common};
-use crate::view::{grouping, metric_name, warnings_of};
+use crate::view::{grouping, metric_name, note_of_negatives, warnings_of};
 
 pub use budget::{BudgetLimit, BudgetRule, check_budgets};
 pub use by_side::{BySideOptions, by_side, limit_by_side};
@@ -78,6 +78,8 @@ pub(crate) fn align_owned_sides(
     let mut rows = rows.into_iter().flatten();
     let part = |(profile, metric)| AlignedInput { profile, metric, extra: rows.next() };
     let mut whole = align_owned(profiles.into_iter().map(part).collect(), keep)?;
+    let note = note_of_negatives(&whole, 0..whole.meta.metrics.len());
+    whole.meta.notes.extend(note.map(|note| note.text));
     if let Some(scale) = scale {
         return Ok((whole, SampleSize::ByVariance(scale)));
     }
@@ -401,7 +403,7 @@ mod tests {
 
     use super::*;
     use crate::profile::from_notation;
-    use crate::report::RowTest;
+    use crate::report::{DiffRow, RowTest, RowVerdict};
     use crate::tree::By;
 
     #[test]
@@ -423,6 +425,22 @@ mod tests {
         assert!(diff.rows.len() > FUNCTIONS, "{}", diff.rows.len());
         // Both sides, each including `main` and the function without a name.
         assert_eq!(totals::ADDED.get(), 2 * (FUNCTIONS + 2));
+    }
+
+    #[test]
+    fn of_negative_values_shares_are_compared() {
+        let [old, new] = ["a;b 5\na;c -5", "a;b -5\na;c -8"].map(from_notation);
+        let (whole, size) = align_sides(&[(&old, 0), (&new, 0)], LoadOptions::default()).unwrap();
+        assert!(whole.meta.notes[0].contains("are negative"), "{:?}", whole.meta.notes);
+        let one = DiffSide { profiles: 1, ..DiffSide::default() };
+        let sides = DiffSides::new(one.clone(), one, size);
+        let diff = diff(&whole, sides, &DiffOptions::new(By::Function)).unwrap();
+        let row = |row: &DiffRow| (row.name.to_string(), row.points.round() as i64, row.verdict);
+        let rows: Vec<_> = diff.rows.iter().map(row).collect();
+        // 5 of 10 and -5 of 13.
+        let expected = [("a", -100), ("b", -88), ("c", -12)];
+        let expected = expected.map(|(name, points)| (name.to_string(), points, RowVerdict::Unchanged));
+        assert_eq!(rows, expected);
     }
 
     #[test]

@@ -14,7 +14,8 @@ pub(super) struct SideTotals {
     pub(super) total: Vec<i64>,
     /// Σ |value| of all samples, before filters: displayed shares are relative to this.
     pub(super) recorded: i64,
-    /// The sum of `self_value`: the statistics compare fractions of this.
+    /// The sum of `self_value`: the statistics compare fractions of this. If values are negative, nothing is tested, and this is
+    /// `recorded`.
     pub(super) compared: f64,
 }
 
@@ -30,11 +31,13 @@ impl SideTotals {
             sums
         };
         let self_value = sum(&counted.self_value[series.clone()]);
+        let recorded = profile.meta.metrics[series.clone()].iter().map(|metric| metric.total).sum();
+        let has_negatives = series.clone().any(|metric| profile.has_negatives(metric));
         SideTotals {
-            compared: add_up(&self_value),
+            compared: if has_negatives { recorded as f64 } else { add_up(&self_value) },
             self_value,
-            total: sum(&counted.total[series.clone()]),
-            recorded: profile.meta.metrics[series].iter().map(|metric| metric.total).sum(),
+            total: sum(&counted.total[series]),
+            recorded,
         }
     }
 }

@@ -1,8 +1,8 @@
 //! Writes collapsed stacks: one stack per line, followed by the value of one metric.
 //!
 //! Names may contain characters that would break a line: `;` becomes `:`, line breaks and other control
-//! characters become spaces, and if the end of a name looks like a weight (`worker 12`) its last space
-//! becomes `_`.
+//! characters but tabs become spaces, and if the end of a name looks like a weight (`worker 12`) its last space
+//! becomes `_`. Blanks at the end of a stack are left out, because they are not read either.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -120,6 +120,7 @@ impl CollapsedLines {
 #[derive(Default)]
 struct Escaper {
     semicolons: bool,
+    blanks: bool,
     controls: bool,
     ends: bool,
 }
@@ -127,14 +128,15 @@ struct Escaper {
 impl Escaper {
     /// Escapes a name for use between two `;`.
     fn of_name<'a>(&mut self, name: &'a str) -> Cow<'a, str> {
-        if !name.contains(|c: char| c == ';' || c.is_ascii_control()) {
+        let is_control = |c: char| c.is_ascii_control() && c != '\t';
+        if !name.contains(|c: char| c == ';' || is_control(c)) {
             return Cow::Borrowed(name);
         }
         self.semicolons |= name.contains(';');
-        self.controls |= name.contains(|c: char| c.is_ascii_control());
+        self.controls |= name.contains(is_control);
         let spell = |c: char| match c {
             ';' => ':',
-            c if c.is_ascii_control() => ' ',
+            c if is_control(c) => ' ',
             c => c,
         };
         Cow::Owned(name.chars().map(spell).collect())
@@ -142,18 +144,20 @@ impl Escaper {
 
     /// Escapes the names of a stack for use before a weight.
     fn of_line<'a>(&mut self, line: &'a str, has_frames: bool) -> Cow<'a, str> {
-        let trimmed = line.trim_end_matches(|c: char| c.is_ascii_whitespace());
+        let trimmed = line.trim_ascii_end();
+        self.blanks |= trimmed.len() < line.len();
+        let line = trimmed;
         // A comment, or a line that would be read as a sample without a stack.
         let comment = line.starts_with('#') || line.starts_with("//");
-        let nothing = has_frames && trimmed.is_empty();
-        let weight = trimmed.rsplit_once(' ').filter(|(_, last)| is_weight(last));
-        if trimmed.len() == line.len() && !comment && !nothing && weight.is_none() {
+        let nothing = has_frames && line.is_empty();
+        let weight = line.rsplit_once([' ', '\t']).filter(|(_, last)| is_weight(last));
+        if !comment && !nothing && weight.is_none() {
             return Cow::Borrowed(line);
         }
         self.ends = true;
         let mut spelled = match weight {
             Some((rest, last)) => format!("{rest}_{last}"),
-            None => trimmed.to_string(),
+            None => line.to_string(),
         };
         if comment {
             spelled.replace_range(..1, "_");
@@ -167,6 +171,7 @@ impl Escaper {
     fn changes(&self) -> Vec<String> {
         let all = [
             (self.semicolons, "collapsed: `;` in names is replaced by `:`"),
+            (self.blanks, "collapsed: blanks at the ends of stacks are left out"),
             (self.controls, "collapsed: line breaks and control characters in names are replaced by spaces"),
             (self.ends, "collapsed: names that look like a comment or a sample count are written with `_`"),
         ];
@@ -235,6 +240,8 @@ mod tests {
             (&["a;b", "c\nd"][..], "a:b;c d 3\n"),
             (&["main", "worker 12"], "main;worker_12 3\n"),
             (&["# main", "a "], "_ main;a 3\n"),
+            (&[" a \t", "b\tc", "d\t1"], " a \t;b\tc;d_1 3\n"),
+            (&["a ", "b \t"], "a ;b 3\n"),
             (&["//x"], "_/x 3\n"),
             (&[" "], "_ 3\n"),
             (&["", "a"], ";a 3\n"),
@@ -242,8 +249,8 @@ mod tests {
         ] {
             assert_eq!(written(&named(names)).0, line, "{names:?}");
         }
-        let changes = written(&named(&["a;b\n", "c 1"])).1;
-        assert_eq!(changes.len(), 3);
+        let changes = written(&named(&["a;b\n", "c\nd 1 "])).1;
+        assert_eq!(changes.len(), 4);
     }
 
     #[test]
@@ -261,7 +268,7 @@ mod tests {
 
     #[test]
     fn stacks_survive_a_round_trip() {
-        let text = "main;a;b 2.5\nmain;a 3\n 7\nx;;y 1\n";
+        let text = "main;a;b\tc 2.5\nmain;a 3\n 7\nx;;y 1\n";
         let load = |text: &str| {
             let options = LoadOptions::default();
             format::load(&mut Source::from_bytes(text.into()), options, format::named("collapsed")).unwrap()

@@ -182,6 +182,7 @@ const IDLE_WORDS: &[&str] = &[
     "halt",
     "swapper",
     "cpu_startup",
+    "cstate_enter",
     "aitForDebugger",
     "thread#",
     "queue#",
@@ -240,7 +241,7 @@ static IDLE_PYTHON: Expressions = Expressions {
 static IDLE_RUST: Expressions =
     Expressions { words: &["::"], regex: LazyLock::new(|| any_of(IDLE_RUST_FUNCTIONS)) };
 static IDLE_PROCESSOR: Expressions = Expressions {
-    words: &["idle", "halt", "swapper", "cpu_startup", "aitForDebugger"],
+    words: &["idle", "halt", "swapper", "cpu_startup", "cstate_enter", "aitForDebugger"],
     regex: LazyLock::new(|| any_of(IDLE_PROCESSOR_FUNCTIONS)),
 };
 static IDLE_C: Expressions = Expressions { words: &[], regex: LazyLock::new(|| any_of(IDLE_C_FUNCTIONS)) };
@@ -316,7 +317,7 @@ const IDLE_C_FUNCTIONS: &[&str] = &[
 const IDLE_PROCESSOR_FUNCTIONS: &[&str] = &[
     r"\(idle\)$",
     r"(?:inspectorW|w)aitForDebugger$",
-    r"(?:do_idle|cpu_idle|cpu_idle_loop|cpu_startup_entry|default_idle\w*|arch_cpu_idle|cpuidle_\w+|call_cpuidle|intel_idle\w*|acpi_idle\w*|acpi_safe_halt|native_safe_halt|mwait_idle\w*|poll_idle|pv_native_safe_halt|swapper(?:/\d+)?)$",
+    r"(?:do_idle|cpu_idle|cpu_idle_loop|cpu_startup_entry|default_idle\w*|arch_cpu_idle|cpuidle_\w+|call_cpuidle|intel_idle\w*|acpi_idle\w*|acpi_safe_halt|native_safe_halt|mwait_idle\w*|poll_idle|cpu_do_idle|(?:__)?psci_enter_(?:domain_)?idle_state|acpi_processor_ffh_cstate_enter|pv_native_safe_halt|swapper(?:/\d+)?)$",
 ];
 
 static GC: Set = Set {
@@ -522,7 +523,15 @@ mod tests {
 
     #[test]
     fn idle_processors() {
-        for function in ["(idle)", "swapper", "do_idle", "native_safe_halt_[k]", "intel_idle_irq"] {
+        let of_linux = [
+            "swapper",
+            "do_idle",
+            "native_safe_halt_[k]",
+            "intel_idle_irq",
+            "acpi_processor_ffh_cstate_enter",
+        ];
+        let of_arm = ["cpu_do_idle", "psci_enter_idle_state", "__psci_enter_domain_idle_state"];
+        for function in of_linux.into_iter().chain(of_arm).chain(["(idle)"]) {
             assert!(is_idle_processor(function) && waits(function, ""), "{function}");
         }
         for function in ["(program)", "epoll_wait", "runtime.gopark", "runtime.findRunnable"] {

@@ -93,7 +93,11 @@ impl LabelFilter {
     fn wants_text(&self, value: &str) -> bool {
         match &self.wanted {
             WantedValue::Any => true,
-            WantedValue::Whole(text, _) | WantedValue::Range(text, _, _) => text == value,
+            WantedValue::Whole(text, _) => text == value,
+            // Recorders also write numbers as text: `port=8000:8999` matches the text `8080`.
+            WantedValue::Range(text, _, _) => {
+                text == value || value.parse().is_ok_and(|number| self.wants_number(number, ""))
+            }
             WantedValue::Pattern(pattern) => matches_text(pattern, value),
         }
     }
@@ -196,4 +200,24 @@ pub fn show_threads(profile: &Profile, patterns: &Patterns) -> (Profile, usize) 
 
 fn count_rows(profile: &Profile, matching: &Column<LabelSetId, bool>) -> usize {
     profile.samples.labels.iter().filter(|&&set| matching[set]).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_that_are_written_as_text_are_in_ranges() {
+        for (filter, value, expected) in [
+            ("port=8000:8999", "8080", true),
+            ("port=8000:8999", "9000", false),
+            ("port=8000:8999", "80 80", false),
+            ("port=1:2", "1:2", true),
+            ("bytes=1kb:", "2048", true),
+            ("bytes=1s:", "2048", false),
+        ] {
+            let filter = LabelFilter::parse(filter, false).unwrap().0;
+            assert_eq!(filter.wants_text(value), expected, "{} of {value}", filter.text());
+        }
+    }
 }

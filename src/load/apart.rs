@@ -4,7 +4,9 @@ use crate::load::metrics::{MetricKey, check_metrics, metrics_wanted, note_of_def
 use crate::load::pair::read_both;
 use crate::load::paths::InputPath;
 use crate::load::read::{Kept, ReadInputs};
+use crate::load::skipped::SkippedInputs;
 use crate::load::together::Unmerged;
+use crate::load::warnings::InputWarnings;
 use crate::load::{Error, Request};
 use crate::profile::{LoadOptions, Meta, Profile};
 use crate::report::Selection;
@@ -94,6 +96,11 @@ fn comparable(requests: &[&Request], mut read: Vec<ReadSide>) -> Result<Vec<Side
     let wanted = metrics_wanted(&first.metrics, &metas)?;
     check_metrics(&named, &wanted)?;
     let note = note_of_default(&first.metrics, &metas);
+    let warnings = InputWarnings::of(named.iter().copied());
+    for (_, profile) in read.iter_mut().flat_map(|side| &mut side.profiles) {
+        warnings.name_inputs(&mut profile.meta);
+    }
+    read.iter_mut().for_each(ReadSide::tell_skipped);
     read[0].profiles[0].1.meta.warnings.extend(note);
     let are_alike = read.windows(2).all(|pair| pair[0].unresolved == pair[1].unresolved);
     for (number, side) in read.iter_mut().enumerate() {
@@ -111,6 +118,7 @@ fn comparable(requests: &[&Request], mut read: Vec<ReadSide>) -> Result<Vec<Side
 /// Loads runs that are not compared, each on its own, and finds the metric in all of them.
 pub fn one_side(request: &Request) -> Result<Side, Error> {
     let mut read = read_side(request)?;
+    read.tell_skipped();
     let unresolved = read.unresolved.take();
     if let Some(text) = unresolved {
         read.profiles[0].1.meta.warn_of_fault(text);
@@ -127,6 +135,7 @@ pub fn one_side(request: &Request) -> Result<Side, Error> {
 /// The profiles of a side before their metric is found; at least one.
 struct ReadSide {
     profiles: Vec<(String, Profile)>,
+    skipped: SkippedInputs,
     chosen: Option<Selection>,
     /// A warning about functions without names.
     unresolved: Option<String>,
@@ -154,9 +163,13 @@ impl ReadSide {
         let metric_of = |profile: &Profile| side.first_metric(&profile.meta);
         let metrics = profiles.iter().filter_map(|(_, profile)| Some((profile, metric_of(profile)?)));
         let unresolved = side.symbols.warning(metrics);
-        read.skipped.tell(&mut profiles[0].1.meta);
         let chosen = sampling.describe(profiles.len(), read.found);
-        Ok(ReadSide { profiles, chosen, unresolved })
+        Ok(ReadSide { profiles, skipped: read.skipped, chosen, unresolved })
+    }
+
+    /// Adds what there is to say about files that were skipped.
+    fn tell_skipped(&mut self) {
+        self.skipped.tell(&mut self.profiles[0].1.meta);
     }
 }
 

@@ -29,6 +29,7 @@ mod skipped;
 mod sources;
 mod symbols;
 mod together;
+mod warnings;
 
 use std::sync::Arc;
 

@@ -7,6 +7,7 @@ use crate::load::metrics::{
 use crate::load::pair::read_both;
 use crate::load::paths::InputPath;
 use crate::load::read::{Kept, ReadInputs};
+use crate::load::warnings::InputWarnings;
 use crate::load::{Error, Request};
 use crate::profile::{Meta, Metric, Profile};
 use crate::report::{Combined, InfoInput};
@@ -91,6 +92,8 @@ impl Request {
         if several {
             self.observer.step("merge");
         }
+        let of_chosen = chosen.iter().map(|&place| (&*metas[place].0, &metas[place].1));
+        InputWarnings::of(of_chosen).name_inputs(&mut profile.meta);
         skipped.tell(&mut profile.meta);
         let metrics: Vec<usize> = wanted.iter().filter_map(|key| key.place_in(&profile.meta)).collect();
         for &metric in &metrics {

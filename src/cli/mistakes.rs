@@ -109,6 +109,9 @@ impl<'c> Typed<'c> {
     }
 
     fn unknown(&self, argument: &str, words: &[OsString]) -> anyhow::Error {
+        if let Some(answer) = self.dashed_value(argument, words) {
+            return answer;
+        }
         if let Some(answer) = other_tools::answer(argument, words) {
             return answer;
         }
@@ -125,6 +128,32 @@ impl<'c> Typed<'c> {
         }
         let hint = self.meant(argument).or_else(|| self.elsewhere(argument)).unwrap_or_else(|| self.lists());
         hinted(format!("{} has no option {argument}", self.name()), hint)
+    }
+
+    /// The answer to `--width -5`, where clap takes the value for an option. The value itself may be wrong, too.
+    fn dashed_value(&self, argument: &str, words: &[OsString]) -> Option<anyhow::Error> {
+        let texts: Vec<&str> = words.iter().filter_map(|word| word.to_str()).collect();
+        let takes_value = |word: &str| {
+            let is_meant = |option: &clap::Arg| is_called(option, word) && option.get_action().takes_values();
+            self.command.is_some_and(|command| command.get_arguments().any(is_meant))
+        };
+        // Clap names only the first letter of `-xyz`.
+        let is_here = |pair: &[&str]| pair[1].starts_with(argument) && takes_value(pair[0]);
+        let place = texts.windows(2).position(is_here).filter(|_| argument.starts_with('-'))?;
+        let (option, value) = (texts[place], texts[place + 1]);
+        let joined = format!("{option}={value}");
+        let mut corrected: Vec<OsString> = words.to_vec();
+        corrected.splice(place..place + 2, [OsString::from(&joined)]);
+        match Prof::command().try_get_matches_from(&corrected) {
+            Err(error) if error.kind() == ErrorKind::ValueValidation => Some(describe(&error, &corrected)),
+            _ => {
+                let message = format!("{option} needs a value, and {value} looks like an option");
+                Some(hinted(
+                    message,
+                    format!("if {value} is the value, put it after an equals sign: {joined}"),
+                ))
+            }
+        }
     }
 
     /// A wrong value of an option that takes one of a few words.
@@ -210,6 +239,7 @@ fn reason(text: &str, value: &str) -> String {
         return format!("not between {low} and {high}");
     }
     match rest.unwrap_or(text) {
+        "invalid digit found in string" if value.starts_with('-') => "must not be negative".to_string(),
         "invalid digit found in string" | "cannot parse integer from empty string" => {
             "not a whole number".to_string()
         }
@@ -286,6 +316,13 @@ mod tests {
             ),
             ("prof top --cum a", "--cum is an option of go tool pprof", "prof top --sort total PROFILE"),
             ("prof top --json a", "--json is an option of other profilers", "prof top -f json PROFILE"),
+            ("prof top -n -5 a", "--limit -5: must not be negative", "prof top --help explains --limit"),
+            ("prof top --width -5 a", "--width -5: must not be negative", "prof top --help explains --width"),
+            (
+                "prof top --show-stacks -xyz a",
+                "--show-stacks needs a value, and -xyz looks like an option",
+                "if -xyz is the value, put it after an equals sign: --show-stacks=-xyz",
+            ),
             ("prof top -n x a", "--limit x: not a whole number", "prof top --help explains --limit"),
             (
                 "prof top --threads 99999999999999999999999 a",

@@ -41,9 +41,7 @@ fn count(words: &[String]) -> Option<anyhow::Error> {
     let place = words.iter().position(is_count)?;
     let mut corrected = words.to_vec();
     corrected[0] = "prof".to_string();
-    // `prof top -n -5` has the option already.
-    let is_given = words[..place].last().is_some_and(|word| word == "-n" || word == "--limit");
-    corrected[place] = format!("{}{}", if is_given { "" } else { "-n " }, &words[place][1..]);
+    corrected[place] = format!("-n {}", &words[place][1..]);
     Some(hinted(
         format!("{}: no such option", words[place]),
         format!("-n sets the number of rows: {}", corrected.join(" ")),
@@ -70,7 +68,6 @@ mod tests {
     fn options_of_other_programs_are_answered() {
         for (line, option, want) in [
             ("prof top -10 cpu.pb.gz", "-1", "prof top -n 10 cpu.pb.gz"),
-            ("prof top -n -5 cpu.pb.gz", "-5", "prof top -n 5 cpu.pb.gz"),
             ("prof top --cum cpu.pb.gz", "--cum", "prof top --sort total PROFILE"),
             ("prof graph --svg cpu.pb.gz", "--svg", "prof graph out.svg PROFILE"),
             ("prof diff -s total a b", "-s", "prof diff --sort delta"),

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::filter::{FilterError, FilterKind};
 use crate::name::nearest;
-use crate::pattern::{self, Aspect, Pattern, Patterns};
+use crate::pattern::{self, Aspect, Pattern, Patterns, regex_fault};
 use crate::profile::{Column, FrameId, Profile, TooLarge};
 use crate::transform::{
     Factor, LabelFilter, Marks, RecordingSpan, Rename, THREAD_KEYS, TimeError, TimePoint, WhyEmpty,
@@ -206,12 +206,7 @@ impl Stages {
 
     fn rename(&mut self, renames: &[String]) -> Result<(), FilterError> {
         for text in renames {
-            let parsed = Rename::parse(text, self.fixed).ok_or_else(|| {
-                FilterError::hinted(
-                    format!("--rename {text}: expected RE=NEW"),
-                    r"for example --rename '\[.*\]=[…]'; $1 in NEW stands for the first group of the match",
-                )
-            })?;
+            let parsed = Rename::parse(text, self.fixed).ok_or_else(|| wrong_rename(text, self.fixed))?;
             let (profile, matched) = rename(&self.profile, &parsed);
             self.profile = profile;
             if matched == 0 {
@@ -286,6 +281,7 @@ impl Stages {
             if show_threads(&self.profile, &Patterns::from_iter([pattern])).1 == 0 {
                 let hint = offer(text, &self.thread_names(), ["the only thread is", "the threads are"]);
                 let hint = hint.unwrap_or_else(|| "the profile has no thread names".to_string());
+                let hint = self.how_matched(text) + &hint;
                 return Err(FilterError::hinted(format!("--thread {text}: nothing matches"), hint));
             }
         }
@@ -306,21 +302,12 @@ impl Stages {
         if from.is_none() && to.is_none() {
             return Ok(());
         }
-        let moment = |text: Option<&str>| text.map(TimePoint::parse).transpose();
-        let points = moment(from).and_then(|from| Ok((from, moment(to)?)));
-        let shown = points.clone().and_then(|(from, to)| show_times(&self.profile, from, to));
-        let (profile, matched) = shown.map_err(|error| {
-            let hint = match error {
-                TimeError::NoDate => Some("give a time relative to the start, such as 1.5s"),
-                TimeError::TimePoint(_) => {
-                    Some("give a time such as 1.5s (after the start), -1.5s (before the end) or 2024-02-26T18:40:37Z")
-                }
-                TimeError::NoTimes => None,
-            };
-            FilterError::new(format!("--from, --to: {error}"), hint.map(str::to_string))
+        let [from_point, to_point] = [time_point(FilterKind::From, from)?, time_point(FilterKind::To, to)?];
+        let (profile, matched) = show_times(&self.profile, from_point, to_point).map_err(|error| {
+            let hint = "give a time relative to the start, such as 1.5s".to_string();
+            FilterError::new(format!("--from, --to: {error}"), (error == TimeError::NoDate).then_some(hint))
         })?;
         if matched == 0 {
-            let (from_point, to_point) = points.unwrap_or_default();
             let span = RecordingSpan::of(&self.profile).ok();
             let why = span.and_then(|span| span.why_empty(from_point, to_point));
             return Err(empty_range(why, from, to));
@@ -375,17 +362,18 @@ impl Stages {
         let names = names_in_use(&self.profile, text);
         let body = Pattern::literal_of(text).map_or(text.to_string(), |pattern| pattern.body().to_string());
         let near = nearest(&body, names.iter().map(String::as_str), OFFERED);
-        let is_literal = matches!(Pattern::parse(text, self.fixed), Ok((_, Some(_))));
-        let how = if is_literal {
-            "it is not a valid regular expression, so it was matched literally; "
-        } else {
-            ""
-        };
         let hint = match &near[..] {
             [] => "prof top -n 0 PROFILE lists all names".to_string(),
             near => format!("did you mean {}?", near.join(", ")),
         };
-        FilterError::hinted(message, format!("{how}{hint}"))
+        FilterError::hinted(message, self.how_matched(text) + &hint)
+    }
+
+    /// The start of a hint for a pattern that is not a valid regular expression; otherwise empty.
+    fn how_matched(&self, pattern: &str) -> String {
+        Pattern::fault(pattern, self.fixed).map_or(String::new(), |fault| {
+            format!("it is not a valid regular expression ({fault}), so it was matched literally; ")
+        })
     }
 
     fn no_such_label(&self, option: &str, text: &str, key: &str) -> FilterError {
@@ -395,14 +383,42 @@ impl Stages {
         let hint = if of_key.is_empty() {
             offer_labels(&self.profile, key)
         } else {
-            offer(
+            let values = offer(
                 wanted,
                 &of_key,
                 [&format!("the only value of {key} is"), &format!("the values of {key} are")],
-            )
+            );
+            let how = wanted.strip_prefix('~').map_or(String::new(), |pattern| self.how_matched(pattern));
+            values.map(|values| how + &values)
         };
         FilterError::new(message, Some(hint.unwrap_or_else(|| "the profile has no labels".to_string())))
     }
+}
+
+/// The error for a value of `--rename` that cannot be used.
+fn wrong_rename(text: &str, fixed: bool) -> FilterError {
+    let fault = text.rsplit_once('=').filter(|_| !fixed).and_then(|(old, _)| Some((old, regex_fault(old)?)));
+    match fault {
+        Some((old, fault)) => FilterError::hinted(
+            format!("--rename {text}: `{old}` is not a valid regular expression ({fault})"),
+            "-F takes it as literal text, and all other patterns, too",
+        ),
+        None => FilterError::hinted(
+            format!("--rename {text}: expected RE=NEW"),
+            r"for example --rename '\[.*\]=[…]'; $1 in NEW stands for the first group of the match",
+        ),
+    }
+}
+
+/// The value of `--from` or `--to`.
+fn time_point(kind: FilterKind, text: Option<&str>) -> Result<Option<TimePoint>, FilterError> {
+    let wrong = |text: &str| {
+        FilterError::hinted(
+            format!("{} {text}: not a point in time", kind.option()),
+            "give a time such as 1.5s (after the start), -1.5s (before the end) or 2024-02-26T18:40:37Z",
+        )
+    };
+    text.map(|text| TimePoint::parse(text).map_err(|_| wrong(text))).transpose()
 }
 
 /// The error for a range of time without samples.

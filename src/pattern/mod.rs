@@ -109,7 +109,7 @@ impl Pattern {
     /// and a note is returned as well. Fails if the pattern is empty or would take too much memory.
     pub fn parse(text: &str, fixed: bool) -> Result<(Pattern, Option<String>), PatternError> {
         if fixed {
-            let regex = compile(text, &regex::escape(text))?.ok_or_else(|| too_large(text))?;
+            let regex = compile(text, &regex::escape(text))?.map_err(|_| too_large(text))?;
             return Ok((Pattern::new(text, Aspect::Any, Test::Regex(regex), Some(text)), None));
         }
         let (aspect, body) = split_aspect(text);
@@ -122,12 +122,21 @@ impl Pattern {
         if let Some(set) = added_sets().find(|set| *set == body) {
             return Ok((Pattern::new(text, aspect, Test::Added(set), None), None));
         }
-        if let Some(regex) = compile(body, &body.replace('…', ".*"))? {
-            return Ok((Pattern::new(text, aspect, Test::Regex(regex), None), None));
-        }
-        let note =
-            format!("`{}` is not a valid regular expression; matching it literally", body.escape_debug());
+        let fault = match compile(body, &body.replace('…', ".*"))? {
+            Ok(regex) => return Ok((Pattern::new(text, aspect, Test::Regex(regex), None), None)),
+            Err(fault) => fault,
+        };
+        let note = format!(
+            "`{}` is not a valid regular expression ({fault}); matching it literally",
+            body.escape_debug()
+        );
         Ok((Pattern::literal_of(text)?, Some(note)))
+    }
+
+    /// What [`regex_fault`] says of the pattern after its prefix; `None` for a pattern that is literal anyway.
+    pub fn fault(text: &str, fixed: bool) -> Option<String> {
+        let (aspect, body) = split_aspect(text);
+        if fixed || aspect == Aspect::Exact { None } else { regex_fault(body) }
     }
 
     /// The pattern that matches `text` literally, except for its prefix and `…`. This is worth trying if
@@ -145,7 +154,7 @@ impl Pattern {
             Some(name) => format!("{}|{}$", literally(body), literally(name)),
             None => literally(body),
         };
-        let regex = compile(body, &regex)?.ok_or_else(|| too_large(text))?;
+        let regex = compile(body, &regex)?.map_err(|_| too_large(text))?;
         Ok(Pattern::new(text, aspect, Test::Regex(regex), Some(name.unwrap_or(body))))
     }
 
@@ -349,15 +358,39 @@ fn split_aspect(text: &str) -> (Aspect, &str) {
     (Aspect::Any, text)
 }
 
-/// `None` if `regex` is not a valid regular expression.
-fn compile(text: &str, regex: &str) -> Result<Option<Regex>, PatternError> {
+/// Why a text is not a valid regular expression, such as `unclosed group at character 2`; `None` if it is one.
+pub fn regex_fault(text: &str) -> Option<String> {
+    compile(text, &text.replace('…', ".*")).ok()?.err()
+}
+
+/// The regular expression for `text`; otherwise what is wrong with it.
+fn compile(text: &str, regex: &str) -> Result<Result<Regex, String>, PatternError> {
     if text.is_empty() {
         return Err(PatternError::Empty { pattern: text.to_owned() });
     }
     match RegexBuilder::new(regex).size_limit(SIZE_LIMIT).build() {
-        Ok(regex) => Ok(Some(regex)),
+        Ok(regex) => Ok(Ok(regex)),
         Err(regex::Error::CompiledTooBig(_)) => Err(too_large(text)),
-        Err(_) => Ok(None),
+        Err(error) => Ok(Err(fault(&error.to_string(), text == regex))),
+    }
+}
+
+/// What is wrong with a regular expression, in one line, and where if `has_place`: an ellipsis moves what follows it.
+///
+/// ```text
+/// regex parse error:
+///     a(b                 → unclosed group at character 2
+///      ^
+/// error: unclosed group
+/// ```
+fn fault(error: &str, has_place: bool) -> String {
+    const INDENT: usize = 4;
+    let why = error.lines().find_map(|line| line.strip_prefix("error: ")).unwrap_or("syntax error");
+    // The mark is below the expression, unless that has several lines.
+    let mark = error.lines().nth(2).filter(|_| has_place && error.lines().count() == 4);
+    match mark.and_then(|mark| mark.find('^')) {
+        Some(column) => format!("{why} at character {}", (column + 1).saturating_sub(INDENT)),
+        None => why.to_string(),
     }
 }
 

@@ -79,7 +79,10 @@ fn refusals() {
     let error = Pattern::parse("((a{999}){999}){999}", false).unwrap_err();
     assert!(error.to_string().ends_with("is too large as a regular expression"), "{error}");
     let (_, note) = Pattern::parse("a(b", false).unwrap();
-    assert_eq!(note.unwrap(), "`a(b` is not a valid regular expression; matching it literally");
+    assert_eq!(
+        note.unwrap(),
+        "`a(b` is not a valid regular expression (unclosed group at character 2); matching it literally"
+    );
 }
 
 #[test]

@@ -27,6 +27,7 @@ use std::fs::{self, File};
 use std::io::{self, Cursor, Read, Seek};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 pub use error::FetchError;
 pub use network::Network;
@@ -52,10 +53,10 @@ pub struct Opened {
 }
 
 impl Origin {
-    /// Opens it for reading. Fails if a file cannot be opened.
+    /// Opens it for reading. Fails if a file cannot be opened, or if standard input was opened before.
     pub fn open(&self) -> io::Result<Opened> {
         Ok(match self {
-            Origin::StandardInput => Opened { input: Box::new(io::stdin()), file: None },
+            Origin::StandardInput => Opened { input: Box::new(standard_input()?), file: None },
             Origin::File(path) => {
                 let mut file = Arc::new(File::open(path)?);
                 // `/dev/fd/3` may be a file of which another program has read a part.
@@ -74,6 +75,15 @@ impl Origin {
             Origin::Fetched(bytes) => bytes.len().max(1) as u64,
         }
     }
+}
+
+/// Standard input, once: for the second `-` of `prof diff - -`, nothing would be left.
+fn standard_input() -> io::Result<io::Stdin> {
+    static IS_OPENED: AtomicBool = AtomicBool::new(false);
+    if IS_OPENED.swap(true, Ordering::Relaxed) {
+        return Err(io::Error::other("`-` can be given only once, because there is one standard input"));
+    }
+    Ok(io::stdin())
 }
 
 /// Whether an input is an address on the network.

@@ -31,6 +31,8 @@ pub struct Step {
 pub struct IncompatibleUnits {
     metric: String,
     requested: String,
+    /// The units that the metric can be shown in.
+    pub suitable: Vec<String>,
 }
 
 impl Scale {
@@ -52,6 +54,7 @@ impl Scale {
             Some(target) => Err(IncompatibleUnits {
                 metric: unit.spoken().to_owned(),
                 requested: target.spoken().to_owned(),
+                suitable: unit.suitable(),
             }),
         }
     }
@@ -239,6 +242,17 @@ const THREE_DIGITS: i128 = 100;
 const MAX_DECIMALS: u32 = 9;
 
 impl Unit {
+    /// The names of all units that values in this one can be shown in.
+    fn suitable(&self) -> Vec<String> {
+        match self.family {
+            Family::Other => vec![self.spoken().to_owned()],
+            family => {
+                let units = KNOWN.iter().filter(|known| known.family == family).map(KnownUnit::unit);
+                units.map(|unit| unit.spoken().to_owned()).collect()
+            }
+        }
+    }
+
     /// The name of a unit for use in a sentence, where a count needs a word.
     fn spoken(&self) -> &str {
         match (self.family, self.name()) {
@@ -474,8 +488,11 @@ mod tests {
         assert_eq!(to("count", "M", 500).unwrap(), "0.0005M");
         let error = to("ns", "MiB", 1).unwrap_err();
         assert_eq!(error.to_string(), "values in ns cannot be shown in MiB");
+        assert_eq!(error.suitable, ["ns", "µs", "ms", "s", "min", "h"]);
+        assert_eq!(to("steps", "s", 1).unwrap_err().suitable, ["steps"]);
         let error = to("count", "s", 1).unwrap_err();
         assert_eq!(error.to_string(), "values in count cannot be shown in s");
+        assert_eq!(error.suitable, ["count", "k", "M", "G"]);
     }
 
     fn any_unit() -> impl Strategy<Value = Unit> {

@@ -151,9 +151,11 @@ fn invalid_regular_expressions_are_matched_literally() {
         assert!(output.status.success());
         String::from_utf8(output.stderr).unwrap()
     };
-    let invalid = "note: `gob.(*Decoder).D` is not a valid regular expression; matching it literally\n";
+    let invalid = "note: `gob.(*Decoder).D` is not a valid regular expression (repetition operator missing expression \
+                   at character 6); matching it literally\n";
     assert_eq!(noted("gob.(*Decoder).D"), invalid);
-    let unmatched = "note: `f[in` is not a valid regular expression; matching it literally\n";
+    let unmatched = "note: `f[in` is not a valid regular expression (unclosed character class at character 2); \
+                     matching it literally\n";
     assert_eq!(noted("f[in"), unmatched);
     // A whole name needs no note on how it was read.
     assert_eq!(noted("gob.(*Decoder).Decode"), "");

@@ -173,6 +173,6 @@ fn patterns_cannot_hang_or_grow() {
     let output = run(folder.path(), &["top", "--show-stacks", &huge, "a.folded"]);
     let errors = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(2));
-    let hint = "hint: it is not a valid regular expression, so it was matched literally";
+    let hint = "hint: it is not a valid regular expression (";
     assert!(errors.contains(&format!(": nothing matches\n{hint}")), "{errors}");
 }

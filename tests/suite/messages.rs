@@ -517,3 +517,47 @@ fn a_file_that_holds_both_sides_has_one_metric() {
     assert_eq!(output.status.code(), Some(2));
     assert!(stderr(&output).contains("hint: the inputs' metric is samples;"), "{}", stderr(&output));
 }
+
+#[test]
+fn errors_say_which_option_is_wrong_and_what_it_takes() {
+    let folder = folder();
+    let literal = "error: --label endpoint=~[: nothing matches\nhint: it is not a valid regular expression \
+                   (unclosed character class at character 1), so it was matched literally; the values of endpoint are \
+                   /orders, /products\n";
+    let both = &["convert", "--to", "parquet", "--output-format", "pprof", "-o", "x", "cpu.pb.gz"][..];
+    for (arguments, said) in [
+        (&["top", "--width", "1", "cpu.pb.gz"][..], "error: --width 1: not between 20 and 1000000\n"),
+        (&["top", "--width", "-5", "cpu.pb.gz"], "error: --width -5: must not be negative\n"),
+        (&["top", "--unit", "parsec", "cpu.pb.gz"], "hint: --unit takes ns, µs, ms, s, min or h\n"),
+        (&["top", "--label", "endpoint=~[", "cpu.pb.gz"], literal),
+        (&["top", "--thread", "[", "cpu.pb.gz"], "(unclosed character class at character 1)"),
+        (
+            &["top", "--rename", "[=x", "cpu.pb.gz"],
+            "error: --rename [=x: `[` is not a valid regular expression",
+        ),
+        (&["top", "--to", "noon", "cpu.pb.gz"], "error: --to noon: not a point in time\n"),
+        (&["diff", "old.pb.gz", "cpu.pb.gz", "--budget", "none"], "error: --budget none: no such file\n"),
+        (both, "error: --to parquet and --output-format pprof both name the format to write\n"),
+    ] {
+        let output = run(&folder, arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        assert!(stderr(&output).contains(said), "{arguments:?}: {}", stderr(&output));
+    }
+    let marked = run(&folder, &["top", "--highlight", "[", "cpu.pb.gz"]);
+    assert!(
+        stderr(&marked).starts_with("note: `[` is not a valid regular expression"),
+        "{}",
+        stderr(&marked)
+    );
+}
+
+#[test]
+fn standard_input_is_one_profile() {
+    let folder = folder();
+    for arguments in [&["top", "-", "-"][..], &["top", "-", "--base", "-"], &["diff", "-", "-"]] {
+        let input = File::open(folder.path().join("cpu.pb.gz")).unwrap();
+        let output = prof(folder.path(), arguments).stdin(Stdio::from(input)).output().unwrap();
+        let why = "error: standard input: `-` can be given only once, because there is one standard input\n";
+        assert_eq!((output.status.code(), &*stderr(&output)), (Some(2), why), "{arguments:?}");
+    }
+}

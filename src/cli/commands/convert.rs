@@ -61,7 +61,7 @@ pub(crate) struct ConvertCommand {
 impl ConvertCommand {
     pub(crate) fn run(mut self) -> Result<()> {
         let out = self.out()?;
-        let named = self.named_format();
+        let named = self.named_format()?;
         if dataset::is_wanted(named.as_deref(), &out) {
             return self.export(named.as_deref(), &out);
         }
@@ -123,12 +123,16 @@ impl ConvertCommand {
         })
     }
 
-    /// The format that is named. `--to` is also the end of a range of time, as in all commands: what is no time is a format.
-    fn named_format(&mut self) -> Option<String> {
-        self.output_format.take().or_else(|| {
-            let is_format = self.filters.to.as_deref().is_some_and(|to| TimePoint::parse(to).is_err());
-            if is_format { self.filters.to.take() } else { None }
-        })
+    /// The format that is named. `--to` is also the end of a range of time, as in all commands: what is not a time is a format.
+    fn named_format(&mut self) -> Result<Option<String>> {
+        let to = self.filters.to.take_if(|to| TimePoint::parse(to).is_err());
+        match (self.output_format.take(), to) {
+            (Some(format), Some(to)) => Err(hinted(
+                format!("--to {to} and --output-format {format} both name the format to write"),
+                "give one of them; --to is the end of a range of time only if its value is a time, such as 1.5s",
+            )),
+            (format, to) => Ok(format.or(to)),
+        }
     }
 }
 

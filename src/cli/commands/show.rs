@@ -105,7 +105,8 @@ impl<'a> Show<'a> {
             None => prepare(loaded, &filters, self.by, input)?,
         };
         clock.step("filter");
-        self.highlight.apply(&prepared.profile, &filters, &mut prepared.scope)?;
+        let marking = self.highlight.apply(&prepared.profile, &filters, &mut prepared.scope)?;
+        note(&marking, input);
         let Output { format, lines, style, .. } = self.output;
         let make = |fitting: Option<usize>| {
             let rows = self.limit.and_then(|limit| limit.rows(*format, fitting));

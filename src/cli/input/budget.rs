@@ -10,6 +10,7 @@
 //! ```
 
 use std::fs;
+use std::io::{self, ErrorKind};
 use std::path::Path;
 
 use anyhow::{Context, Result};
@@ -53,7 +54,7 @@ const EXAMPLE: &str = r#"a budget is a table [[budget]] with the lines function 
 /// `optional`: a build must not pass because of a typo.
 pub(crate) fn rules(path: &Path, on: &Compared, stages: &mut Stages) -> Result<Vec<BudgetRule>> {
     let place = path.display().to_string();
-    let text = fs::read_to_string(path).with_context(|| place.clone())?;
+    let text = fs::read_to_string(path).map_err(|error| unreadable(&place, error))?;
     let file: BudgetFile =
         toml::from_str(&text).map_err(|error| hinted(format!("{place}: {error}"), EXAMPLE))?;
     if file.budget.is_empty() {
@@ -77,6 +78,15 @@ pub(crate) fn rules(path: &Path, on: &Compared, stages: &mut Stages) -> Result<V
             .push(format!("{place}: {others} of {count} budgets not checked: not for the metric {name}"));
     }
     Ok(rules)
+}
+
+/// The error for a file that cannot be read.
+fn unreadable(place: &str, error: io::Error) -> anyhow::Error {
+    if error.kind() == ErrorKind::NotFound {
+        let hint = "prof diff --init writes prof.toml, a file with an example of a budget";
+        return hinted(format!("--budget {place}: no such file"), hint);
+    }
+    anyhow::Error::new(error).context(format!("--budget {place}"))
 }
 
 /// Whether a rule is for the metric `compared`. Metrics have the names that `--metric` accepts. Fails for a name that no

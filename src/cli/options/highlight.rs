@@ -27,12 +27,17 @@ impl HighlightArgs {
         self.highlight.is_some()
     }
 
-    /// Adds the marked functions to the scope of a view. Fails if nothing matches.
-    pub(crate) fn apply(&self, profile: &Profile, filters: &Filters, scope: &mut Scope) -> Result<()> {
-        let Some(pattern) = &self.highlight else { return Ok(()) };
+    /// Adds the marked functions to the scope of a view, and returns notes on how the pattern was read. Fails if nothing matches.
+    pub(crate) fn apply(
+        &self,
+        profile: &Profile,
+        filters: &Filters,
+        scope: &mut Scope,
+    ) -> Result<Vec<String>> {
+        let Some(pattern) = &self.highlight else { return Ok(Vec::new()) };
         let mut stages = filters.stages(profile.clone(), &scope.by);
         let marks = stages.matching("--highlight", slice::from_ref(pattern)).map_err(explain)?;
         scope.highlight = marks.map(|marks| Marking { pattern: pattern.clone(), marks });
-        Ok(())
+        Ok(stages.notes)
     }
 }

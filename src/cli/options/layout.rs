@@ -28,7 +28,7 @@ pub(crate) struct LayoutArgs {
     #[arg(short, long, value_name = "PATH", value_hint = ValueHint::FilePath)]
     pub(crate) output: Option<PathBuf>,
     /// Text width in columns [default: the width of the terminal]
-    #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(1..=1_000_000))]
+    #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(MIN_WIDTH..=1_000_000))]
     pub(crate) width: Option<usize>,
     /// When to use colours
     #[arg(long, value_name = "WHEN", default_value = "auto")]
@@ -40,6 +40,9 @@ pub(crate) struct LayoutArgs {
     #[arg(long)]
     pub(crate) force: bool,
 }
+
+/// In fewer columns, a table would have no names.
+const MIN_WIDTH: u64 = 20;
 
 /// Where and how a report is written.
 #[derive(Clone, Debug)]

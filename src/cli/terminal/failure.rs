@@ -33,7 +33,18 @@ pub(crate) fn with_hint(message: String, hint: Option<String>) -> anyhow::Error 
 pub(crate) fn unwritten(error: output::Error) -> anyhow::Error {
     match error {
         output::Error::Io(error) => error.into(),
+        output::Error::Units(error) => {
+            hinted(format!("--unit: {error}"), format!("--unit takes {}", one_of(&error.suitable)))
+        }
         error => anyhow::Error::msg(error.to_string()),
+    }
+}
+
+/// Words of which one is to be chosen: `ms, s or h`.
+fn one_of(words: &[String]) -> String {
+    match words.split_last() {
+        Some((last, others @ [_, ..])) => format!("{} or {last}", others.join(", ")),
+        _ => words.concat(),
     }
 }
 

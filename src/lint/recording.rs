@@ -87,7 +87,9 @@ pub(super) fn reader(recorded: &Recorded<'_>) -> Option<Finding> {
     let first = warnings.first()?;
     let level = if of_all(first) < SMALL { Severity::Note } else { Severity::Warning };
     let (more, remedy) = match warnings.len() {
-        1 => (String::new(), "check how it was recorded, and whether the file is whole"),
+        // Most warnings say what is wrong, but not why, so advice would be a guess.
+        1 if first.contains("truncated") => (String::new(), "copy the file again, or record to the end"),
+        1 => (String::new(), ""),
         count => {
             let noun = plural(count as u64 - 1, "warning", "warnings");
             (format!(" (and {} more {noun})", count - 1), "prof info lists all of them")
@@ -174,6 +176,20 @@ mod tests {
         ] {
             profile.meta.warnings = vec![warning.to_string()];
             assert_eq!(found(&profile), [format!("{level} reader: {warning}")]);
+        }
+    }
+
+    #[test]
+    fn advice_fits_the_warning() {
+        let mut profile = from_notation("main;work 500");
+        for (warnings, remedy) in [
+            (&["file is truncated: 3 bytes are missing"][..], "copy the file again, or record to the end"),
+            (&["a record is damaged"], ""),
+            (&["a record is damaged", "file is truncated"], "prof info lists all of them"),
+        ] {
+            profile.meta.warnings = warnings.iter().map(ToString::to_string).collect();
+            let found = problems(&Recorded::new(&profile, 0, Some(500), None), Severity::Note);
+            assert_eq!(found[0].remedy, remedy, "{warnings:?}");
         }
     }
 }

@@ -27,7 +27,7 @@ pub struct Problem {
     pub level: Severity,
     /// What is wrong, with numbers.
     pub says: String,
-    /// What to do about it.
+    /// What to do about it; empty if only the problem itself says more.
     pub remedy: String,
     /// The share of the profile that is affected, in percent; null if it is about the recording as a whole.
     pub share: Option<f64>,

@@ -22,10 +22,13 @@ pub(super) fn table<'r>(lint: &'r Lint, form: Form, style: &'r Style) -> Table<'
     Table::of_notes(notes)
 }
 
-fn paragraph(problem: &Problem, style: &Style) -> [Note; 2] {
+fn paragraph(problem: &Problem, style: &Style) -> Vec<Note> {
     let says = format!("{} [{}]: {}", problem.level.word(), problem.rule, clean(&problem.says));
-    let remedy = format!("  {}", problem.remedy);
-    [Note::plain(style.glyphs.plain(&says)), Note::faint(style.glyphs.plain(&remedy))]
+    let mut notes = vec![Note::plain(style.glyphs.plain(&says))];
+    if !problem.remedy.is_empty() {
+        notes.push(Note::faint(style.glyphs.plain(&format!("  {}", problem.remedy))));
+    }
+    notes
 }
 
 /// The last line: how many problems there are.

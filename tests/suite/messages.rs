@@ -561,3 +561,36 @@ fn standard_input_is_one_profile() {
         assert_eq!((output.status.code(), &*stderr(&output)), (Some(2), why), "{arguments:?}");
     }
 }
+
+#[test]
+fn options_without_an_effect_are_named() {
+    let folder = folder();
+    for (arguments, said) in [
+        (
+            &["top", "-f", "json", "--columns", "self", "--width", "80", "cpu.pb.gz"][..],
+            "note: --columns and --width have no effect with --format json\n",
+        ),
+        (
+            &["tree", "-f", "csv", "--highlight", "Place", "cpu.pb.gz"],
+            "note: --highlight has no effect with --format csv\n",
+        ),
+        (&["top", "--weight", "top50", "cpu.pb.gz"], "note: --weight has no effect on a single profile\n"),
+        (
+            &["top", "--seed", "7", "cpu.pb.gz", "old.pb.gz"],
+            "note: --seed has no effect without --max-profiles or --merge mean\n",
+        ),
+        (
+            &["top", "--seconds", "7", "cpu.pb.gz"],
+            "note: --seconds has no effect on files: it is for addresses of servers\n",
+        ),
+        (&["top", "-q", "-f", "json", "--width", "80", "cpu.pb.gz"], ""),
+    ] {
+        let output = run(&folder, arguments);
+        assert_eq!((output.status.code(), &*stderr(&output)), (Some(0), said), "{arguments:?}");
+    }
+    let drawn = run(&folder, &["graph", "--width", "80", "out.dot", "cpu.pb.gz"]);
+    assert!(stderr(&drawn).starts_with("error: graph --width: a picture is as large"), "{}", stderr(&drawn));
+    let alone = run(&folder, &["top", "--match", "exact", "cpu.pb.gz"]);
+    assert_eq!(alone.status.code(), Some(2));
+    assert!(stderr(&alone).starts_with("error: --base OLD is missing\n"), "{}", stderr(&alone));
+}

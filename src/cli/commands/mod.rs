@@ -39,6 +39,8 @@ use anyhow::Result;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::cli::commands::outcome::Outcome;
+use crate::cli::options::unused;
+use crate::cli::terminal::messages::print_messages;
 
 /// Read any profile and see where time or memory goes.
 ///
@@ -72,7 +74,9 @@ macro_rules! commands {
                 $($(#[$condition])* if name == stringify!($name).to_ascii_lowercase() {
                     let command = <$command>::augment_args(clap::Command::new("prof")).infer_long_args(true);
                     let matches = command.try_get_matches_from(&words[1..]).ok()?;
-                    return <$command>::from_arg_matches(&matches).ok().map(Command::$name);
+                    let command = <$command>::from_arg_matches(&matches).ok()?;
+                    print_messages(unused::notes(&matches));
+                    return Some(Command::$name(command));
                 })*
                 None
             }

@@ -13,6 +13,7 @@ use crate::view::{Sort, SortKey};
 /// Options for comparing a view with a baseline.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Comparison")]
+#[command(mut_arg("how", |option| option.requires("base")))]
 pub(crate) struct BaseArgs {
     /// Compare with this baseline (repeatable; several are summed)
     #[arg(long, value_name = "OLD", aliases = ["diff-base", "diff_base"], value_hint = ValueHint::AnyPath)]

@@ -96,6 +96,10 @@ impl LayoutArgs {
             let hint = format!("run prof {command} once for the picture and once for the report");
             return Err(hinted(message, hint));
         }
+        if picture.is_some() && self.width.is_some() {
+            let message = format!("{} --width: a picture is as large as what is in it", drawing.command);
+            return Err(hinted(message, "omit --width"));
+        }
         Ok(picture)
     }
 

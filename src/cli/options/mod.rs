@@ -17,4 +17,5 @@ pub(crate) mod network;
 pub(crate) mod pictures;
 pub(crate) mod screen;
 pub(crate) mod symbols;
+pub(crate) mod unused;
 pub(crate) mod what_if;

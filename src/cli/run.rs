@@ -10,11 +10,12 @@ use anyhow::Result;
 use clap::Subcommand;
 
 use crate::cli::commands::outcome::{FAILURE, Outcome};
-use crate::cli::commands::{self, Command};
+use crate::cli::commands::{self, Command, Parsed};
 use crate::cli::input::request::NoSuchFile;
 use crate::cli::input::{paths, sets};
 use crate::cli::mistakes::{self, similar};
 use crate::cli::terminal::failure::{describe, hinted, is_closed_pipe, with_hint, wrapped};
+use crate::cli::terminal::messages::print_messages;
 use crate::cli::{completion, go_pprof, short_help, usage};
 
 /// Runs the command line and returns its exit code.
@@ -35,7 +36,10 @@ pub fn main() -> ExitCode {
     let result = match sets::read().and_then(|()| with_command(words)) {
         Ok(words) => match Command::parse(&words) {
             Err(error) => return usage::explain(&error, &words),
-            Ok(command) => command.run(mistakes::describe),
+            Ok(Parsed { command, notes }) => {
+                print_messages(notes);
+                command.run(mistakes::describe)
+            }
         },
         Err(error) => Err(error),
     };

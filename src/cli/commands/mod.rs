@@ -40,7 +40,7 @@ use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::cli::commands::outcome::Outcome;
 use crate::cli::options::unused;
-use crate::cli::terminal::messages::print_messages;
+use crate::report::Message;
 
 /// Read any profile and see where time or memory goes.
 ///
@@ -69,14 +69,13 @@ macro_rules! commands {
         impl Command {
             /// The command that is named by its own name and whose options are correct. Anything else takes all of
             /// [`Prof`] to explain; building the options of all commands takes most of the time of a short run.
-            fn parse_alone(words: &[OsString]) -> Option<Command> {
+            fn parse_alone(words: &[OsString]) -> Option<Parsed> {
                 let name = words.get(1)?.to_str()?;
                 $($(#[$condition])* if name == stringify!($name).to_ascii_lowercase() {
                     let command = <$command>::augment_args(clap::Command::new("prof")).infer_long_args(true);
                     let matches = command.try_get_matches_from(&words[1..]).ok()?;
-                    let command = <$command>::from_arg_matches(&matches).ok()?;
-                    print_messages(unused::notes(&matches));
-                    return Some(Command::$name(command));
+                    let command = Command::$name(<$command>::from_arg_matches(&matches).ok()?);
+                    return Some(Parsed { command, notes: unused::notes(&matches) });
                 })*
                 None
             }
@@ -95,9 +94,21 @@ macro_rules! commands {
 
 impl Command {
     /// The command of a command line.
-    pub(crate) fn parse(words: &[OsString]) -> Result<Command, clap::Error> {
-        Command::parse_alone(words).map_or_else(|| Prof::try_parse_from(words).map(|prof| prof.command), Ok)
+    pub(crate) fn parse(words: &[OsString]) -> Result<Parsed, clap::Error> {
+        if let Some(parsed) = Command::parse_alone(words) {
+            return Ok(parsed);
+        }
+        let matches = Prof::command().try_get_matches_from(words)?;
+        let notes = matches.subcommand().map_or_else(Vec::new, |(_, matches)| unused::notes(matches));
+        Ok(Parsed { command: Prof::from_arg_matches(&matches)?.command, notes })
     }
+}
+
+/// What a command line says.
+pub(crate) struct Parsed {
+    pub(crate) command: Command,
+    /// Notes on options that have no effect.
+    pub(crate) notes: Vec<Message>,
 }
 
 /// Describes a mistake that clap found on a command line.

@@ -11,9 +11,10 @@ use crate::cli::commands::mcp::arguments::Call;
 use crate::cli::commands::mcp::roots::Roots;
 use crate::cli::commands::mcp::tools::{Tool, tools};
 use crate::cli::commands::report::TOKEN;
-use crate::cli::commands::{Command, Describe, Prof};
+use crate::cli::commands::{Command, Describe, Parsed, Prof};
 use crate::cli::options::memory;
 use crate::cli::terminal::failure;
+use crate::cli::terminal::messages::print_messages;
 use crate::cli::terminal::session::{Session, run_in};
 use crate::load::Cache;
 use crate::profile::Budget;
@@ -99,7 +100,8 @@ impl Answerer {
     fn run(&self, tool: &Tool, call: &Call, added: &[String]) -> Result<Written> {
         let words = call.words(tool.command, added);
         let words: Vec<OsString> = words.into_iter().map(OsString::from).collect();
-        let command = Command::parse(&words).map_err(|error| (self.describe)(&error, &words))?;
+        let Parsed { command, notes } =
+            Command::parse(&words).map_err(|error| (self.describe)(&error, &words))?;
         let limit = self.limit.map(|limit| limit.saturating_sub(self.cache.bytes()));
         let session = Session {
             cache: Some(self.cache.clone()),
@@ -107,7 +109,10 @@ impl Answerer {
             folders: self.roots.folders().to_vec(),
             ..Session::default()
         };
-        let (result, session) = run_in(session, || command.run(self.describe));
+        let (result, session) = run_in(session, || {
+            print_messages(notes);
+            command.run(self.describe)
+        });
         result?;
         let text = String::from_utf8_lossy(&session.output).trim_end().to_string();
         Ok(Written { text, messages: session.messages })

@@ -978,3 +978,22 @@ fn what_was_merged_into_a_new_function_is_not_cheaper() {
     let (_, improved) = judged("improved", old, "main;api;amount 1500\n");
     assert_eq!(improved, [("discount".to_string(), "self".to_string())]);
 }
+
+/// `save` calls `json.loads` now instead of `load`, and with more to read.
+#[test]
+fn a_library_that_another_function_calls_for_more_work_did_not_become_dearer() {
+    let folder = tempdir().unwrap();
+    let keys = ["cause", "function", "grew"];
+    let ((report, _), found) = causes_of_runs(folder.path(), keys, |side, run| {
+        let others = (1..=8).map(|number| format!("other{number} (app.py:{number}0) {}\n", 2500 + run));
+        let (load, save) = ("main (app.py:1);load (app.py:2)", "main (app.py:1);save (app.py:9)");
+        let loads = "loads (json/__init__.py:299);decode (json/decoder.py:332)";
+        let call =
+            if side == "old" { format!("{load};{loads} 1000") } else { format!("{save};{loads} 1600") };
+        others.chain([format!("{call}\n{load} 500\n{save} 500\n")]).collect()
+    });
+    assert_eq!(found, [["dearer", "save (app.py:9)", "one-callee"]]);
+    // `load` does not need the 1,000 of 22,000 any more.
+    let points = report["causes"][0]["points"].as_f64().unwrap();
+    assert!((points - 100.0 * 600.0 / 22_000.0).abs() < 0.2, "{points}");
+}

@@ -33,30 +33,9 @@ pub(super) fn cause(flow: &Flow<'_, '_>, origin: Origin) -> DiffCause {
     if let Some(calls) = flow.call_counts(origin.function) {
         return of_counted_calls(flow, origin, change, calls);
     }
-    if let Some(&(caller, call)) = callers.first()
-        && call.points >= NEARLY_ALL * total.points
-    {
-        let path = vec![name(flow, caller), name(flow, origin.function)];
-        if flow.is_own(caller)
-            && !flow.is_own(origin.function)
-            && is_of_one_module(flow, caller, origin.function)
-            && !is_new_path(flow, caller, origin.function)
-        {
-            return of_library_call(flow, caller, path, call);
-        }
-        let whole = Origin { kind: CountKind::Total, ..origin };
-        let is_moved = flow.is_moved_call(origin.function, caller, &call);
-        if call.is_new() && !is_moved {
-            let (path, change) = new_path(flow, path, caller, call);
-            return DiffCause { path, ..made(flow, CauseKind::NewPath, whole, change) };
-        }
-        let others = flow.of_other_callers(origin.function, caller);
-        let is_witness = !is_moved && others.old_share >= LEAST_WITNESS * total.old_share;
-        if is_witness && others.grew_less_than(&call) {
-            // The ratio is that of the function, as in its row, which other callers make smaller than that of the call.
-            let found = made(flow, CauseKind::CalledMore, whole, total);
-            return DiffCause { path, growth: Growth::OneCaller, points: call.points * 100.0, ..found };
-        }
+    let main = callers.first().filter(|(_, call)| call.points >= NEARLY_ALL * total.points);
+    if let Some(found) = main.and_then(|&(caller, call)| of_one_caller(flow, origin, caller, call)) {
+        return found;
     }
     if let Some((caller, callee)) = further_call(flow, origin) {
         let total = flow.total(callee);
@@ -80,17 +59,12 @@ pub(super) fn cause(flow: &Flow<'_, '_>, origin: Origin) -> DiffCause {
     }
     // A recursive function is called by what it calls, which says nothing about where its growth comes from.
     let below = functions_below(flow, &Origin { kind: CountKind::Total, ..origin });
-    let from_outside = callers.iter().filter(|(caller, _)| !below.contains(caller));
-    let new_calls = from_outside.clone().filter(|(_, call)| call.is_new());
-    let added: f64 = new_calls.clone().map(|(_, call)| call.points).sum();
-    // If others call it less instead, the new calls do what those did.
-    let is_added = added >= NEARLY_ALL * total.points && total.points >= NEARLY_ALL * added;
-    if let Some(&(caller, _)) = new_calls.clone().next().filter(|_| is_added) {
-        let path = vec![name(flow, caller), name(flow, origin.function)];
-        let whole = Origin { kind: CountKind::Total, ..origin };
-        return DiffCause { path, ..made(flow, CauseKind::NewPath, whole, total) };
+    let from_outside: Vec<(usize, Change)> =
+        callers.into_iter().filter(|(caller, _)| !below.contains(caller)).collect();
+    if let Some(found) = of_new_calls(flow, origin, &from_outside) {
+        return found;
     }
-    let heavy = from_outside.filter(|(_, call)| call.new_share >= LEAST_CALLER * total.new_share);
+    let heavy = from_outside.iter().filter(|(_, call)| call.new_share >= LEAST_CALLER * total.new_share);
     let alike =
         heavy.clone().filter(|(_, call)| call.points > 0.0 && call.log_ratio >= change.log_ratio / 4.0);
     let growth = match heavy.count() {
@@ -99,6 +73,49 @@ pub(super) fn cause(flow: &Flow<'_, '_>, origin: Origin) -> DiffCause {
         _ => Growth::Itself,
     };
     DiffCause { growth, ..made(flow, CauseKind::Dearer, origin, change) }
+}
+
+/// The cause of a function that grew in the calls of one caller, if that says more than that the function grew.
+fn of_one_caller(flow: &Flow<'_, '_>, origin: Origin, caller: usize, call: Change) -> Option<DiffCause> {
+    let total = flow.total(origin.function);
+    let path = vec![name(flow, caller), name(flow, origin.function)];
+    let is_moved = flow.is_moved_call(origin.function, caller, &call);
+    // What others spent in it before is no growth.
+    let points = if is_moved { call.points.min(total.points) } else { call.points };
+    if flow.is_own(caller)
+        && !flow.is_own(origin.function)
+        && is_of_one_module(flow, caller, origin.function)
+        && !is_new_path(flow, caller, origin.function)
+    {
+        return Some(of_library_call(flow, caller, path, Change { points, ..call }));
+    }
+    let whole = Origin { kind: CountKind::Total, ..origin };
+    if call.is_new() && !is_moved {
+        let (path, change) = new_path(flow, path, caller, call);
+        return Some(DiffCause { path, ..made(flow, CauseKind::NewPath, whole, change) });
+    }
+    let others = flow.of_other_callers(origin.function, caller);
+    let is_witness = !is_moved && others.old_share >= LEAST_WITNESS * total.old_share;
+    // A library did not change by itself, so its new caller makes it do more than those that called it before.
+    let is_library = is_moved && !flow.is_own(origin.function);
+    ((is_witness && others.grew_less_than(&call)) || is_library).then(|| {
+        // The ratio is that of the function, as in its row, which other callers make smaller than that of the call.
+        let found = made(flow, CauseKind::CalledMore, whole, total);
+        DiffCause { path, growth: Growth::OneCaller, points: points * 100.0, ..found }
+    })
+}
+
+/// The cause of a function that grew because of several calls that are new; `None` if others call it less instead, so that the new
+/// calls do what those did.
+fn of_new_calls(flow: &Flow<'_, '_>, origin: Origin, callers: &[(usize, Change)]) -> Option<DiffCause> {
+    let total = flow.total(origin.function);
+    let new: Vec<&(usize, Change)> = callers.iter().filter(|(_, call)| call.is_new()).collect();
+    let added: f64 = new.iter().map(|(_, call)| call.points).sum();
+    let is_added = added >= NEARLY_ALL * total.points && total.points >= NEARLY_ALL * added;
+    let (caller, _) = new.first().filter(|_| is_added)?;
+    let path = vec![name(flow, *caller), name(flow, origin.function)];
+    let whole = Origin { kind: CountKind::Total, ..origin };
+    Some(DiffCause { path, ..made(flow, CauseKind::NewPath, whole, total) })
 }
 
 /// The whole of a new path that ends in a call by `caller`, and what it costs: of a caller that is new as well, all of it is,

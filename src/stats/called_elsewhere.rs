@@ -13,6 +13,8 @@ const MOST_HOLDERS: usize = 8;
 const LEAST_HELD: f64 = 0.5 / MOST_HOLDERS as f64;
 /// Own code of less than this fraction of a function is that of its calls.
 const LITTLE: f64 = 0.1;
+/// Code of which less than this fraction of what one function lost is gone altogether is elsewhere now.
+const LOST: f64 = 0.25;
 /// How many functions are tried as holders, the heaviest first.
 const CANDIDATES: usize = 64;
 
@@ -94,8 +96,8 @@ impl<S: StackSource> CalledElsewhere<'_, S> {
     pub(super) fn given_away(&self, row: &Hypothesis, points: f64) -> Vec<&Hypothesis> {
         let no_longer_calls = |old: f64, new: f64| new < GONE * old;
         let given = self.holders(row, points, |other| other.old_share, no_longer_calls);
-        // What it lost by this was not lost altogether.
-        let is_elsewhere = |(change, other): &(f64, &Hypothesis)| other.points >= change / 2.0;
+        // What it lost by this was not lost altogether: code that was inlined here while it became dearer elsewhere was not given away.
+        let is_elsewhere = |(change, other): &(f64, &Hypothesis)| other.points >= LOST * change;
         given.into_iter().filter(is_elsewhere).map(|(_, other)| other).collect()
     }
 

@@ -924,6 +924,7 @@ fn a_function_that_became_dearer_when_a_part_was_taken_out_is_the_cause_and_not_
     assert_eq!(regressed(old, new), [("table".to_string(), "total".to_string())]);
     let (causes, text) = causes(&program(old), &program(new));
     assert_eq!((&causes[0]["cause"], &causes[0]["function"]), (&"dearer".into(), &"table".into()), "{text}");
+    assert!(text.contains("it calls cell, which is new"), "{text}");
 }
 
 /// Two functions that were there before, of which one does now what the other one did.
@@ -996,4 +997,15 @@ fn a_library_that_another_function_calls_for_more_work_did_not_become_dearer() {
     // `load` does not need the 1,000 of 22,000 any more.
     let points = report["causes"][0]["points"].as_f64().unwrap();
     assert!((points - 100.0 * 600.0 / 22_000.0).abs() < 0.2, "{points}");
+}
+
+/// `cell` was inlined into `table`, but not into `csv`, where it became dearer.
+#[test]
+fn a_function_that_one_caller_no_longer_calls_is_not_dearer_but_the_other_caller_is() {
+    let old = "main;table;cell 2000\nmain;table 1000\nmain;csv;cell 2000\nmain;csv 1000\n";
+    let new = "main;table 3000\nmain;csv;cell 3300\nmain;csv 1000\n";
+    assert_eq!(regressed(old, new), [("csv".to_string(), "total".to_string())]);
+    let (causes, text) = causes(&program(old), &program(new));
+    assert_eq!((&causes[0]["cause"], &causes[0]["function"]), (&"dearer".into(), &"csv".into()), "{text}");
+    assert!(text.contains("in cell, which it calls"), "{text}");
 }

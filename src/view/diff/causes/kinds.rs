@@ -7,7 +7,9 @@ use crate::report::{CauseKind, DiffCause, Growth, Name, RowTest};
 use crate::stats::CountKind;
 use crate::view::diff::causes::flow::{Change, Flow};
 use crate::view::diff::causes::inlined::newly_inlined;
-use crate::view::diff::causes::origins::{CALLED_MORE, Origin, functions_below, grew_as_a_whole};
+use crate::view::diff::causes::origins::{
+    CALLED_MORE, Origin, functions_below, grew_as_a_whole, is_grown_part,
+};
 use crate::view::diff::causes::sites::further_call;
 
 /// A caller with this fraction of a function's growth is the only one from which it grew.
@@ -51,6 +53,9 @@ pub(super) fn cause(flow: &Flow<'_, '_>, origin: Origin) -> DiffCause {
         && let Some((callee, call)) = newly_inlined(flow, origin.function, &change)
     {
         return of_inlined_call(flow, origin.function, &change, callee, call);
+    }
+    if let Some(found) = of_callee(flow, origin, &change) {
+        return found;
     }
     // The kernel is the same on both sides.
     if flow.is_of_system(origin.function) {
@@ -102,6 +107,22 @@ fn of_one_caller(flow: &Flow<'_, '_>, origin: Origin, caller: usize, call: Chang
         // The ratio is that of the function, as in its row, which other callers make smaller than that of the call.
         let found = made(flow, CauseKind::CalledMore, whole, total);
         DiffCause { path, growth: Growth::OneCaller, points: points * 100.0, ..found }
+    })
+}
+
+/// A function that costs more in one that it calls, which did not become dearer itself: most of it was in the function before, or
+/// others call it less.
+fn of_callee(flow: &Flow<'_, '_>, origin: Origin, change: &Change) -> Option<DiffCause> {
+    if origin.kind == CountKind::SelfCount {
+        return None;
+    }
+    let (callee, call) = flow.callees(origin.function).into_iter().next()?;
+    let growth = if flow.has_moved(callee) { Growth::NewCallee } else { Growth::OneCallee };
+    let path = vec![name(flow, origin.function), name(flow, callee)];
+    (call.points >= NEARLY_ALL * change.points && !is_grown_part(flow, callee, &call)).then(|| DiffCause {
+        path,
+        growth,
+        ..made(flow, CauseKind::Dearer, origin, *change)
     })
 }
 

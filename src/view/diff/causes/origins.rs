@@ -58,9 +58,8 @@ fn descend(flow: &Flow<'_, '_>, mut origin: Origin) -> Origin {
         if flow.own(origin.function).points >= MOST * whole.points {
             return Origin { kind: CountKind::SelfCount, ..origin };
         }
-        // What was taken out of the function is no part of its growth: only the growth of the whole is news.
         let is_part = |&&(callee, change): &&(usize, Change)| {
-            change.points >= MOST * whole.points && !flow.has_moved(callee)
+            change.points >= MOST * whole.points && is_grown_part(flow, callee, &change)
         };
         match flow.callees(origin.function).first().filter(is_part) {
             Some(&(callee, _)) if seen.insert(callee) => origin.function = callee,
@@ -68,6 +67,12 @@ fn descend(flow: &Flow<'_, '_>, mut origin: Origin) -> Origin {
         }
     }
     origin
+}
+
+/// Whether a function, in which one of its callers spends more, grew itself. If it was taken out of the caller, only the growth of
+/// the caller is news; if others call it less, only this caller changed.
+pub(super) fn is_grown_part(flow: &Flow<'_, '_>, callee: usize, call: &Change) -> bool {
+    !flow.has_moved(callee) && flow.total(callee).points >= call.points / 2.0
 }
 
 /// Whether the own code of a function grew by far more than all of it, callees included, which certainly grew: it does now what

@@ -13,6 +13,16 @@ const ERRORS: f64 = 4.0;
 /// The same for the heaviest function and all others together: only one pair is compared.
 const ERRORS_OF_ONE: f64 = 3.0;
 
+/// Locations of groups of functions that differ by less than this may be one.
+const LEAST_APART: f64 = 0.2;
+/// They must also differ by so many standard deviations of runs of one side, which may have had more or less to do.
+const RUNS_APART: f64 = 4.0;
+/// So many functions, with such a share of a side, and a quarter as many as those that changed alike, do not cost the same per run
+/// by chance.
+const FEWEST_SAME: usize = 3;
+const LEAST_SAME: f64 = 0.25;
+const FEWER: usize = 4;
+
 /// The location of most functions, and its variance, if these agree with each other but not with the `location` of most
 /// samples. `ratios` are log ratios, and `variances` those of sampling and noise.
 pub(super) fn majority(ratios: &[f64], variances: &[f64], location: (f64, f64)) -> Option<(f64, f64)> {
@@ -30,6 +40,39 @@ pub(super) fn majority(ratios: &[f64], variances: &[f64], location: (f64, f64)) 
     let most = agree(found.0);
     let is_majority = (found.0 - location.0).abs() > least && most >= FEWEST && most > 2 * agree(location.0);
     is_majority.then_some(found).or_else(|| without_heaviest(ratios, variances, location.0))
+}
+
+/// The location of the functions that cost as much per run as before, and its variance, if there are enough of them and the location
+/// of most samples is another one. `shares` are those of all samples, `none` is the location at which nothing changed per run, and
+/// `spread` the standard deviation of runs of one side.
+///
+/// If three functions cost five times as much and four others as much as before, either the three changed, or four became
+/// cheaper by exactly the factor by which everything was longer. The former is more plausible, unless runs differ in length.
+pub(super) fn same_per_run(
+    ratios: &[f64],
+    variances: &[f64],
+    shares: &[f64],
+    (location, none): (f64, f64),
+    spread: f64,
+) -> Option<(f64, f64)> {
+    if (location - none).abs() < LEAST_APART.max(RUNS_APART * spread) {
+        return None;
+    }
+    let is_at = |at: f64, i: usize| (ratios[i] - at).abs() <= LEAST + 2.0 * variances[i].sqrt();
+    // Functions with few samples may be at both.
+    let at = |at: f64, other: f64| -> Vec<usize> {
+        let is_nearer = |i: usize| (ratios[i] - at).abs() < (ratios[i] - other).abs();
+        (0..ratios.len()).filter(|&i| is_at(at, i) && is_nearer(i)).collect()
+    };
+    let (same, changed) = (at(none, location), at(location, none));
+    let share: f64 = same.iter().map(|&i| shares[i]).sum();
+    let certainly = same.iter().filter(|&&i| !is_at(location, i)).count();
+    if certainly < FEWEST_SAME || share < LEAST_SAME || FEWER * same.len() < changed.len() {
+        return None;
+    }
+    let weight: f64 = same.iter().map(|&i| 1.0 / variances[i]).sum();
+    let mean = same.iter().map(|&i| ratios[i] / variances[i]).sum::<f64>() / weight;
+    ((mean - none).abs() <= LEAST / 2.0 + 2.0 / weight.sqrt()).then_some((mean, 1.0 / weight))
 }
 
 /// The location of all functions but the heaviest one, and its variance, if that one sets the `location` of most samples,
@@ -126,6 +169,34 @@ mod tests {
         let found = without_heaviest(&ratios, &variances, 1.46_f64.ln()).map(|(location, _)| location.exp());
         let (old, new) = others.iter().fold((0.0, 0.0), |(old, new), pair| (old + pair.0, new + pair.1));
         assert!((found.unwrap() - new / old).abs() < 0.1, "{found:?}, all others together {}", new / old);
+    }
+
+    /// Three functions of a module have half of the samples, and cost `factor` times as much; a run has `longer` times the samples.
+    fn same_in_runs(factor: f64, longer: f64, spread: f64) -> Option<f64> {
+        let old = [2212.0, 2085.0, 2456.0, 2030.0, 1504.0, 1766.0, 735.0];
+        let new = |i: usize| old[i] * longer * if i < 3 { factor } else { [0.97, 1.03][i % 2] };
+        let new: Vec<f64> = (0..old.len()).map(new).collect();
+        let total = |side: &[f64]| side.iter().sum::<f64>();
+        let none = (total(&old) / total(&new)).ln();
+        let ratios: Vec<f64> = old.iter().zip(&new).map(|(old, new)| (new / old).ln() + none).collect();
+        let variances: Vec<f64> = old.iter().zip(&new).map(|(old, new)| 1.0 / old + 1.0 / new).collect();
+        let shares: Vec<f64> = old.iter().map(|count| count / total(&old)).collect();
+        let of_module = factor.ln() + none;
+        same_per_run(&ratios, &variances, &shares, (of_module, none), spread)
+            .map(|found| (found.0 - none).exp())
+    }
+
+    #[test]
+    fn what_costs_the_same_per_run_is_unchanged_although_half_of_the_program_changed_alike() {
+        for factor in [5.0, 1.4, 0.5] {
+            let found = same_in_runs(factor, 1.0, 0.02).unwrap();
+            assert!((found - 1.0).abs() < 0.03, "{factor}: {found}");
+        }
+        // A change of this size may be the machine.
+        assert_eq!(same_in_runs(1.15, 1.0, 0.02), None);
+        // Runs that had 1.7 times as much to do cost the same nowhere, and of runs that differ by as much nothing is known.
+        assert_eq!(same_in_runs(1.4, 1.7, 0.02), None);
+        assert_eq!(same_in_runs(1.4, 1.0, 0.2), None);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use super::columns::FunctionColumns;
 use super::dispersion::{Design, RunCounts, Trend, dispersion_trend, pearson_dispersion};
 use super::distributions::{binomial_mid_p, normal_to_t, t_upper_quantile};
 use super::learned::LearnedNoise;
-use super::majority::majority;
+use super::majority::{majority, same_per_run};
 use super::{CountKind, Noise, Normalization, TestOptions};
 
 /// With fewer residual degrees of freedom than this, replicates alone are too few to estimate the noise.
@@ -197,10 +197,12 @@ impl Model {
         if !options.check_scale || options.normalize != Normalization::Core || options.core.is_some() {
             return None;
         }
-        let most = majority(ratios, variances, (self.location, self.location_variance))?;
         let runs = (self.design.totals.len() - self.design.old) as f64 / self.design.old as f64;
+        let none = -(self.new_total / self.old_total / runs).ln();
+        let most = majority(ratios, variances, (self.location, self.location_variance))
+            .or_else(|| self.same_per_run(columns, (ratios, variances), none))?;
         // How much more a new run costs in code that is taken to be unchanged.
-        let per_run = |location: f64| (location + (self.new_total / self.old_total / runs).ln()).abs();
+        let per_run = |location: f64| (location - none).abs();
         let by_most = per_run(most.0) <= SAME_WORK && per_run(most.0) < per_run(self.location);
         let outvoted = |column: &RunCounts| {
             let sums = self.sums(column);
@@ -218,6 +220,38 @@ impl Model {
         }
         (self.location, self.location_variance) = most;
         Some(most.0)
+    }
+
+    /// What [`same_per_run`] finds in the functions that `ratios` and `variances` are of.
+    fn same_per_run(
+        &self,
+        columns: &FunctionColumns,
+        (ratios, variances): (&[f64], &[f64]),
+        none: f64,
+    ) -> Option<(f64, f64)> {
+        let evidence: Vec<&RunCounts> = columns
+            .own
+            .iter()
+            .filter(|column| self.is_sizeable(column) && self.is_on_both_sides(column))
+            .collect();
+        let share = |column: &&RunCounts| {
+            let sums = self.sums(column);
+            (sums.old / self.old_total).max(sums.new / self.new_total) * column.unit
+        };
+        let shares: Vec<f64> = evidence.iter().map(share).collect();
+        same_per_run(ratios, variances, &shares, (self.location, none), self.spread_of_runs())
+    }
+
+    /// The standard deviation of the totals of runs of one side, on a logarithmic scale.
+    fn spread_of_runs(&self) -> f64 {
+        let (old, new) = self.design.totals.split_at(self.design.old);
+        let squares = |side: &[f64]| {
+            let logs: Vec<f64> = side.iter().map(|total| total.max(1.0).ln()).collect();
+            let mean = logs.iter().sum::<f64>() / logs.len() as f64;
+            logs.iter().map(|log| (log - mean).powi(2)).sum::<f64>()
+        };
+        let freedom = self.design.totals.len().saturating_sub(2).max(1);
+        ((squares(old) + squares(new)) / freedom as f64).sqrt()
     }
 
     /// Takes the noise from earlier runs. Both sides vary, each the less the more runs it has.

@@ -648,8 +648,8 @@ fn doubtful_core(diff: &Diff) -> Option<String> {
     let (function, ratio) = (clean(function), times(*ratio));
     let taken = if *by_most {
         format!(
-            "{function} ({share:.0}% of the old total) costs {ratio} as much as before, compared to most other functions. \
-             Those are assumed to be unchanged, because they cost about the same per run"
+            "{function} ({share:.0}% of the old total) costs {ratio} as much as before, compared to functions that cost about the \
+             same per run. These are assumed to be unchanged"
         )
     } else {
         format!(

@@ -427,6 +427,11 @@ fn moved(
     let loser = caller
         .filter(|_| grew_itself && from.is_none())
         .and_then(|caller| trades.loser(row, caller, comparison, model, stacks));
+    let is_new_code = is_own_code && row.old <= 0.0;
+    let loser = loser.or_else(|| {
+        let is_explained = !is_new_code || by_caller || from.is_some();
+        if is_explained { None } else { trades.losers(row, comparison, model, stacks) }
+    });
     (by_caller || extracted || inlined || from.is_some() || loser.is_some()).then_some(Cause::Moved {
         caller,
         from,
@@ -449,15 +454,38 @@ fn has_inlined_callees(
     let mut parts: Vec<&RemovedCount> = comparison.removed.iter().filter(is_part).collect();
     parts.sort_by(|a, b| b.share.total_cmp(&a.share));
     for removed in parts.into_iter().take(CANDIDATES) {
-        let own = stacks.counts(removed.function, CountKind::SelfCount, ExcludedStacks::default());
-        let enough = COVERS * own.iter().sum::<f64>();
-        let caller = nearest_caller(removed.function, CountKind::SelfCount, Side::Old, enough, stacks);
-        if caller == Some(row.function) {
-            lost += removed.share;
-            whole.iter_mut().zip(own).for_each(|(sum, count)| *sum += count);
+        if !is_near_caller(row.function, removed.function, stacks) {
+            continue;
         }
+        let part = own_code_below(removed.function, row.function, stacks);
+        let (old, _) = model.comparable_shares(&column(part.clone(), row.unit));
+        lost += old;
+        whole.iter_mut().zip(part).for_each(|(sum, count)| *sum += count);
     }
     lost >= row.points / 2.0 && model.test(&column(whole, row.unit), CountKind::SelfCount).increase.0 > SURE
+}
+
+/// Whether a function called one that is gone, and is no further away than the nearest one that all its calls come from.
+fn is_near_caller(function: usize, removed: usize, stacks: &impl StackSource) -> bool {
+    let own = stacks.counts(removed, CountKind::SelfCount, ExcludedStacks::default());
+    let enough = COVERS * own.iter().sum::<f64>();
+    let callers = stacks.callers(removed, CountKind::SelfCount, Side::Old);
+    let near = callers.iter().position(|caller| caller.count >= enough).unwrap_or(callers.len());
+    callers.iter().take(near + 1).any(|caller| caller.function == function)
+}
+
+/// The own code of a function that is gone, as far as `caller` called it.
+fn own_code_below(removed: usize, caller: usize, stacks: &impl StackSource) -> Vec<f64> {
+    let count = |function: usize, through: &[usize]| {
+        stacks.counts(function, CountKind::Total, ExcludedStacks { through, ending: false })
+    };
+    let (whole, rest, total) = (count(caller, &[]), count(caller, &[removed]), count(removed, &[]));
+    let own = stacks.counts(removed, CountKind::SelfCount, ExcludedStacks::default());
+    let part = |profile: usize| {
+        let below = (whole[profile] - rest[profile]) / total[profile].max(f64::MIN_POSITIVE);
+        own[profile] * below.clamp(0.0, 1.0)
+    };
+    (0..own.len()).map(part).collect()
 }
 
 /// The nearest caller of `enough` of a function on the new side that the old side has as well: between them may be wrappers.

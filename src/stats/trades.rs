@@ -92,6 +92,52 @@ impl Trades {
     }
 }
 
+impl Trades {
+    /// The function that lost most of what new code gained, if several of its callers lost it together: what was written in two
+    /// places, or was inlined into both, is a function of its own now.
+    pub(super) fn losers(
+        &mut self,
+        row: &Hypothesis,
+        comparison: &Comparison,
+        model: &Model,
+        stacks: &impl StackSource,
+    ) -> Option<usize> {
+        let own = |function: usize| stacks.counts(function, CountKind::SelfCount, ExcludedStacks::default());
+        let callers = stacks.callers(row.function, CountKind::SelfCount, Side::New);
+        let count = row.new * row.unit;
+        // Who calls all of them did not lose a part.
+        let below = callers.iter().take_while(|caller| caller.count < COVERS * count);
+        let of_row = model.comparable_shares(&column(own(row.function), row.unit)).1;
+        let lost = |caller: &Caller| {
+            let is_own = |other: &&Hypothesis| {
+                other.measure == CountKind::SelfCount && other.function == caller.function
+            };
+            let lost = -comparison.hypotheses.iter().find(is_own)?.points;
+            // No more can have been taken out of it than it calls now.
+            (lost > 0.0).then_some((caller.function, lost.min(of_row * caller.count / count)))
+        };
+        let mut found: Vec<(usize, f64)> = below.filter_map(lost).collect();
+        found.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        let mut all = vec![0.0; own(row.function).len()];
+        let mut add =
+            |function: usize| all.iter_mut().zip(own(function)).for_each(|(sum, part)| *sum += part);
+        found.iter().for_each(|(function, _)| add(*function));
+        let others = found.iter().flat_map(|(function, _)| self.gainers.get(function).into_iter().flatten());
+        others.copied().for_each(&mut add);
+        let is_lost = found.iter().map(|(_, lost)| lost).sum::<f64>() >= row.points / 2.0
+            && model.test(&column(all.clone(), row.unit), CountKind::SelfCount).decrease.0 < SURE;
+        all.iter_mut().zip(own(row.function)).for_each(|(sum, part)| *sum += part);
+        let is_balanced = || model.test(&column(all, row.unit), CountKind::SelfCount).increase.0 > SURE;
+        if found.len() < 2 || !is_lost || !is_balanced() {
+            return None;
+        }
+        for (function, _) in &found {
+            self.gainers.entry(*function).or_default().push(row.function);
+        }
+        found.first().map(|(function, _)| *function)
+    }
+}
+
 /// A function with its count and its callers.
 type Called<'c> = (usize, f64, &'c [Caller]);
 

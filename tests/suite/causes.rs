@@ -1009,3 +1009,24 @@ fn a_function_that_one_caller_no_longer_calls_is_not_dearer_but_the_other_caller
     assert_eq!((&causes[0]["cause"], &causes[0]["function"]), (&"dearer".into(), &"csv".into()), "{text}");
     assert!(text.contains("in cell, which it calls"), "{text}");
 }
+
+/// `fold` was written out in `load` and in `send`, which have no caller in common.
+#[test]
+fn code_that_was_taken_out_of_several_functions_only_moved() {
+    let old = "reader;load 2000\nwriter;send 1500\n";
+    let new = |fold: i64| {
+        format!(
+            "reader;load 1000\nwriter;send 900\nreader;load;fold {fold}\nwriter;send;fold {}\n",
+            fold * 6 / 10
+        )
+    };
+    assert_eq!(regressed(old, &new(1000)), []);
+    // The other way round, it was inlined into both.
+    assert_eq!(regressed(&new(1000), old), []);
+    assert_eq!(regressed(old, &new(1700)), [("fold".to_string(), "self".to_string())]);
+    // A third caller that never had it is a new call path.
+    let third = format!("{}cleaner;sweep;fold 2500\n", new(1000));
+    assert!(
+        !regressed(&format!("{old}cleaner;sweep 900\n"), &format!("{third}cleaner;sweep 900\n")).is_empty()
+    );
+}

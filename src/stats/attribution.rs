@@ -65,10 +65,11 @@ pub fn attribute(comparison: &mut Comparison, stacks: &impl StackSource) {
     excuse_moved(orphans, comparison, &model, stacks, &mut trades, Callers::OfAny);
     excuse_new_calls(comparison, &model, stacks);
     move_with_total(comparison, &model, stacks);
+    move_with_new_caller(comparison, &model, stacks);
     keep_unexplained(comparison);
     tell_wrappers(comparison, &model, stacks);
     move_what_was_given_away(comparison, &model, stacks);
-    move_what_was_replaced(comparison, stacks);
+    move_what_was_replaced(comparison, &trades, stacks);
     comparison.model = Some(model);
 }
 
@@ -233,16 +234,13 @@ fn move_what_was_given_away(comparison: &mut Comparison, model: &Model, stacks: 
 
 /// Sets the verdict and the cause of own code that is gone, while new code below the same caller, which hardly grew, does its work:
 /// `subtotal` and `discount` are `amount` now. New code replaces as much as it costs, the heaviest first.
-fn move_what_was_replaced(comparison: &mut Comparison, stacks: &impl StackSource) {
+fn move_what_was_replaced(comparison: &mut Comparison, trades: &Trades, stacks: &impl StackSource) {
     let rows = &comparison.hypotheses;
     let mut room: HashMap<usize, f64> = HashMap::new();
     for row in rows.iter().filter(|row| row.measure == CountKind::SelfCount && row.old <= 0.0) {
         if let Some(Cause::Moved { caller: Some(caller), from: None, loser: None }) = row.cause {
             *room.entry(caller).or_default() += row.points;
         }
-    }
-    if room.is_empty() {
-        return;
     }
     let is_gone = |row: &Hypothesis| {
         row.measure == CountKind::SelfCount
@@ -252,15 +250,26 @@ fn move_what_was_replaced(comparison: &mut Comparison, stacks: &impl StackSource
     let mut gone: Vec<usize> = (0..rows.len()).filter(|&index| is_gone(&rows[index])).collect();
     gone.sort_by(|&a, &b| rows[a].points.total_cmp(&rows[b].points).then(a.cmp(&b)));
     for index in gone {
-        let row = &comparison.hypotheses[index];
+        let rows = &comparison.hypotheses;
+        let row = &rows[index];
         let enough = COVERS * row.old * row.unit;
-        let Some(caller) = nearest_caller(row.function, row.measure, Side::Old, enough, stacks) else {
-            continue;
-        };
-        let Some(room) = room.get_mut(&caller).filter(|room| **room >= -row.points / 2.0) else { continue };
-        *room += row.points;
+        let caller = nearest_caller(row.function, row.measure, Side::Old, enough, stacks);
+        let room = caller.and_then(|caller| room.get_mut(&caller)).filter(|room| **room >= -row.points / 2.0);
+        match room {
+            Some(room) => *room += row.points,
+            None if trades.has_lost(row.function) && !is_named(rows, row.function) => {}
+            None => continue,
+        }
         comparison.hypotheses[index].set_moved(Cause::Moved { caller: None, from: None, loser: None });
     }
+}
+
+/// Whether a row says that it was this function, or a part of it.
+fn is_named(rows: &[Hypothesis], function: usize) -> bool {
+    rows.iter().any(|row| match row.cause {
+        Some(Cause::Moved { from, loser, .. }) => [from, loser].contains(&Some(function)),
+        _ => false,
+    })
 }
 
 /// The totals that grew by much, and seemed to inherit that from code which only moved: `parse` still grew if it now spends
@@ -308,6 +317,52 @@ fn move_with_total(comparison: &mut Comparison, model: &Model, stacks: &impl Sta
         if is_most || growth_of_caller(cause, row.unit) < row.points / 2.0 {
             (row.cause, row.verdict) = (cause, Verdict::Moved);
         }
+    }
+}
+
+/// New code that only moved code calls was where that was, if the place did not certainly grow: `sort.Slice` does what
+/// `sort.Sort` did, and so do the functions below the one what those below the other did.
+fn move_with_new_caller(comparison: &mut Comparison, model: &Model, stacks: &impl StackSource) {
+    let rows = &comparison.hypotheses;
+    let total = |function: usize| stacks.counts(function, CountKind::Total, ExcludedStacks::default());
+    let elsewhere = CalledElsewhere { comparison, model, stacks };
+    let steady_place = |row: &Hypothesis| {
+        let Some(Cause::Moved { caller, from, loser: None }) = row.cause else { return None };
+        let counts = match from {
+            Some(from) => total(row.function).iter().zip(total(from)).map(|(new, old)| new + old).collect(),
+            None => total(caller?),
+        };
+        let place = column(counts, row.unit);
+        // Of a place that does much else, little is known. What a wrapper calls is no part of it.
+        let is_most = row.points >= model.comparable_shares(&place).1 / 2.0;
+        let is_steady = model.test(&place, CountKind::Total).increase.0 > CHANCE;
+        (is_most && is_steady && !elsewhere.is_wrapper(row)).then_some(caller)
+    };
+    let is_new = |row: &&Hypothesis| row.old <= 0.0;
+    let is_moved = |row: &&Hypothesis| row.measure == CountKind::Total && row.verdict == Verdict::Moved;
+    let moved: HashMap<usize, Option<usize>> = rows
+        .iter()
+        .filter(is_new)
+        .filter(is_moved)
+        .filter_map(|row| Some((row.function, steady_place(row)?)))
+        .collect();
+    if moved.is_empty() {
+        return;
+    }
+    let place = |row: &Hypothesis| {
+        let callers = stacks.callers(row.function, row.measure, Side::New);
+        let enough = COVERS * row.new * row.unit;
+        let calls_it = |caller: &&Caller| caller.count >= enough && moved.contains_key(&caller.function);
+        callers.iter().find(calls_it).map(|caller| moved[&caller.function])
+    };
+    let parts: Vec<(usize, Option<usize>)> = rows
+        .iter()
+        .enumerate()
+        .filter(|(_, row)| row.verdict == Verdict::Regressed && row.old <= 0.0)
+        .filter_map(|(index, row)| Some((index, place(row)?)))
+        .collect();
+    for (index, caller) in parts {
+        comparison.hypotheses[index].set_moved(Cause::Moved { caller, from: None, loser: None });
     }
 }
 
@@ -428,10 +483,15 @@ fn moved(
         .filter(|_| grew_itself && from.is_none())
         .and_then(|caller| trades.loser(row, caller, comparison, model, stacks));
     let is_new_code = is_own_code && row.old <= 0.0;
-    let loser = loser.or_else(|| {
-        let is_explained = !is_new_code || by_caller || from.is_some();
-        if is_explained { None } else { trades.losers(row, comparison, model, stacks) }
-    });
+    let is_explained = !is_new_code || by_caller || from.is_some() || loser.is_some();
+    let several = if is_explained { None } else { trades.losers(row, comparison, model, stacks) };
+    // Of copies that are gone, the new function is one; of code in several functions, a part.
+    let is_gone = |function: &usize| {
+        let gone = |removed: &RemovedCount| removed.function == *function;
+        comparison.removed.iter().any(gone)
+    };
+    let from = from.or(several.filter(is_gone));
+    let loser = loser.or(several.filter(|function| !is_gone(function)));
     (by_caller || extracted || inlined || from.is_some() || loser.is_some()).then_some(Cause::Moved {
         caller,
         from,

@@ -7,8 +7,8 @@ use std::cell::LazyCell;
 use hashbrown::HashMap;
 
 use super::CountKind;
-use super::call_paths::{COVERS, Caller, ExcludedStacks, Side, StackSource, column};
-use super::compare::{Comparison, Hypothesis};
+use super::call_paths::{COVERS, Caller, ExcludedStacks, Side, StackSource, column, nearest_caller};
+use super::compare::{Cause, Comparison, Hypothesis, RemovedCount};
 use super::dispersion::RunCounts;
 use super::distributions::t_upper_quantile;
 use super::model::Model;
@@ -18,6 +18,8 @@ pub(super) const CHANCE: f64 = 0.05;
 /// A function whose decrease has a larger p-value than this may not have lost anything, and one whose increase has a smaller
 /// one certainly grew.
 pub(super) const SURE: f64 = 0.01;
+/// How many copies of a function may be one function now.
+const MOST_COPIES: usize = 10;
 /// What has less than this fraction left is gone.
 pub(super) const GONE: f64 = 0.1;
 
@@ -93,6 +95,11 @@ impl Trades {
 }
 
 impl Trades {
+    /// Whether others gained what the own code of a function lost.
+    pub(super) fn has_lost(&self, function: usize) -> bool {
+        self.gainers.contains_key(&function)
+    }
+
     /// The function that lost most of what new code gained, if several of its callers lost it together: what was written in two
     /// places, or was inlined into both, is a function of its own now.
     pub(super) fn losers(
@@ -105,6 +112,12 @@ impl Trades {
         let own = |function: usize| stacks.counts(function, CountKind::SelfCount, ExcludedStacks::default());
         let callers = stacks.callers(row.function, CountKind::SelfCount, Side::New);
         let count = row.new * row.unit;
+        let is_copy = |gone: &RemovedCount| {
+            let from = |other: &Hypothesis| matches!(other.cause, Some(Cause::Moved { from: Some(from), .. }) if from == gone.function);
+            gone.measure == CountKind::SelfCount
+                && gone.share >= row.points / (2.0 * MOST_COPIES as f64)
+                && !comparison.hypotheses.iter().any(from)
+        };
         // Who calls all of them did not lose a part.
         let below = callers.iter().take_while(|caller| caller.count < COVERS * count);
         let of_row = model.comparable_shares(&column(own(row.function), row.unit)).1;
@@ -116,7 +129,17 @@ impl Trades {
             // No more can have been taken out of it than it calls now.
             (lost > 0.0).then_some((caller.function, lost.min(of_row * caller.count / count)))
         };
-        let mut found: Vec<(usize, f64)> = below.filter_map(lost).collect();
+        let near: Vec<&Caller> = below.collect();
+        let mut found: Vec<(usize, f64)> = near.iter().filter_map(|caller| lost(caller)).collect();
+        // Each of them may have had a copy of its own, which is gone.
+        let mut copies: Vec<&RemovedCount> = comparison.removed.iter().filter(|gone| is_copy(gone)).collect();
+        copies.sort_by(|a, b| b.share.total_cmp(&a.share).then(a.function.cmp(&b.function)));
+        found.extend(copies.into_iter().take(MOST_COPIES).filter_map(|gone| {
+            let enough = COVERS * own(gone.function).iter().sum::<f64>();
+            let caller = nearest_caller(gone.function, CountKind::SelfCount, Side::Old, enough, stacks)?;
+            let caller = near.iter().find(|near| near.function == caller)?;
+            Some((gone.function, gone.share.min(of_row * caller.count / count)))
+        }));
         found.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
         let mut all = vec![0.0; own(row.function).len()];
         let mut add =

@@ -1030,3 +1030,46 @@ fn code_that_was_taken_out_of_several_functions_only_moved() {
         !regressed(&format!("{old}cleaner;sweep 900\n"), &format!("{third}cleaner;sweep 900\n")).is_empty()
     );
 }
+
+/// `copy` does what `copy_a`, `copy_b` and `copy_c` did.
+#[test]
+fn copies_that_are_one_function_now_only_moved() {
+    let callers = "main;a 900\nmain;b 900\nmain;c 900\n";
+    let old = format!("{callers}main;a;copy_a 800\nmain;b;copy_b 800\nmain;c;copy_c 800\n");
+    let new = |copy: i64| {
+        let calls = ["a", "b", "c"].map(|caller| format!("main;{caller};copy {copy}\n"));
+        format!("{callers}{}", calls.concat())
+    };
+    assert_eq!(regressed(&old, &new(800)), []);
+    assert_eq!(judged("improved", &old, &new(800)).1, []);
+    assert_eq!(regressed(&old, &new(1600)), [("copy".to_string(), "self".to_string())]);
+}
+
+/// `sort.Slice` is another sort than `sort.Sort`, with functions of its own, and costs as much.
+#[test]
+fn what_moved_code_calls_has_moved_with_it() {
+    let old = "main;rank 60\nmain;rank;Sort;pdq 900\nmain;rank;Sort;pdq;part 900\nmain;rank;Sort;pdq;part;Less 600\n";
+    let new = "main;rank 60\nmain;rank;Slice;pdq_func 500\nmain;rank;Slice;pdq_func;part_func 1200\n\
+               main;rank;Slice;pdq_func;part_func;func1 700\n";
+    assert_eq!(regressed(old, new), []);
+    assert!(!regressed(old, &new.replace("part_func 1200", "part_func 2400")).is_empty());
+}
+
+/// Collapsed stacks of any profiler: functions whose names have their places, in another folder and on other lines.
+#[test]
+fn names_with_places_are_matched_by_their_places() {
+    let program = |folder: &str, line: i64, of_visit: i64| {
+        let place = |name: &str, number: i64| format!("{name} ({folder}/src/{name}.js:{}:5)", line + number);
+        let one = |number: i64| {
+            format!("worker;{};{} {of_visit}\n", place("run", 1), place(&format!("f{number}"), number))
+        };
+        (2..9).map(one).collect::<String>()
+    };
+    let old = program("file:///srv/a", 10, 2000);
+    assert_eq!(regressed(&old, &program("file:///srv/b", 17, 2010)), []);
+    let new = program("file:///srv/b", 17, 2010).replacen(" 2010", " 3500", 1);
+    assert_eq!(
+        regressed(&old, &new),
+        [("f2 (file:///srv/b/src/f2.js:19:5)".to_string(), "self".to_string())]
+    );
+}

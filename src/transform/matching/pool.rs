@@ -71,10 +71,39 @@ pub(super) struct PoolEntry<'p> {
 impl<'p> PoolEntry<'p> {
     fn new(symbols: &'p Symbols, function: &Function) -> Self {
         let (recorded, file) = (symbols.strings.get(function.name), symbols.strings.get(function.file));
+        if let Some(entry) = Self::with_written_place(recorded).filter(|_| file.is_empty()) {
+            return entry;
+        }
         let place = place_in_name(recorded, file, function.line);
         let name = without_run(&recorded[..recorded.len() - place.len()]);
         let by_place = function.by_place || !place.is_empty();
         PoolEntry { name, file, line: function.line, column: function.column, by_place, place_in_name: place }
+    }
+
+    /// A function of which only the name is known, but with a place in it, as in collapsed stacks: `total (src/shop.js:12:5)`.
+    fn with_written_place(recorded: &'p str) -> Option<Self> {
+        let (name, place) = recorded.strip_suffix(')')?.rsplit_once(" (")?;
+        let number =
+            |text: &str| text.parse().ok().filter(|_| text.bytes().all(|byte| byte.is_ascii_digit()));
+        let (rest, last) = place.rsplit_once(':')?;
+        let last = number(last)?;
+        let (file, line, column) =
+            match rest.rsplit_once(':').and_then(|(file, line)| Some((file, number(line)?))) {
+                Some((file, line)) => (file, line, last),
+                None => (rest, last, 0),
+            };
+        let is_file = file.rsplit_once('.').is_some_and(|(_, ending)| {
+            (1..=4).contains(&ending.len()) && ending.bytes().all(|byte| byte.is_ascii_alphanumeric())
+        });
+        let place_in_name = &recorded[name.len()..];
+        (!name.is_empty() && is_file).then(|| PoolEntry {
+            name: without_run(name),
+            file,
+            line,
+            column,
+            by_place: true,
+            place_in_name,
+        })
     }
 
     /// Whether views show the two as one row without matching.

@@ -111,9 +111,17 @@ fn excuse_moved(
     callers: Callers,
 ) {
     regressed.retain(|&i| comparison.hypotheses[i].verdict == Verdict::Regressed);
-    // The largest first: what another function lost explains only as much.
+    // The largest first: what another function lost explains only as much. But what called that function comes before what
+    // is only called from the same place.
     let points = |index: &usize| comparison.hypotheses[*index].points;
-    regressed.sort_by(|a, b| points(b).total_cmp(&points(a)).then(a.cmp(b)));
+    let inlines: Vec<bool> = (0..comparison.hypotheses.len())
+        .map(|index| {
+            let row = &comparison.hypotheses[index];
+            regressed.contains(&index) && !inlined_callees(row, comparison, model, stacks).is_empty()
+        })
+        .collect();
+    regressed
+        .sort_by(|a, b| inlines[*b].cmp(&inlines[*a]).then(points(b).total_cmp(&points(a))).then(a.cmp(b)));
     for index in regressed {
         if let Some(cause) = moved(index, comparison, model, stacks, trades, callers) {
             comparison.hypotheses[index].set_moved(cause);
@@ -257,7 +265,7 @@ fn move_what_was_replaced(comparison: &mut Comparison, trades: &Trades, stacks: 
         let room = caller.and_then(|caller| room.get_mut(&caller)).filter(|room| **room >= -row.points / 2.0);
         match room {
             Some(room) => *room += row.points,
-            None if trades.has_lost(row.function) && !is_named(rows, row.function) => {}
+            None if trades.was_copy(row.function) && !is_named(rows, row.function) => {}
             None => continue,
         }
         comparison.hypotheses[index].set_moved(Cause::Moved { caller: None, from: None, loser: None });
@@ -474,8 +482,11 @@ fn moved(
         !matters(row.points - grown)
     };
     // Nor did a function become more expensive if all of it, callees included, did not: it has inlined one of them.
-    let inlined =
-        is_own_code && (hardly_grew(row.function) || has_inlined_callees(row, comparison, model, stacks));
+    let callees = inlined_callees(row, comparison, model, stacks);
+    for callee in &callees {
+        trades.note(*callee, row.function);
+    }
+    let inlined = is_own_code && (hardly_grew(row.function) || !callees.is_empty());
     let extracted = !is_own_code
         && row.old <= 0.0
         && caller.is_some_and(|caller| is_extracted(row, caller, comparison, model, stacks));
@@ -499,13 +510,16 @@ fn moved(
     })
 }
 
-/// Whether functions that a function called, and that are gone, had as much own code as its own code grew by.
-fn has_inlined_callees(
+/// The functions that a function called, and that are gone, if they had as much own code as its own code grew by.
+fn inlined_callees(
     row: &Hypothesis,
     comparison: &Comparison,
     model: &Model,
     stacks: &impl StackSource,
-) -> bool {
+) -> Vec<usize> {
+    if row.measure == CountKind::Total {
+        return Vec::new();
+    }
     let mut whole = stacks.counts(row.function, CountKind::SelfCount, ExcludedStacks::default());
     let mut lost = 0.0;
     let is_part = |removed: &&RemovedCount| {
@@ -513,16 +527,17 @@ fn has_inlined_callees(
     };
     let mut parts: Vec<&RemovedCount> = comparison.removed.iter().filter(is_part).collect();
     parts.sort_by(|a, b| b.share.total_cmp(&a.share));
-    for removed in parts.into_iter().take(CANDIDATES) {
-        if !is_near_caller(row.function, removed.function, stacks) {
-            continue;
-        }
+    parts.truncate(CANDIDATES);
+    parts.retain(|removed| is_near_caller(row.function, removed.function, stacks));
+    for removed in &parts {
         let part = own_code_below(removed.function, row.function, stacks);
         let (old, _) = model.comparable_shares(&column(part.clone(), row.unit));
         lost += old;
         whole.iter_mut().zip(part).for_each(|(sum, count)| *sum += count);
     }
-    lost >= row.points / 2.0 && model.test(&column(whole, row.unit), CountKind::SelfCount).increase.0 > SURE
+    let is_balanced = || model.test(&column(whole, row.unit), CountKind::SelfCount).increase.0 > SURE;
+    let found = lost >= row.points / 2.0 && is_balanced();
+    if found { parts.into_iter().map(|removed| removed.function).collect() } else { Vec::new() }
 }
 
 /// Whether a function called one that is gone, and is no further away than the nearest one that all its calls come from.

@@ -4,7 +4,7 @@
 
 use std::cell::LazyCell;
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 
 use super::CountKind;
 use super::call_paths::{COVERS, Caller, ExcludedStacks, Side, StackSource, column, nearest_caller};
@@ -24,10 +24,11 @@ const MOST_COPIES: usize = 10;
 pub(super) const GONE: f64 = 0.1;
 
 /// The functions that gained what the own code of each function lost. A loss explains several gains only if it is as large as
-/// all of them.
+/// all of them. And the functions that were copies of a new one.
 #[derive(Default)]
 pub(super) struct Trades {
     gainers: HashMap<usize, Vec<usize>>,
+    copies: HashSet<usize>,
 }
 
 impl Trades {
@@ -95,9 +96,14 @@ impl Trades {
 }
 
 impl Trades {
-    /// Whether others gained what the own code of a function lost.
-    pub(super) fn has_lost(&self, function: usize) -> bool {
-        self.gainers.contains_key(&function)
+    /// Notes that a function gained what the own code of another one lost.
+    pub(super) fn note(&mut self, loser: usize, gainer: usize) {
+        self.gainers.entry(loser).or_default().push(gainer);
+    }
+
+    /// Whether a function that is gone was a copy of one that is new.
+    pub(super) fn was_copy(&self, function: usize) -> bool {
+        self.copies.contains(&function)
     }
 
     /// The function that lost most of what new code gained, if several of its callers lost it together: what was written in two
@@ -118,6 +124,7 @@ impl Trades {
                 && gone.share >= row.points / (2.0 * MOST_COPIES as f64)
                 && !comparison.hypotheses.iter().any(from)
         };
+        let is_gone = |function: usize| comparison.removed.iter().any(|gone| gone.function == function);
         // Who calls all of them did not lose a part.
         let below = callers.iter().take_while(|caller| caller.count < COVERS * count);
         let of_row = model.comparable_shares(&column(own(row.function), row.unit)).1;
@@ -144,7 +151,9 @@ impl Trades {
         let mut all = vec![0.0; own(row.function).len()];
         let mut add =
             |function: usize| all.iter_mut().zip(own(function)).for_each(|(sum, part)| *sum += part);
-        found.iter().for_each(|(function, _)| add(*function));
+        for (function, _) in &found {
+            add(*function);
+        }
         let others = found.iter().flat_map(|(function, _)| self.gainers.get(function).into_iter().flatten());
         others.copied().for_each(&mut add);
         let is_lost = found.iter().map(|(_, lost)| lost).sum::<f64>() >= row.points / 2.0
@@ -155,8 +164,9 @@ impl Trades {
             return None;
         }
         for (function, _) in &found {
-            self.gainers.entry(*function).or_default().push(row.function);
+            self.note(*function, row.function);
         }
+        self.copies.extend(found.iter().map(|(function, _)| *function).filter(|function| is_gone(*function)));
         found.first().map(|(function, _)| *function)
     }
 }

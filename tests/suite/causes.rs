@@ -1073,3 +1073,48 @@ fn names_with_places_are_matched_by_their_places() {
         [("f2 (file:///srv/b/src/f2.js:19:5)".to_string(), "self".to_string())]
     );
 }
+
+/// `hash` was inlined into `find`, which called it, and not into `verify`, which became dearer.
+#[test]
+fn a_function_that_is_gone_went_to_who_called_it_and_not_to_a_neighbour() {
+    let old = "main;auth;find 500\nmain;auth;find;hash 500\nmain;auth;verify 1200\nmain;lookup 400\nmain;lookup;hash 120\n";
+    let new = "main;auth;find 1000\nmain;auth;verify 1900\nmain;lookup 520\n";
+    assert_eq!(regressed(old, new), [("verify".to_string(), "self".to_string())]);
+}
+
+/// `verify` is `verify_impl` below a decorator, and 1.4 times as expensive.
+#[test]
+fn a_function_with_another_name_is_the_cause_and_not_the_decorator_that_calls_it() {
+    let old = "main;auth;verify 1800\nmain;auth;verify;cmp 300\nmain;auth;tok 1000\n";
+    let new = "main;auth;retry;verify_impl 2620\nmain;auth;retry;verify_impl;cmp 300\nmain;auth;tok 1000\n";
+    let (causes, text) = causes(&program(old), &program(new));
+    assert_eq!(
+        (&causes[0]["cause"], &causes[0]["function"]),
+        (&"dearer".into(), &"verify_impl".into()),
+        "{text}"
+    );
+    let ratio = causes[0]["ratio"].as_f64().unwrap();
+    assert!((ratio - 2920.0 / 2100.0).abs() < 0.02, "{ratio}\n{text}");
+}
+
+#[test]
+fn amounts_are_what_was_added_and_known_functions_are_not_new() {
+    let points = |old: &str, new: &str| {
+        let (causes, text) = causes(&program(old), &program(new));
+        let first = &causes[0];
+        (first["function"].as_str().unwrap().to_string(), first["points"].as_f64().unwrap(), text)
+    };
+    let is_near = |points: f64, added: f64, old: f64| (points - 100.0 * added / (19_600.0 + old)).abs() < 0.2;
+    // A wrapper of everything costs only what it adds.
+    let old = "main;run;load 2000\nmain;run;pack 1500\n";
+    let new = "main;run;wrap;load 2000\nmain;run;wrap;pack 1500\nmain;run;wrap;now 900\n";
+    let (_, added, text) = points(old, new);
+    assert!(is_near(added, 900.0, 3500.0), "{added}\n{text}");
+    // The body of `compare` is a function of its own, and costs twice as much.
+    let (function, added, text) =
+        points("main;compare 2000\n", "main;compare 100\nmain;compare;collate 4400\n");
+    assert!(function == "compare" && is_near(added, 2500.0, 2000.0), "{function} {added}\n{text}");
+    // `rank` had no own code.
+    let (function, _, text) = points("main;rank;sort 1500\n", "main;rank;sort 1500\nmain;rank 1900\n");
+    assert!(function == "rank" && text.contains("more expensive ×2.27"), "{text}");
+}

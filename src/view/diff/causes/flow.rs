@@ -9,7 +9,7 @@ use crate::name::{is_built_in, library_version};
 use crate::pattern::{is_collector, is_own, is_runtime};
 use crate::profile::{Column, Frame, Id};
 use crate::report::{Name, TotalGrowth, Upgrade};
-use crate::stats::compare::{Comparison, Hypothesis};
+use crate::stats::compare::{Cause, Comparison, Hypothesis};
 use crate::stats::dispersion::RunCounts;
 use crate::stats::model::Model;
 use crate::stats::{CountKind, Verdict};
@@ -310,7 +310,24 @@ impl<'a, 'p> Flow<'a, 'p> {
     pub(super) fn has_moved(&self, function: usize) -> bool {
         let rows = self.comparison.hypotheses.iter();
         let moved = |row: &Hypothesis| row.verdict == Verdict::Moved && row.old <= 0.0;
-        rows.filter(|row| row.function == function).any(moved)
+        let is_of = |row: &&Hypothesis| row.function == function || row.same_counts.contains(&function);
+        rows.filter(is_of).any(moved)
+    }
+
+    /// The function that a new one replaced, if one did.
+    pub(super) fn replaced(&self, function: usize) -> Option<usize> {
+        self.comparison.hypotheses.iter().find_map(|row| match row.cause {
+            Some(Cause::Moved { from, .. }) if row.function == function => from,
+            _ => None,
+        })
+    }
+
+    /// The change of a function that replaced another one, both taken as one.
+    pub(super) fn of_both(&self, function: usize, replaced: usize) -> Change {
+        let mut counts = self.counts(function, CountKind::Total);
+        let other = self.counts(replaced, CountKind::Total);
+        counts.iter_mut().zip(other).for_each(|(count, other)| *count += other);
+        self.change(&counts, function, CountKind::Total)
     }
 
     /// The change of a part of a function's own code, given its value in every profile.

@@ -119,11 +119,30 @@ fn of_callee(flow: &Flow<'_, '_>, origin: Origin, change: &Change) -> Option<Dif
     let (callee, call) = flow.callees(origin.function).into_iter().next()?;
     let growth = if flow.has_moved(callee) { Growth::NewCallee } else { Growth::OneCallee };
     let path = vec![name(flow, origin.function), name(flow, callee)];
-    (call.points >= NEARLY_ALL * change.points && !is_grown_part(flow, callee, &call)).then(|| DiffCause {
-        path,
-        growth,
-        ..made(flow, CauseKind::Dearer, origin, *change)
-    })
+    let is_it = call.points >= NEARLY_ALL * change.points && !is_grown_part(flow, callee, &call);
+    if let Some(found) = of_replacement(flow, callee, change).filter(|_| is_it) {
+        return Some(found);
+    }
+    is_it.then(|| DiffCause { growth, path, ..made(flow, CauseKind::Dearer, origin, *change) })
+}
+
+/// The function that another one was before, and that costs more than that did: the callee that holds what its caller costs more, or
+/// one below it, such as `verify_impl` below the decorator `retry`.
+fn of_replacement(flow: &Flow<'_, '_>, callee: usize, change: &Change) -> Option<DiffCause> {
+    let mut seen = HashSet::new();
+    let mut at = callee;
+    while seen.insert(at) && flow.total(at).is_new() {
+        if let Some(old) = flow.replaced(at) {
+            let both = flow.of_both(at, old);
+            let whole = Origin { function: at, kind: CountKind::Total };
+            let found =
+                || DiffCause { of: Some(name(flow, old)), ..made(flow, CauseKind::Dearer, whole, both) };
+            return (both.points >= MOST * change.points).then(found);
+        }
+        let callees = flow.callees(at);
+        at = callees.first().filter(|(_, call)| call.points >= NEARLY_ALL * flow.total(at).points)?.0;
+    }
+    None
 }
 
 /// The cause of a function that grew because of several calls that are new; `None` if others call it less instead, so that the new
@@ -284,7 +303,10 @@ fn of_new_code(flow: &Flow<'_, '_>, origin: Origin, change: Change) -> DiffCause
         path.insert(0, name(flow, caller));
         return of_library_call(flow, caller, path, change);
     }
-    if let Some(old) = old_code_below(flow, origin.function, change.points, &mut path) {
+    // Of new own code, nothing was there before.
+    if origin.kind == CountKind::Total
+        && let Some(old) = old_code_below(flow, origin.function, change.points, &mut path)
+    {
         path.splice(0..0, above.map(|caller| name(flow, caller)));
         let old = Origin { function: old, kind: CountKind::Total };
         return DiffCause { path, ..made(flow, CauseKind::NewPath, old, change) };
@@ -295,12 +317,18 @@ fn of_new_code(flow: &Flow<'_, '_>, origin: Origin, change: Change) -> DiffCause
     path.insert(0, name(flow, caller));
     let of_caller = flow.total(caller);
     if !is_of_one_module(flow, caller, origin.function) || of_caller.points < change.points / 2.0 {
-        return DiffCause { path, ..made(flow, CauseKind::Dearer, origin, change) };
+        // What was in the caller before is no growth.
+        let taken_out = (-flow.own(caller).points).max(0.0);
+        let points = (change.points - taken_out).max(0.0);
+        return DiffCause { path, ..made(flow, CauseKind::Dearer, origin, Change { points, ..change }) };
     }
     let caller = Origin { function: caller, kind: CountKind::Total };
     let points = change.points.min(of_caller.points);
     let found = made(flow, CauseKind::Dearer, caller, Change { points, ..of_caller });
-    DiffCause { path, growth: Growth::NewCallee, ..found }
+    // A few old samples show that it was called before.
+    let was_called = flow.total(origin.function).old_samples > 0.0;
+    let growth = if was_called { Growth::OneCallee } else { Growth::NewCallee };
+    DiffCause { growth, path, ..found }
 }
 
 /// The nearest caller, direct or not, that the old side has: a function of the program, unless only libraries call it. Also the
@@ -372,7 +400,10 @@ fn is_of_one_module(flow: &Flow<'_, '_>, one: usize, other: usize) -> bool {
 }
 
 fn made(flow: &Flow<'_, '_>, kind: CauseKind, origin: Origin, change: Change) -> DiffCause {
-    let ratio = flow.ratio(&change).map(|ratio| Some(ratio).filter(|_| change.old_share > 0.0));
+    // A function whose own code is new is not.
+    let total = flow.total(origin.function);
+    let of_ratio = if change.old_share <= 0.0 && !total.is_new() { total } else { change };
+    let ratio = flow.ratio(&of_ratio).map(|ratio| Some(ratio).filter(|_| of_ratio.old_share > 0.0));
     let [ratio, ratio_low, ratio_high] = ratio.map(|ratio| ratio.filter(|ratio| ratio.is_finite()));
     let points = change.points * 100.0;
     let made = DiffCause::new(kind, name(flow, origin.function), origin.kind);

@@ -45,6 +45,7 @@ pub mod detect;
 pub mod dispersion;
 pub mod distributions;
 pub mod effective;
+mod inlined;
 pub mod learned;
 mod majority;
 pub mod mix;

@@ -169,18 +169,23 @@ fn functions_of_one_side_say_nothing_about_unchanged_code() {
     let report: Value = serde_json::from_str(&text).unwrap();
     assert_eq!(report["normalize"]["ratio"], 1.0);
     assert!(report["normalize"]["reason"].as_str().unwrap().starts_with("too few functions"), "{report}");
-    // Half of the code costs twice as much: unchanged code may be either half.
-    let half = |factor: i64| {
+    // Half of the code costs four times as much, and a run costs more in the other half, too: unchanged code may be either half.
+    let half = |factor: i64, longer: i64| {
         let mut all = String::new();
         for function in 0..10 {
             let cost = if function % 2 == 0 { 300 * factor } else { 300 };
-            writeln!(all, "main;f{function} {}", cost + function).unwrap();
+            writeln!(all, "main;f{function} {}", cost * longer + function).unwrap();
         }
         all
     };
-    let text = diff(&half(1), &half(4), &["-f", "json"]);
+    let text = diff(&half(1, 1), &half(4, 2), &["-f", "json"]);
     let report: Value = serde_json::from_str(&text).unwrap();
     assert!(report["normalize"]["reason"].as_str().unwrap().contains("only within a factor of"), "{report}");
+    // If the other half costs as much per run as before, it is unchanged.
+    let text = diff(&half(1, 1), &half(4, 1), &["-f", "json"]);
+    let report: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(report["normalize"]["reason"], Value::Null);
+    assert_eq!(report["doubt"]["by_most"], true, "{report}");
 }
 
 /// As many values are counted as have rows that were tested, and only these have a q.

@@ -10,7 +10,7 @@ use clap::{Command, CommandFactory};
 use crate::cli::commands::Prof;
 use crate::cli::other_tools;
 use crate::cli::terminal::failure::hinted;
-use crate::cli::terminal::messages::in_words;
+use crate::cli::terminal::words::in_words;
 use crate::name::nearest;
 
 /// Describes a mistake that clap found on the command line `words`.

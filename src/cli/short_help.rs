@@ -7,6 +7,7 @@ use serde::Deserialize;
 use unicode_width::UnicodeWidthStr;
 
 use crate::cli::commands::Prof;
+use crate::cli::terminal::words::one_of;
 use crate::filter::FilterKind;
 use crate::output::wrap;
 
@@ -141,15 +142,6 @@ pub(super) fn of_command(command: &Command) -> String {
     }
     lines.push(format!("All options:    prof {} --help", command.get_name()));
     lines.iter().map(|line| line.clone() + "\n").collect::<String>()
-}
-
-/// `filters, input or output`
-fn one_of(names: &[&str]) -> String {
-    match names {
-        [] => String::new(),
-        [only] => (*only).to_string(),
-        [others @ .., last] => format!("{} or {last}", others.join(", ")),
-    }
 }
 
 /// An example; if it is wider than the screen, its remark goes below the command.

@@ -115,16 +115,14 @@ fn excuse_moved(
     // The largest first: what another function lost explains only as much. But what called that function comes before what
     // is only called from the same place.
     let points = |index: &usize| comparison.hypotheses[*index].points;
-    let inlines: Vec<bool> = (0..comparison.hypotheses.len())
-        .map(|index| {
-            let row = &comparison.hypotheses[index];
-            regressed.contains(&index) && !inlined_callees(row, comparison, model, stacks).is_empty()
-        })
-        .collect();
-    regressed
-        .sort_by(|a, b| inlines[*b].cmp(&inlines[*a]).then(points(b).total_cmp(&points(a))).then(a.cmp(b)));
-    for index in regressed {
-        if let Some(cause) = moved(index, comparison, model, stacks, trades, callers) {
+    let inlined = |index| inlined_callees(&comparison.hypotheses[index], comparison, model, stacks);
+    let mut regressed: Vec<(usize, Vec<usize>)> =
+        regressed.into_iter().map(|index| (index, inlined(index))).collect();
+    regressed.sort_by(|(a, of_a), (b, of_b)| {
+        of_a.is_empty().cmp(&of_b.is_empty()).then(points(b).total_cmp(&points(a))).then(a.cmp(b))
+    });
+    for (index, inlined) in regressed {
+        if let Some(cause) = moved((index, &inlined), comparison, model, stacks, trades, callers) {
             comparison.hypotheses[index].set_moved(cause);
         }
     }
@@ -436,9 +434,10 @@ fn is_own_code(other: &Hypothesis, row: &Hypothesis) -> bool {
 }
 
 /// Whether the function at `index` grew at the expense of others: its nearest caller cannot have grown by half as much, or a
-/// function of similar size was removed from below that caller, or the own code of a neighbour lost as much.
+/// function of similar size was removed from below that caller, or the own code of a neighbour lost as much. Also given are the
+/// callees that it has inlined.
 fn moved(
-    index: usize,
+    (index, inlined_callees): (usize, &[usize]),
     comparison: &Comparison,
     model: &Model,
     stacks: &impl StackSource,
@@ -483,11 +482,10 @@ fn moved(
         !matters(row.points - grown)
     };
     // Nor did a function become more expensive if all of it, callees included, did not: it has inlined one of them.
-    let callees = inlined_callees(row, comparison, model, stacks);
-    for callee in &callees {
+    for callee in inlined_callees {
         trades.note(*callee, row.function);
     }
-    let inlined = is_own_code && (hardly_grew(row.function) || !callees.is_empty());
+    let inlined = is_own_code && (hardly_grew(row.function) || !inlined_callees.is_empty());
     let extracted = !is_own_code
         && row.old <= 0.0
         && caller.is_some_and(|caller| is_extracted(row, caller, comparison, model, stacks));
@@ -498,12 +496,8 @@ fn moved(
     let is_explained = !is_new_code || by_caller || from.is_some() || loser.is_some();
     let several = if is_explained { None } else { trades.losers(row, comparison, model, stacks) };
     // Of copies that are gone, the new function is one; of code in several functions, a part.
-    let is_gone = |function: &usize| {
-        let gone = |removed: &RemovedCount| removed.function == *function;
-        comparison.removed.iter().any(gone)
-    };
-    let from = from.or(several.filter(is_gone));
-    let loser = loser.or(several.filter(|function| !is_gone(function)));
+    let from = from.or(several.filter(|&function| trades.was_copy(function)));
+    let loser = loser.or(several.filter(|&function| !trades.was_copy(function)));
     (by_caller || extracted || inlined || from.is_some() || loser.is_some()).then_some(Cause::Moved {
         caller,
         from,

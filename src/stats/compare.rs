@@ -71,16 +71,19 @@ impl Hypothesis {
     }
 }
 
-/// Whether the own code of `function` lost at least half of what that of the function of `row` gained, which may have been taken
-/// out of it.
-pub fn may_be_taken_out(row: &Hypothesis, function: usize, rows: &[Hypothesis]) -> bool {
-    let own = |function: usize| {
-        let is_own =
-            |other: &&Hypothesis| other.measure == CountKind::SelfCount && other.function == function;
-        rows.iter().find(is_own).map(|own| own.points)
-    };
-    let gained = own(row.function).unwrap_or(row.points);
-    own(function).is_some_and(|points| -points >= gained / 2.0)
+/// The row of a function's own code, if that was tested.
+pub(super) fn row_of_own(rows: &[Hypothesis], function: usize) -> Option<&Hypothesis> {
+    rows.iter().find(|row| row.measure == CountKind::SelfCount && row.function == function)
+}
+
+/// The function that a moved one may have been taken out of: the one whose own code lost what it gained, or the caller, if its
+/// own code lost at least half of that.
+pub fn taken_out_of(row: &Hypothesis, rows: &[Hypothesis]) -> Option<usize> {
+    let Some(Cause::Moved { caller, loser, .. }) = row.cause else { return None };
+    let gained = || row_of_own(rows, row.function).unwrap_or(row).points;
+    let has_lost =
+        |&caller: &usize| row_of_own(rows, caller).is_some_and(|own| -own.points >= gained() / 2.0);
+    loser.or_else(|| caller.filter(has_lost))
 }
 
 /// The row from which the row at `index` inherits its change, directly or not: itself, if it inherits none.

@@ -133,7 +133,7 @@ impl Model {
         let variance = columns.own.iter().map(|column| model.sums(column).all() * column.unit * column.unit);
         model.unit_of_total = variance.sum::<f64>() / (old_total + new_total);
         let is_evidence = |column: &RunCounts| {
-            model.is_sizeable(column) && (!options.check_scale || model.is_on_both_sides(column))
+            if options.check_scale { model.is_evidence(column) } else { model.is_sizeable(column) }
         };
         let evidence: Vec<usize> =
             (0..columns.own.len()).filter(|&function| is_evidence(&columns.own[function])).collect();
@@ -206,9 +206,8 @@ impl Model {
         let by_most = per_run(most.0) <= SAME_WORK && per_run(most.0) < per_run(self.location);
         let outvoted = |column: &RunCounts| {
             let sums = self.sums(column);
-            let is_heavy = self.is_on_both_sides(column) && self.is_sizeable(column);
             let changed = self.raw_log_ratio(sums) - most.0;
-            (is_heavy && changed.abs() > (most.0 - self.location).abs() / 2.0)
+            (self.is_evidence(column) && changed.abs() > (most.0 - self.location).abs() / 2.0)
                 .then_some((sums.all() * column.unit, changed))
         };
         let outvoted =
@@ -229,16 +228,12 @@ impl Model {
         (ratios, variances): (&[f64], &[f64]),
         none: f64,
     ) -> Option<(f64, f64)> {
-        let evidence: Vec<&RunCounts> = columns
-            .own
-            .iter()
-            .filter(|column| self.is_sizeable(column) && self.is_on_both_sides(column))
-            .collect();
-        let share = |column: &&RunCounts| {
+        let share = |column: &RunCounts| {
             let sums = self.sums(column);
             (sums.old / self.old_total).max(sums.new / self.new_total) * column.unit
         };
-        let shares: Vec<f64> = evidence.iter().map(share).collect();
+        let shares: Vec<f64> =
+            columns.own.iter().filter(|column| self.is_evidence(column)).map(share).collect();
         same_per_run(ratios, variances, &shares, (self.location, none), self.spread_of_runs())
     }
 
@@ -430,6 +425,11 @@ impl Model {
     fn is_sizeable(&self, column: &RunCounts) -> bool {
         let share = self.new_total / (self.old_total + self.new_total);
         self.sums(column).all() * share.min(1.0 - share) >= 5.0
+    }
+
+    /// Whether a function may tell what unchanged code costs.
+    fn is_evidence(&self, column: &RunCounts) -> bool {
+        self.is_sizeable(column) && self.is_on_both_sides(column)
     }
 
     /// Whether both sides have samples: a function that only one side has says nothing about unchanged code.

@@ -8,7 +8,7 @@ use hashbrown::{HashMap, HashSet};
 
 use super::CountKind;
 use super::call_paths::{COVERS, Caller, ExcludedStacks, Side, StackSource, column, nearest_caller};
-use super::compare::{Cause, Comparison, Hypothesis, RemovedCount};
+use super::compare::{Cause, Comparison, Hypothesis, RemovedCount, row_of_own};
 use super::dispersion::RunCounts;
 use super::distributions::t_upper_quantile;
 use super::model::Model;
@@ -90,12 +90,10 @@ impl Trades {
         let found = Some(caller).filter(|&caller| is_extracted(caller)).or_else(|| {
             losers.min_by(|a, b| a.decrease.p.total_cmp(&b.decrease.p)).map(|other| other.function)
         })?;
-        self.gainers.entry(found).or_default().push(row.function);
+        self.note(found, row.function);
         Some(found)
     }
-}
 
-impl Trades {
     /// Notes that a function gained what the own code of another one lost.
     pub(super) fn note(&mut self, loser: usize, gainer: usize) {
         self.gainers.entry(loser).or_default().push(gainer);
@@ -118,30 +116,18 @@ impl Trades {
         let own = |function: usize| stacks.counts(function, CountKind::SelfCount, ExcludedStacks::default());
         let callers = stacks.callers(row.function, CountKind::SelfCount, Side::New);
         let count = row.new * row.unit;
-        let is_copy = |gone: &RemovedCount| {
-            let from = |other: &Hypothesis| matches!(other.cause, Some(Cause::Moved { from: Some(from), .. }) if from == gone.function);
-            gone.measure == CountKind::SelfCount
-                && gone.share >= row.points / (2.0 * MOST_COPIES as f64)
-                && !comparison.hypotheses.iter().any(from)
-        };
         let is_gone = |function: usize| comparison.removed.iter().any(|gone| gone.function == function);
         // Who calls all of them did not lose a part.
-        let below = callers.iter().take_while(|caller| caller.count < COVERS * count);
+        let near: Vec<&Caller> = callers.iter().take_while(|caller| caller.count < COVERS * count).collect();
         let of_row = model.comparable_shares(&column(own(row.function), row.unit)).1;
         let lost = |caller: &Caller| {
-            let is_own = |other: &&Hypothesis| {
-                other.measure == CountKind::SelfCount && other.function == caller.function
-            };
-            let lost = -comparison.hypotheses.iter().find(is_own)?.points;
+            let lost = -row_of_own(&comparison.hypotheses, caller.function)?.points;
             // No more can have been taken out of it than it calls now.
             (lost > 0.0).then_some((caller.function, lost.min(of_row * caller.count / count)))
         };
-        let near: Vec<&Caller> = below.collect();
         let mut found: Vec<(usize, f64)> = near.iter().filter_map(|caller| lost(caller)).collect();
         // Each of them may have had a copy of its own, which is gone.
-        let mut copies: Vec<&RemovedCount> = comparison.removed.iter().filter(|gone| is_copy(gone)).collect();
-        copies.sort_by(|a, b| b.share.total_cmp(&a.share).then(a.function.cmp(&b.function)));
-        found.extend(copies.into_iter().take(MOST_COPIES).filter_map(|gone| {
+        found.extend(possible_copies(row, comparison).into_iter().filter_map(|gone| {
             let enough = COVERS * own(gone.function).iter().sum::<f64>();
             let caller = nearest_caller(gone.function, CountKind::SelfCount, Side::Old, enough, stacks)?;
             let caller = near.iter().find(|near| near.function == caller)?;
@@ -169,6 +155,23 @@ impl Trades {
         self.copies.extend(found.iter().map(|(function, _)| *function).filter(|function| is_gone(*function)));
         found.first().map(|(function, _)| *function)
     }
+}
+
+/// The own code that is gone, that nothing is known to have replaced, and that is heavy enough to have been a copy of a new function.
+fn possible_copies<'c>(row: &Hypothesis, comparison: &'c Comparison) -> Vec<&'c RemovedCount> {
+    let is_replaced = |gone: &RemovedCount| {
+        let by = |other: &Hypothesis| matches!(other.cause, Some(Cause::Moved { from: Some(from), .. }) if from == gone.function);
+        comparison.hypotheses.iter().any(by)
+    };
+    let may_be_copy = |gone: &&RemovedCount| {
+        gone.measure == CountKind::SelfCount
+            && gone.share >= row.points / (2.0 * MOST_COPIES as f64)
+            && !is_replaced(gone)
+    };
+    let mut copies: Vec<&RemovedCount> = comparison.removed.iter().filter(may_be_copy).collect();
+    copies.sort_by(|a, b| b.share.total_cmp(&a.share).then(a.function.cmp(&b.function)));
+    copies.truncate(MOST_COPIES);
+    copies
 }
 
 /// A function with its count and its callers.

@@ -5,7 +5,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 
 use crate::cli::terminal::failure::hinted;
-use crate::cli::terminal::messages::in_words;
+use crate::cli::terminal::words::in_words;
 use crate::output::TextColumn;
 
 /// The option that chooses the columns.

@@ -8,7 +8,7 @@ use clap::ArgMatches;
 use clap::parser::ValueSource;
 
 use crate::cli::options::layout::OutputFormat;
-use crate::cli::terminal::messages::in_words;
+use crate::cli::terminal::words::in_words;
 use crate::report::Message;
 use crate::source::is_url;
 

@@ -4,6 +4,7 @@ use std::io;
 
 use terminal_size::{Width, terminal_size_of};
 
+use crate::cli::terminal::words::one_of;
 use crate::name::{clean, display_width, nearest};
 use crate::output::{self, wrap};
 use crate::source::without_passwords;
@@ -37,14 +38,6 @@ pub(crate) fn unwritten(error: output::Error) -> anyhow::Error {
             hinted(format!("--unit: {error}"), format!("--unit takes {}", one_of(&error.suitable)))
         }
         error => anyhow::Error::msg(error.to_string()),
-    }
-}
-
-/// Words of which one is to be chosen: `ms, s or h`.
-fn one_of(words: &[String]) -> String {
-    match words.split_last() {
-        Some((last, others @ [_, ..])) => format!("{} or {last}", others.join(", ")),
-        _ => words.concat(),
     }
 }
 

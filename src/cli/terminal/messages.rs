@@ -1,20 +1,11 @@
 //! Messages on standard error.
 
-use std::borrow::Borrow;
 use std::io::Write;
 
 use crate::cli::terminal::failure::{shortened, wrapped};
 use crate::cli::terminal::session;
 use crate::name::clean;
 use crate::report::Message;
-
-/// Words in a sentence: `self, total and children`.
-pub(crate) fn in_words<W: Borrow<str>>(words: &[W]) -> String {
-    match words.split_last() {
-        Some((last, others @ [_, ..])) => format!("{} and {}", others.join(", "), last.borrow()),
-        _ => words.concat(),
-    }
-}
 
 /// Prints messages on standard error.
 pub(crate) fn print_messages(messages: impl IntoIterator<Item = Message>) {

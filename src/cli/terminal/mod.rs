@@ -1,4 +1,4 @@
-//! What is printed where: the pager, the progress line, messages, and files that are written.
+//! What is printed where: the pager, the progress line, messages and their words, and files that are written.
 
 pub(crate) mod clock;
 pub(crate) mod failure;
@@ -8,3 +8,4 @@ pub(crate) mod progress;
 pub(crate) mod session;
 pub(crate) mod target;
 pub(crate) mod temporary;
+pub(crate) mod words;

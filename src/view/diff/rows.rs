@@ -8,7 +8,7 @@ use hashbrown::HashMap;
 
 use crate::profile::Id;
 use crate::report::{CauseKind, DiffCause, DiffRow, EffectiveSamples, Moved, Name, Pair, RowTest};
-use crate::stats::compare::{Cause, Comparison, Hypothesis, may_be_taken_out, origin, untested_verdict};
+use crate::stats::compare::{Cause, Comparison, Hypothesis, origin, taken_out_of, untested_verdict};
 use crate::stats::{CountKind, Verdict};
 use crate::tree::{KeyId, Subject};
 use crate::view::diff::lines::values_by_line;
@@ -225,13 +225,10 @@ impl RowBuilder<'_, '_> {
         let name = |function: usize| self.subject.keys.name(KeyId::new(function));
         match row.cause {
             Some(Cause::Moved { from: Some(from), .. }) => return Some(Moved::From(name(from).clone())),
-            Some(Cause::Moved { caller, loser, .. }) if row.old <= 0.0 => {
-                if let Some(place) = loser.or(caller.filter(|&caller| may_be_taken_out(row, caller, rows))) {
+            Some(Cause::Moved { caller, .. } | Cause::Wraps { caller }) => {
+                if let Some(place) = taken_out_of(row, rows).filter(|_| row.old <= 0.0) {
                     return Some(Moved::OutOf(name(place).clone()));
                 }
-                return Some(caller.map_or(Moved::Elsewhere, |caller| Moved::Below(name(caller).clone())));
-            }
-            Some(Cause::Moved { caller, .. } | Cause::Wraps { caller }) => {
                 return Some(caller.map_or(Moved::Elsewhere, |caller| Moved::Below(name(caller).clone())));
             }
             _ => {}

@@ -17,7 +17,7 @@ use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, DuplexS
 
 use crate::cli::commands::mcp::answer::Answerer;
 use crate::cli::commands::mcp::tools::{Tool, purposes};
-use crate::cli::terminal::messages::in_words;
+use crate::cli::terminal::words::in_words;
 
 /// What a program learns about the server when it connects: before and after the list of tools.
 const BEFORE: &str = "prof reads CPU, memory and lock profiles of any format. Begin with `open` and `lint`, then `report`; then \

@@ -8,7 +8,7 @@ use clap::{Arg, ArgAction, Command};
 use serde_json::{Map, Value, json};
 
 use crate::cli::commands::report::TOKEN;
-use crate::cli::terminal::messages::in_words;
+use crate::cli::terminal::words::in_words;
 
 /// The name of each tool, the command that answers it, and what it is for. What a client and the help say of tools is made of
 /// this list.

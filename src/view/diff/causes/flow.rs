@@ -83,7 +83,7 @@ impl Change {
 /// What the old side has less of than this fraction of the new side is new.
 const NEW: f64 = 0.1;
 /// What has less than this fraction left is gone.
-const GONE: f64 = 0.1;
+pub(super) const GONE: f64 = 0.1;
 /// What was worth at least this fraction of a call elsewhere before is what the call does now.
 const PLACE: f64 = 0.25;
 /// What has a larger share of the old side than this was there before, however much it grew.

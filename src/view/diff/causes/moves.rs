@@ -2,9 +2,9 @@
 
 use crate::name::is_built_in;
 use crate::report::{CauseKind, DiffCause, Matched};
-use crate::stats::compare::{Cause, Hypothesis, may_be_taken_out};
+use crate::stats::compare::{Cause, Hypothesis, taken_out_of};
 use crate::stats::{CountKind, Verdict};
-use crate::view::diff::causes::flow::Flow;
+use crate::view::diff::causes::flow::{Flow, GONE};
 
 /// The functions whose cost was elsewhere before, and those that are matched under another name or place.
 pub(super) fn moves(flow: &Flow<'_, '_>, matched: &[Matched]) -> Vec<DiffCause> {
@@ -40,8 +40,7 @@ pub(super) fn moves(flow: &Flow<'_, '_>, matched: &[Matched]) -> Vec<DiffCause> 
         let (cause, of) = match (from, row.old > 0.0) {
             (Some(from), _) => (CauseKind::Renamed, Some(from)),
             (None, false) if flow.total(row.function).is_new() => {
-                let rows = &flow.comparison.hypotheses;
-                let place = loser.or(caller.filter(|&caller| may_be_taken_out(row, caller, rows)));
+                let place = taken_out_of(row, &flow.comparison.hypotheses);
                 let kind = if place.is_some() { CauseKind::Extracted } else { CauseKind::Moved };
                 (kind, place.or(caller))
             }
@@ -72,9 +71,6 @@ fn inlined(flow: &Flow<'_, '_>, row: &Hypothesis, loser: Option<usize>) -> Optio
     let may_be_called = |callee: usize| is_called(callee) || flow.has_addresses(callee);
     loser.filter(|loser| is_gone(loser) && may_be_called(*loser)).or(largest)
 }
-
-/// What has less than this fraction of its own code left is gone.
-const GONE: f64 = 0.1;
 
 /// What the matching of functions says: those of another name, and those in another place, the heaviest first. Own code
 /// counts, and so does what it calls: of a parser in another package, people know the function that starts it, and not

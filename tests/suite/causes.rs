@@ -410,7 +410,7 @@ fn code_that_only_moved_is_no_cause_of_growth() {
         "main;parse 1200\nmain;parse;readHeader 1800\n",
         "extracted",
         "readHeader",
-        "not slower, only moved: readHeader extracted from parse",
+        "moved, but not significantly more expensive: readHeader extracted from parse",
     );
     check(
         "main;parse 1200\nmain;parse;token 1800\n",

@@ -324,7 +324,7 @@ fn is_long(diff: &Diff) -> bool {
     command::is_long(diff.old.inputs.len() + diff.new.inputs.len())
 }
 
-/// `not slower, only moved: tokenise inlined into parse · readHeader extracted from parse`. Functions that were matched
+/// `moved, but not significantly more expensive: tokenise inlined into parse · readHeader extracted from parse`. Functions that were matched
 /// under another name are listed elsewhere.
 pub(in crate::output) fn moves(
     diff: &Diff,
@@ -361,5 +361,5 @@ pub(in crate::output) fn moves(
         parts.truncate(MOST_MOVED);
         parts.push(format!("{more} more"));
     }
-    (!parts.is_empty()).then(|| format!("not slower, only moved: {}", parts.join(" · ")))
+    (!parts.is_empty()).then(|| format!("moved, but not significantly more expensive: {}", parts.join(" · ")))
 }

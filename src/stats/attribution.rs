@@ -7,11 +7,12 @@
 
 use hashbrown::HashMap;
 
-use super::call_paths::{COVERS, column, nearest_caller};
+use super::call_paths::{COVERS, column, nearest_caller, nearest_old_caller};
 pub use super::call_paths::{Caller, ExcludedStacks, Side, StackSource};
 use super::called_elsewhere::{CalledElsewhere, may_hold};
 use super::compare::{Cause, Comparison, Hypothesis, RemovedCount, origin};
 use super::dispersion::RunCounts;
+use super::exchanged::Exchanges;
 use super::inlined::inlined_callees;
 use super::model::Model;
 use super::trades::{CHANCE, GONE, SURE, Trades, max_growth};
@@ -49,29 +50,37 @@ pub fn attribute(comparison: &mut Comparison, stacks: &impl StackSource) {
     for &index in &totals {
         inherit(index, comparison, &model, stacks);
     }
+    if !comparison.options.one_build {
+        excuse(&totals, comparison, &model, stacks);
+    }
+    comparison.model = Some(model);
+}
+
+/// Sets the verdict and the cause of what seems to cost more or less because code moved, given the totals that changed.
+fn excuse(totals: &[usize], comparison: &mut Comparison, model: &Model, stacks: &impl StackSource) {
     let mut trades = Trades::default();
+    let exchanges = Exchanges::new(comparison, model, stacks);
     let all = (0..comparison.hypotheses.len()).collect();
-    excuse_moved(all, comparison, &model, stacks, &mut trades, Callers::OfNewCode);
-    excuse_new_calls(comparison, &model, stacks);
+    excuse_moved(all, comparison, model, stacks, (&mut trades, &exchanges), Callers::OfNewCode);
+    excuse_new_calls(comparison, model, stacks);
     judge_by_total(comparison);
-    let orphans = orphans(&totals, comparison);
+    let orphans = orphans(totals, comparison);
     for &index in &orphans {
         let row = &mut comparison.hypotheses[index];
         (row.cause, row.verdict) = (None, row.verdict_alone(&comparison.options));
     }
     for &index in &orphans {
-        inherit(index, comparison, &model, stacks);
+        inherit(index, comparison, model, stacks);
     }
     // The way in which code moved may make its caller seem to grow, but not the caller of that.
-    excuse_moved(orphans, comparison, &model, stacks, &mut trades, Callers::OfAny);
-    excuse_new_calls(comparison, &model, stacks);
-    move_with_total(comparison, &model, stacks);
-    move_with_new_caller(comparison, &model, stacks);
+    excuse_moved(orphans, comparison, model, stacks, (&mut trades, &exchanges), Callers::OfAny);
+    excuse_new_calls(comparison, model, stacks);
+    move_with_total(comparison, model, stacks);
+    move_with_new_caller(comparison, model, stacks);
     keep_unexplained(comparison);
-    tell_wrappers(comparison, &model, stacks);
-    move_what_was_given_away(comparison, &model, stacks);
+    tell_wrappers(comparison, model, stacks);
+    move_what_was_given_away(comparison, model, stacks);
     move_what_was_replaced(comparison, &trades, stacks);
-    comparison.model = Some(model);
 }
 
 /// The functions that attribution looks at: those of the rows that changed, and those that new ones may have replaced.
@@ -108,7 +117,7 @@ fn excuse_moved(
     comparison: &mut Comparison,
     model: &Model,
     stacks: &impl StackSource,
-    trades: &mut Trades,
+    (trades, exchanges): (&mut Trades, &Exchanges),
     callers: Callers,
 ) {
     regressed.retain(|&i| comparison.hypotheses[i].verdict == Verdict::Regressed);
@@ -122,7 +131,8 @@ fn excuse_moved(
         of_a.is_empty().cmp(&of_b.is_empty()).then(points(b).total_cmp(&points(a))).then(a.cmp(b))
     });
     for (index, inlined) in regressed {
-        if let Some(cause) = moved((index, &inlined), comparison, model, stacks, trades, callers) {
+        if let Some(cause) = moved((index, &inlined), comparison, model, stacks, (trades, exchanges), callers)
+        {
             comparison.hypotheses[index].set_moved(cause);
         }
     }
@@ -267,6 +277,27 @@ fn move_what_was_replaced(comparison: &mut Comparison, trades: &Trades, stacks: 
             None if trades.was_copy(row.function) && !is_named(rows, row.function) => {}
             None => continue,
         }
+        comparison.hypotheses[index].set_moved(Cause::Moved { caller: None, from: None, loser: None });
+    }
+    move_with_replaced_caller(comparison, stacks);
+}
+
+/// Sets the verdict and the cause of functions that are gone together with the one that called them, which another one replaced:
+/// `indexer.Run` is what `main.func1` was, and all that it called, `indexJob`.
+fn move_with_replaced_caller(comparison: &mut Comparison, stacks: &impl StackSource) {
+    let rows = &comparison.hypotheses;
+    let is_gone_with_caller = |row: &Hypothesis| {
+        let caller = || {
+            let enough = COVERS * row.old * row.unit;
+            nearest_caller(row.function, row.measure, Side::Old, enough, stacks)
+        };
+        row.measure == CountKind::Total
+            && row.verdict == Verdict::Improved
+            && row.new <= 0.0
+            && caller().is_some_and(|caller| is_named(rows, caller))
+    };
+    let gone: Vec<usize> = (0..rows.len()).filter(|&index| is_gone_with_caller(&rows[index])).collect();
+    for index in gone {
         comparison.hypotheses[index].set_moved(Cause::Moved { caller: None, from: None, loser: None });
     }
 }
@@ -441,14 +472,17 @@ fn moved(
     comparison: &Comparison,
     model: &Model,
     stacks: &impl StackSource,
-    trades: &mut Trades,
+    (trades, exchanges): (&mut Trades, &Exchanges),
     callers: Callers,
 ) -> Option<Cause> {
     let row = &comparison.hypotheses[index];
     let enough = COVERS * row.new * row.unit;
     let caller = nearest_old_caller(row, enough, model, stacks)
         .or_else(|| nearest_caller(row.function, row.measure, Side::New, enough, stacks));
-    let from = replaced(row, caller, comparison, model, stacks);
+    let from = replaced(row, caller, comparison, model, stacks, trades);
+    if let Some(from) = from.filter(|_| row.measure == CountKind::SelfCount) {
+        trades.note(from, row.function);
+    }
     let elsewhere = CalledElsewhere { comparison, model, stacks };
     let hardly_grew = |function: usize| {
         let of_function =
@@ -492,32 +526,17 @@ fn moved(
     let loser = caller
         .filter(|_| grew_itself && from.is_none())
         .and_then(|caller| trades.loser(row, caller, comparison, model, stacks));
-    let is_new_code = is_own_code && row.old <= 0.0;
-    let is_explained = !is_new_code || by_caller || from.is_some() || loser.is_some();
+    let is_explained = !row.is_new_code() || by_caller || from.is_some() || loser.is_some();
     let several = if is_explained { None } else { trades.losers(row, comparison, model, stacks) };
     // Of copies that are gone, the new function is one; of code in several functions, a part.
     let from = from.or(several.filter(|&function| trades.was_copy(function)));
     let loser = loser.or(several.filter(|&function| !trades.was_copy(function)));
-    (by_caller || extracted || inlined || from.is_some() || loser.is_some()).then_some(Cause::Moved {
-        caller,
-        from,
-        loser,
-    })
-}
-
-/// The nearest caller of `enough` of a function on the new side that the old side has as well: between them may be wrappers.
-fn nearest_old_caller(
-    row: &Hypothesis,
-    enough: f64,
-    model: &Model,
-    stacks: &impl StackSource,
-) -> Option<usize> {
-    let is_old = |caller: &usize| {
-        let total = stacks.counts(*caller, CountKind::Total, ExcludedStacks::default());
-        model.comparable_shares(&column(total, row.unit)).0 > 0.0
+    let exchanged = || {
+        row.is_new_code()
+            && caller.is_some_and(|caller| exchanges.may_be_exchanged(row, caller, model, stacks))
     };
-    let callers = stacks.callers(row.function, row.measure, Side::New);
-    callers.into_iter().filter(|caller| caller.count >= enough).map(|caller| caller.function).find(is_old)
+    let is_moved = by_caller || extracted || inlined || from.is_some() || loser.is_some() || exchanged();
+    is_moved.then_some(Cause::Moved { caller, from, loser })
 }
 
 /// The functions that have moved if their caller did not grow.
@@ -598,6 +617,7 @@ fn replaced(
     comparison: &Comparison,
     model: &Model,
     stacks: &impl StackSource,
+    trades: &Trades,
 ) -> Option<usize> {
     if row.old > 0.0 {
         return None;
@@ -617,12 +637,43 @@ fn replaced(
         let enough = COVERS * vanished.iter().sum::<f64>();
         let mut both: Vec<f64> = appeared.iter().zip(vanished).map(|(new, old)| new + old).collect();
         // What was lost once explains several gains only if it is as large as all of them.
-        for function in replacements(removed, row, comparison) {
+        let traded = trades.gainers_of(removed.function).filter(|_| removed.measure == CountKind::SelfCount);
+        let mut others: Vec<usize> = replacements(removed, row, comparison).chain(traded).collect();
+        others.sort_unstable();
+        others.dedup();
+        for function in others {
             let other = stacks.counts(function, row.measure, ExcludedStacks::default());
             both.iter_mut().zip(other).for_each(|(sum, count)| *sum += count);
         }
         max_growth(model, &column(both, row.unit), row.measure) < row.points / 2.0
             && nearest_caller(removed.function, removed.measure, Side::Old, enough, stacks) == caller
     };
-    alike.into_iter().find(takes_its_place).map(|removed| removed.function)
+    let mut found: Vec<usize> =
+        alike.into_iter().filter(takes_its_place).map(|removed| removed.function).collect();
+    // Of closures of one size that one function calls, what they call tells which of them this one was.
+    if found.len() > 1 {
+        let unlike: HashMap<usize, f64> = found
+            .iter()
+            .map(|&removed| (removed, unlike_callees(row, removed, comparison, stacks)))
+            .collect();
+        found.sort_by(|a, b| unlike[a].total_cmp(&unlike[b]));
+    }
+    found.first().copied()
+}
+
+/// How much of the program, as the sum of shares, one of two functions calls, and the other one does not.
+fn unlike_callees(
+    row: &Hypothesis,
+    removed: usize,
+    comparison: &Comparison,
+    stacks: &impl StackSource,
+) -> f64 {
+    let is_callee = |other: &&Hypothesis| {
+        other.measure == CountKind::Total && other.old > 0.0 && may_hold(other, row.points)
+    };
+    let differs = |other: &&Hypothesis| {
+        stacks.includes(row.function, other.function) != stacks.includes(removed, other.function)
+    };
+    let callees = comparison.hypotheses.iter().filter(is_callee).filter(differs);
+    callees.map(|other| other.old_share.max(other.new_share)).sum()
 }

@@ -1,7 +1,9 @@
 //! The stacks that counts were made from, as far as finding the origin of a change needs them.
 
 use super::CountKind;
+use super::compare::Hypothesis;
 use super::dispersion::RunCounts;
+use super::model::Model;
 
 /// The fraction of a function's samples that a caller must cover to count as the place the function is
 /// called from.
@@ -57,6 +59,17 @@ pub trait StackSource {
     /// with their counts summed over the profiles. Each counts once per stack.
     fn callers(&self, function: usize, measure: CountKind, side: Side) -> Vec<Caller>;
 
+    /// Whether the function is one of a library, which is no part of the program that calls it.
+    fn is_library(&self, _function: usize) -> bool {
+        false
+    }
+
+    /// Whether stacks of the function may lack its caller, as those of compiled code may that were followed by frame pointers:
+    /// what is called from the same place as another function may be called by that.
+    fn may_lack_callers(&self, _function: usize) -> bool {
+        false
+    }
+
     /// Which of these functions, which have equal counts, is nearest to the leaf.
     fn leafmost(&self, functions: &[usize]) -> usize;
 }
@@ -71,6 +84,21 @@ pub(super) fn nearest_caller(
 ) -> Option<usize> {
     let callers = stacks.callers(function, measure, side);
     callers.into_iter().find(|caller| caller.count >= enough).map(|caller| caller.function)
+}
+
+/// The nearest caller of `enough` of a function on the new side that the old side has as well: between them may be wrappers.
+pub(super) fn nearest_old_caller(
+    row: &Hypothesis,
+    enough: f64,
+    model: &Model,
+    stacks: &impl StackSource,
+) -> Option<usize> {
+    let is_old = |caller: &usize| {
+        let total = stacks.counts(*caller, CountKind::Total, ExcludedStacks::default());
+        model.comparable_shares(&column(total, row.unit)).0 > 0.0
+    };
+    let callers = stacks.callers(row.function, row.measure, Side::New);
+    callers.into_iter().filter(|caller| caller.count >= enough).map(|caller| caller.function).find(is_old)
 }
 
 /// Counts of every profile as a column, given the size of an effective sample.

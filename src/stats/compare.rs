@@ -55,6 +55,11 @@ pub struct Hypothesis {
 }
 
 impl Hypothesis {
+    /// Whether the row is about own code of a function that only the new side has, and that seems to be more expensive for it.
+    pub(super) fn is_new_code(&self) -> bool {
+        self.measure == CountKind::SelfCount && self.old <= 0.0 && self.verdict == Verdict::Regressed
+    }
+
     /// The evidence in the direction in which the cost changed.
     pub fn evidence(&self) -> Evidence {
         if self.log_ratio < 0.0 { self.decrease } else { self.increase }

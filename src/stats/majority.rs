@@ -18,10 +18,11 @@ const LEAST_APART: f64 = 0.2;
 /// They must also differ by so many standard deviations of runs of one side, which may have had more or less to do.
 const RUNS_APART: f64 = 4.0;
 /// So many functions, with such a share of a side, and a quarter as many as those that changed alike, do not cost the same per run
-/// by chance.
+/// by chance; nor do those with most of the samples, however many changed alike.
 const FEWEST_SAME: usize = 3;
 const LEAST_SAME: f64 = 0.25;
 const FEWER: usize = 4;
+const MOST_SAMPLES: f64 = 0.5;
 
 /// The location of most functions, and its variance, if these agree with each other but not with the `location` of most
 /// samples. `ratios` are log ratios, and `variances` those of sampling and noise.
@@ -67,7 +68,8 @@ pub(super) fn same_per_run(
     let (same, changed) = (at(none, location), at(location, none));
     let share: f64 = same.iter().map(|&i| shares[i]).sum();
     let certainly = same.iter().filter(|&&i| !is_at(location, i)).count();
-    if certainly < FEWEST_SAME || share < LEAST_SAME || FEWER * same.len() < changed.len() {
+    let is_few = FEWER * same.len() < changed.len() && share <= MOST_SAMPLES;
+    if certainly < FEWEST_SAME || share < LEAST_SAME || is_few {
         return None;
     }
     let weight: f64 = same.iter().map(|&i| 1.0 / variances[i]).sum();
@@ -197,6 +199,24 @@ mod tests {
         // Runs that had 1.7 times as much to do cost the same nowhere, and of runs that differ by as much nothing is known.
         assert_eq!(same_in_runs(1.4, 1.7, 0.02), None);
         assert_eq!(same_in_runs(1.4, 1.0, 0.2), None);
+    }
+
+    #[test]
+    fn most_samples_cost_the_same_per_run_although_many_light_functions_changed_alike() {
+        let light = |old: f64| vec![(old, 1.6 * old); 100];
+        let found = |light: &[(f64, f64)]| {
+            let all = [&[(3000.0, 2990.0), (2000.0, 2020.0), (1500.0, 1490.0)], light].concat();
+            let (old, new) = all.iter().fold((0.0, 0.0), |(old, new), (more, less)| (old + more, new + less));
+            let none = f64::ln(old / new);
+            let ratios: Vec<f64> = all.iter().map(|(old, new)| (new / old).ln() + none).collect();
+            let variances: Vec<f64> = all.iter().map(|(old, new)| 1.0 / old + 1.0 / new).collect();
+            let shares: Vec<f64> = all.iter().map(|(count, _)| count / old).collect();
+            same_per_run(&ratios, &variances, &shares, (1.6_f64.ln() + none, none), 0.01)
+                .map(|found| (found.0 - none).exp())
+        };
+        let few = found(&light(40.0)).unwrap();
+        assert!((few - 1.0).abs() < 0.03, "{few}");
+        assert_eq!(found(&light(80.0)), None);
     }
 
     #[test]

@@ -6,6 +6,8 @@ use super::dispersion::RunCounts;
 
 /// Functions that agree within this much, on a logarithmic scale, grew alike, give or take their sampling error.
 const ALIKE: f64 = 0.12;
+/// So few functions tell, if they all grew alike.
+const FEWEST_ALIKE: usize = 3;
 /// The functions that grew alike must have this part of the old samples of the kind, from 0 to 1.
 const MOST: f64 = 0.75;
 /// One function with more than this part of the samples would only be compared with itself.
@@ -57,7 +59,7 @@ pub fn work_ratio(functions: &[RunCounts], old: usize) -> Option<WorkRatio> {
         return ratio_of_heavy(&of_all, log_ratio);
     }
     if ratios.len() < FEWEST {
-        return None;
+        return ratio_of_few(&ratios, &variances);
     }
     let bulk = fit_bulk(&ratios, &variances, Prior { median: 0.04, log_sd: 0.8 }, 1);
     let is_alike = |(ratio, variance): (&f64, &f64)| {
@@ -72,6 +74,19 @@ pub fn work_ratio(functions: &[RunCounts], old: usize) -> Option<WorkRatio> {
         .sum();
     (bulk.run_to_run <= TOO_NOISY && alike >= MOST * all)
         .then_some(WorkRatio { log_ratio: bulk.location, variance: bulk.location_variance })
+}
+
+/// The same for so few functions that all of them must have grown alike.
+fn ratio_of_few(ratios: &[f64], variances: &[f64]) -> Option<WorkRatio> {
+    if ratios.len() < FEWEST_ALIKE {
+        return None;
+    }
+    let information: f64 = variances.iter().map(|variance| 1.0 / variance).sum();
+    let mean =
+        ratios.iter().zip(variances).map(|(ratio, variance)| ratio / variance).sum::<f64>() / information;
+    let is_alike = |(ratio, variance): (&f64, &f64)| (ratio - mean).abs() <= ALIKE + 2.0 * variance.sqrt();
+    let are_alike = ratios.iter().zip(variances).all(is_alike);
+    are_alike.then(|| WorkRatio { log_ratio: mean, variance: (1.0 / information).max(ALIKE * ALIKE / 4.0) })
 }
 
 /// The same where one function has nearly all samples of the kind: it did more work if all others together grew like it,
@@ -123,6 +138,16 @@ mod tests {
         assert_eq!(work_ratio(&functions(&[(1340.0, 2230.0), (3.0, 6.0), (2.0, 3.0)]), 1), None);
         let same = work_ratio(&functions(&[&[(1340.0, 1360.0)], &alone[..]].concat()), 1).unwrap();
         assert!(same.log_ratio.abs() < 0.03, "{same:?}");
+    }
+
+    #[test]
+    fn few_functions_did_more_work_only_if_all_of_them_grew_alike() {
+        let ratio =
+            |pairs: &[(f64, f64)]| work_ratio(&functions(pairs), 1).map(|found| found.log_ratio.exp());
+        let twice = ratio(&[(400.0, 810.0), (300.0, 590.0), (200.0, 405.0)]).unwrap();
+        assert!((twice - 2.0).abs() < 0.05, "{twice}");
+        assert_eq!(ratio(&[(400.0, 810.0), (300.0, 590.0), (200.0, 205.0)]), None);
+        assert_eq!(ratio(&[(400.0, 810.0), (300.0, 590.0)]), None);
     }
 
     #[test]

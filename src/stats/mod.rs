@@ -45,6 +45,7 @@ pub mod detect;
 pub mod dispersion;
 pub mod distributions;
 pub mod effective;
+mod exchanged;
 mod inlined;
 pub mod learned;
 mod majority;
@@ -145,6 +146,8 @@ pub struct TestOptions {
     /// Whether the cost of unchanged code is estimated from functions on both sides only, and not at all if that leaves it
     /// uncertain.
     pub check_scale: bool,
+    /// Whether both sides ran one build, as the values of a label did, so that no code was elsewhere on the old side.
+    pub one_build: bool,
     /// Tests only these functions, which takes far fewer samples; `None` tests all.
     pub functions: Option<Vec<usize>>,
 }
@@ -161,6 +164,7 @@ impl Default for TestOptions {
             normalize: Normalization::Core,
             core: None,
             check_scale: false,
+            one_build: false,
             functions: None,
         }
     }

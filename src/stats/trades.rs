@@ -50,14 +50,16 @@ impl Trades {
         };
         // What a function loses to a new one, or one that is gone to another, needs no further evidence than that both together
         // did not certainly grow.
-        let is_balanced = |function: usize| {
-            let (old, new) = shares(function);
+        let together = |function: usize| {
             let mut both = own(row.function);
-            let others = self.gainers.get(&function).into_iter().flatten().copied();
-            for part in others.chain([function]) {
+            for part in self.gainers_of(function).chain([function]) {
                 both.iter_mut().zip(own(part)).for_each(|(sum, count)| *sum += count);
             }
-            let both = column(both, row.unit);
+            column(both, row.unit)
+        };
+        let is_balanced = |function: usize| {
+            let (old, new) = shares(function);
+            let both = together(function);
             if row.old <= 0.0 || new < GONE * old {
                 model.test(&both, CountKind::SelfCount).increase.0 > SURE
             } else {
@@ -73,11 +75,15 @@ impl Trades {
             let above = stacks.callers(other.function, CountKind::SelfCount, Side::Old);
             let one = (row.function, row.new * row.unit, &callers[..]);
             let other_one = (other.function, other.old * other.unit, &above[..]);
-            // Of two functions that both sides have, one may simply have become dearer and the other one cheaper.
-            let is_replaced = row.old <= 0.0 || other.new_share < GONE * other.old_share;
+            // Of two functions that both sides have, one may simply have become dearer and the other one cheaper, or be gone.
+            let is_gone = other.new_share < GONE * other.old_share;
+            let is_replaced = row.old <= 0.0 || (is_gone && stacks.may_lack_callers(other.function));
+            // Nor does one that became much cheaper hide that another one is new.
+            let cancels_out =
+                || model.test(&together(other.function), CountKind::SelfCount).decrease.0 > SURE;
             is_called_by(one, other.function)
                 || is_called_by(other_one, row.function)
-                || (is_replaced && are_siblings(one, other_one))
+                || (is_replaced && are_siblings(one, other_one) && (is_gone || cancels_out()))
         };
         let losers = comparison.hypotheses.iter().filter(|other| {
             other.measure == CountKind::SelfCount
@@ -97,6 +103,11 @@ impl Trades {
     /// Notes that a function gained what the own code of another one lost.
     pub(super) fn note(&mut self, loser: usize, gainer: usize) {
         self.gainers.entry(loser).or_default().push(gainer);
+    }
+
+    /// The functions that are known to have gained what the own code of a function lost.
+    pub(super) fn gainers_of(&self, loser: usize) -> impl Iterator<Item = usize> + '_ {
+        self.gainers.get(&loser).into_iter().flatten().copied()
     }
 
     /// Whether a function that is gone was a copy of one that is new.
@@ -140,8 +151,7 @@ impl Trades {
         for (function, _) in &found {
             add(*function);
         }
-        let others = found.iter().flat_map(|(function, _)| self.gainers.get(function).into_iter().flatten());
-        others.copied().for_each(&mut add);
+        found.iter().flat_map(|(function, _)| self.gainers_of(*function)).for_each(&mut add);
         let is_lost = found.iter().map(|(_, lost)| lost).sum::<f64>() >= row.points / 2.0
             && model.test(&column(all.clone(), row.unit), CountKind::SelfCount).decrease.0 < SURE;
         all.iter_mut().zip(own(row.function)).for_each(|(sum, part)| *sum += part);

@@ -113,6 +113,12 @@ impl Keys {
         self.of_frame[frame]
     }
 
+    /// The keys of the frames of a profile for which `is_wanted` holds; `symbols` are those that the keys were made from.
+    pub fn of_frames(&self, symbols: &Symbols, is_wanted: impl Fn(&Frame) -> bool) -> Column<KeyId, bool> {
+        let wanted = symbols.frames.enumerate().filter(|(_, frame)| is_wanted(frame));
+        Column::marking(wanted.map(|(frame, _)| self.of_frame(frame)), self.len())
+    }
+
     /// The description of a key.
     pub fn get(&self, key: KeyId) -> &Key {
         &self.rows[key]

@@ -61,6 +61,7 @@ mod mcp;
 mod messages;
 mod mix;
 mod names;
+mod new_code;
 mod noise;
 mod numbers;
 mod options;

@@ -84,6 +84,10 @@ impl Drawing {
 }
 
 impl StackSource for Drawing {
+    fn may_lack_callers(&self, _function: usize) -> bool {
+        true
+    }
+
     fn counts(&self, function: usize, measure: CountKind, cut: ExcludedStacks<'_>) -> Vec<f64> {
         self.sum(|stack| {
             let Some(outermost) = stack.iter().position(|frame| *frame == function) else { return false };

@@ -9,6 +9,7 @@ use prof::stats::steps::{StepSearch, best_split, energies, kept, kept_by_most, l
 use proptest::prelude::*;
 
 use crate::support::fixture;
+use crate::support::series::Normal;
 
 /// The energy of each split, straight from its definition.
 fn plain_energies(values: &[f64]) -> Vec<f64> {
@@ -191,33 +192,6 @@ fn series_of_apache_otava() {
     let first = [1.02, 0.95, 0.99, 1.00, 1.12, 0.90, 0.50, 0.51, 0.48, 0.48, 0.55];
     let second = [2.02, 2.03, 2.01, 2.04, 1.82, 1.85, 1.79, 1.81, 1.80, 1.76, 1.78];
     assert_eq!((found(&first), found(&second)), (vec![6], vec![4]));
-}
-
-/// Numbers with a normal distribution.
-struct Normal(Random);
-
-impl Normal {
-    fn next(&mut self) -> f64 {
-        let mut uniform = || (self.0.number() >> 11) as f64 / (1_u64 << 53) as f64;
-        // Twelve uniform numbers have a variance of 1.
-        (0..12).map(|_| uniform()).sum::<f64>() - 6.0
-    }
-
-    fn series(&mut self, count: usize) -> Vec<f64> {
-        (0..count).map(|_| self.next()).collect()
-    }
-
-    /// Values that keep a part of the one before.
-    fn with_memory(&mut self, count: usize, kept: f64) -> Vec<f64> {
-        let mut value = 0.0;
-        let scale = (1.0 - kept * kept).sqrt();
-        (0..count)
-            .map(|_| {
-                value = kept * value + scale * self.next();
-                value
-            })
-            .collect()
-    }
 }
 
 #[test]

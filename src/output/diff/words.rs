@@ -440,7 +440,7 @@ pub(in crate::output) fn legend<'r>(rows: &(impl Iterator<Item = &'r DiffRow> + 
             has(RowVerdict::Inherits),
             "inherits: its own code costs the same; a function that it calls changed, or is called more often",
         ),
-        (has(RowVerdict::Moved), "moved: the same cost, but in other code than before"),
+        (has(RowVerdict::Moved), "moved: not significantly more expensive, but in other code than before"),
         (has(RowVerdict::Mix), "mix: changed only because the mix of work did"),
         (has(RowVerdict::Small), "small: significant, but below the thresholds"),
         (is_any(&|row| row.ratio.is_none()), "new: not on the old side"),

@@ -8,12 +8,14 @@
 //! 2. *shifted*: name and file agree, but the line differs.
 //! 3. *relocated*: the name agrees and is unique among the remaining functions; the file or package differs.
 //! 4. *normalised*: the names agree except for what compilers add (see [`crate::name::normalized`]).
-//! 5. *renamed*: the names differ, but a whole class or namespace was renamed, or callers, callees and cost agree.
+//! 5. *renamed*: the names differ, but the place is the same, a whole class or namespace was renamed, or callers, callees and
+//!    cost agree.
 //!
 //! Comparing names and files takes time proportional to the number of functions. Only functions that remain after
 //! that, and that are heavy enough to be tested, are compared by callers and callees.
 
 mod given;
+mod in_place;
 mod lines;
 mod names;
 mod neighbours;
@@ -66,7 +68,7 @@ pub enum MatchMethod {
     Relocated,
     /// The names agree except for what compilers add.
     Normalised,
-    /// The names differ, but callers, callees and cost agree.
+    /// The names differ, but the place is the same, or callers, callees and cost agree.
     Renamed,
 }
 
@@ -203,6 +205,7 @@ impl Matching {
             places::pair_by_place(&mut pairs);
             names::pair_relocated(&mut pairs);
             names::pair_normalised(&mut pairs);
+            in_place::pair_in_place(&mut pairs);
             renames::pair_renamed(&mut pairs, options.least_share);
         }
         displaced.check(&pairs)?;

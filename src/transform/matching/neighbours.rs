@@ -104,11 +104,21 @@ const UNKNOWN: f64 = 0.5;
 impl MatchingState<'_> {
     /// How similar two functions are in callers, callees and cost, from 0 to 1.
     pub(super) fn similarity(&self, old: EntryId, new: EntryId) -> f64 {
+        let (callers, callees) = (self.callers_alike(old, new), self.callees_alike(old, new));
+        (callers + callees + self.size_ratio(old, new)) / 3.0
+    }
+
+    /// How similar the callers of two functions are, from 0 to 1.
+    pub(super) fn callers_alike(&self, old: EntryId, new: EntryId) -> f64 {
         count_step();
         let (old_side, new_side) = self.neighbours();
-        let callers = self.overlap((old, old_side.callers.get(&old)), (new, new_side.callers.get(&new)));
-        let callees = self.overlap((old, old_side.callees.get(&old)), (new, new_side.callees.get(&new)));
-        (callers + callees + self.size_ratio(old, new)) / 3.0
+        self.overlap((old, old_side.callers.get(&old)), (new, new_side.callers.get(&new)))
+    }
+
+    /// How similar the callees of two functions are, from 0 to 1.
+    pub(super) fn callees_alike(&self, old: EntryId, new: EntryId) -> f64 {
+        let (old_side, new_side) = self.neighbours();
+        self.overlap((old, old_side.callees.get(&old)), (new, new_side.callees.get(&new)))
     }
 
     /// The smaller share of the two functions divided by the larger one.

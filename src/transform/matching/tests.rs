@@ -63,6 +63,30 @@ fn a_line_added_on_top_shifts_all_below() {
     );
 }
 
+/// A new name at the old place is a rename, even if the function costs five times as much, and calls something else.
+#[test]
+fn a_function_at_its_old_place_is_renamed_whatever_it_costs() {
+    let old = "main@a.js:1;top@a.js:5 10\nmain@a.js:1;isSnake@a.js:20 100\nmain@a.js:1;end@a.js:40 300";
+    let new = |main: u32, line: u32, caller: &str| {
+        format!(
+            "main@a.js:{main};top@a.js:{} 10\nmain@a.js:{main};{caller}snakeCase@a.js:{line};test@b.js:1 500\n\
+             main@a.js:{main};{caller}end@a.js:{} 300",
+            main + 4,
+            main + 39
+        )
+    };
+    let renamed = |new: &str| -> Vec<String> {
+        let mut found = found_by_place(old, new);
+        found.retain(|found| found.ends_with("(renamed)"));
+        found
+    };
+    assert_eq!(renamed(&new(1, 20, "")), ["isSnake a.js:20 = snakeCase a.js:20 (renamed)"]);
+    assert_eq!(renamed(&new(4, 23, "")), ["isSnake a.js:20 = snakeCase a.js:23 (renamed)"]);
+    // At another place, or called from elsewhere, it is another function.
+    assert!(renamed(&new(1, 22, "")).is_empty());
+    assert!(renamed(&new(1, 20, "other@a.js:60;")).is_empty());
+}
+
 /// The folder that a build is made in is no part of what a function is, and is not worth a line in a report.
 #[test]
 fn another_folder_is_the_same_place() {

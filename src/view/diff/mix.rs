@@ -5,6 +5,7 @@
 
 use hashbrown::{HashMap, HashSet};
 
+use crate::name::is_library;
 use crate::parallel;
 use crate::profile::{Column, Id, LabelSetId, LabelValue, MOST_KINDS, Profile, StackId, StringId};
 use crate::report::{CauseKind, DiffCause, MixChange, MixKind, Name, TotalGrowth};
@@ -254,6 +255,13 @@ impl<'p> Finder<'_, 'p> {
     /// work of another is a change of the mix.
     fn by_caller(&self, caller: KeyId) -> Option<Found> {
         let profile = self.profile();
+        let is_system = profile.symbols.system_mappings();
+        let is_of_program = self.subject.keys.of_frames(&profile.symbols, |frame| !is_system[frame.mapping]);
+        // A function of a library is no kind of work, but a part of any.
+        let is_kind = |callee: KeyId| {
+            let key = self.subject.keys.get(callee);
+            is_of_program[callee] && !is_library(&key.function, key.file.as_deref().unwrap_or_default())
+        };
         let mut kind_of: HashMap<KeyId, u32> = HashMap::new();
         let mut names: Vec<Name> = Vec::new();
         let of_stack: Column<StackId, u32> = profile
@@ -261,7 +269,8 @@ impl<'p> Finder<'_, 'p> {
             .ids()
             .map(|stack| {
                 let mut keys = self.subject.stack_keys(stack).skip_while(|&key| key != caller).skip(1);
-                let Some(callee) = keys.find(|&key| key != caller) else { return 0 };
+                let callee = keys.find(|&key| key != caller);
+                let Some(callee) = callee.filter(|&callee| is_kind(callee)) else { return 0 };
                 *kind_of.entry(callee).or_insert_with(|| {
                     names.push(self.subject.keys.name(callee).clone());
                     names.len() as u32

@@ -192,7 +192,7 @@ impl Search<'_> {
         let side = |profiles| DiffSide { profiles, ..DiffSide::default() };
         let sides = DiffSides::new(side(self.runs - 1), side(1), self.size);
         let usual = TestOptions::default();
-        let strict = TestOptions { alpha: usual.alpha / self.tests as f64, ..usual };
+        let strict = TestOptions { alpha: usual.alpha / self.tests as f64, one_build: true, ..usual };
         let options = DiffOptions { test: strict, ..DiffOptions::default() };
         self.swap(column);
         let result = test((&self.subject, &self.counted), &counts(&self.counted, &sides), &sides, &options);

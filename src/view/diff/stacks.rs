@@ -6,6 +6,7 @@ use std::rc::Rc;
 
 use hashbrown::{HashMap, HashSet};
 
+use crate::name::{is_library, split_shown};
 use crate::parallel;
 use crate::profile::{Column, Id, StackId};
 use crate::stats::CountKind;
@@ -31,6 +32,8 @@ pub(super) struct CountedStacks<'s, 'p> {
     depth: OnceCell<Column<KeyId, u32>>,
     /// The functions with at least that share.
     heavy: OnceCell<Column<KeyId, bool>>,
+    /// The functions of which addresses of instructions are known.
+    compiled: OnceCell<Column<KeyId, bool>>,
     /// The stacks with the functions that are asked for most: those that changed.
     expected: OnceCell<Expected>,
     /// The stacks with other functions, each found when asked for.
@@ -65,6 +68,7 @@ impl<'s, 'p> CountedStacks<'s, 'p> {
             has_negative,
             depth: OnceCell::new(),
             heavy: OnceCell::new(),
+            compiled: OnceCell::new(),
             expected: OnceCell::new(),
             others: RefCell::default(),
             below: RefCell::default(),
@@ -285,6 +289,24 @@ impl StackSource for CountedStacks<'_, '_> {
         let found = self.find_callers(function, measure, side);
         self.callers.borrow_mut().insert((function, measure, side), found.clone());
         found
+    }
+
+    fn is_library(&self, function: usize) -> bool {
+        let key = self.subject.keys.get(KeyId::new(function));
+        is_library(&key.function, key.file.as_deref().unwrap_or_default())
+    }
+
+    fn may_lack_callers(&self, function: usize) -> bool {
+        let compiled = self.compiled.get_or_init(|| {
+            self.subject.keys.of_frames(&self.subject.profile.symbols, |frame| frame.address != 0)
+        });
+        let key = self.subject.keys.get(KeyId::new(function));
+        match &key.file {
+            // Go knows the callers of all of its functions.
+            Some(file) => compiled[KeyId::new(function)] && !file.ends_with(".go"),
+            // Interpreters know their places and their callers.
+            None => split_shown(&key.name).is_none(),
+        }
     }
 
     fn leafmost(&self, functions: &[usize]) -> usize {

@@ -45,3 +45,30 @@ pub fn write_nightly(folder: &Path, nights: usize) {
         write(&path, ("cpu", "milliseconds"), &text, Some(START + night as i64 * 24 * HOUR));
     }
 }
+
+/// Numbers with a normal distribution.
+pub struct Normal(pub Random);
+
+impl Normal {
+    pub fn next(&mut self) -> f64 {
+        let mut uniform = || (self.0.number() >> 11) as f64 / (1_u64 << 53) as f64;
+        // Twelve uniform numbers have a variance of 1.
+        (0..12).map(|_| uniform()).sum::<f64>() - 6.0
+    }
+
+    pub fn series(&mut self, count: usize) -> Vec<f64> {
+        (0..count).map(|_| self.next()).collect()
+    }
+
+    /// Values that keep a part of the one before.
+    pub fn with_memory(&mut self, count: usize, kept: f64) -> Vec<f64> {
+        let mut value = 0.0;
+        let scale = (1.0 - kept * kept).sqrt();
+        (0..count)
+            .map(|_| {
+                value = kept * value + scale * self.next();
+                value
+            })
+            .collect()
+    }
+}

@@ -413,9 +413,7 @@ impl<'a, 'p> Flow<'a, 'p> {
 
     /// The functions with any such frame.
     fn with_frames(&self, is: impl Fn(&Frame) -> bool) -> Column<KeyId, bool> {
-        let keys = &self.subject.keys;
-        let found = self.subject.profile.symbols.frames.enumerate().filter(|(_, frame)| is(frame));
-        Column::marking(found.map(|(frame, _)| keys.of_frame(frame)), keys.len())
+        self.subject.keys.of_frames(&self.subject.profile.symbols, is)
     }
 
     /// Whether a function belongs to the runtime of its language.

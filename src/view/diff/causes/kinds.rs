@@ -296,7 +296,7 @@ fn of_new_code(flow: &Flow<'_, '_>, origin: Origin, change: Change) -> DiffCause
     let is_library = |caller: &usize| {
         flow.is_own(*caller)
             && !flow.is_own(origin.function)
-            && is_of_one_module(flow, *caller, origin.function)
+            && (flow.subject.calls.is_some() || is_of_one_module(flow, *caller, origin.function))
             && flow.total(*caller).points >= change.points / 2.0
     };
     if let Some(caller) = above.filter(is_library) {

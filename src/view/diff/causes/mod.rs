@@ -61,6 +61,7 @@ pub(super) fn explain(
         cause.explains = if whole > 0.0 { cause.points.max(0.0) / whole } else { 0.0 };
     }
     locate(&flow, &mut causes);
-    causes.extend(moves(&flow, &sides.matched));
+    let moved = moves(&flow, &sides.matched, &causes);
+    causes.extend(moved);
     Causes { causes, growth: Some(growth) }
 }

@@ -6,8 +6,9 @@ use crate::stats::compare::{Cause, Hypothesis, taken_out_of};
 use crate::stats::{CountKind, Verdict};
 use crate::view::diff::causes::flow::{Flow, GONE};
 
-/// The functions whose cost was elsewhere before, and those that are matched under another name or place.
-pub(super) fn moves(flow: &Flow<'_, '_>, matched: &[Matched]) -> Vec<DiffCause> {
+/// The functions whose cost was elsewhere before, and those that are matched under another name or place. Functions of which the
+/// `causes` say that they grew did not only move.
+pub(super) fn moves(flow: &Flow<'_, '_>, matched: &[Matched], causes: &[DiffCause]) -> Vec<DiffCause> {
     let mut moves: Vec<DiffCause> = matched_moves(flow, matched);
     let name = |function: usize| flow.name(function).clone();
     let has_moved = |row: &&Hypothesis| row.verdict == Verdict::Moved && row.points >= 0.0;
@@ -21,7 +22,8 @@ pub(super) fn moves(flow: &Flow<'_, '_>, matched: &[Matched]) -> Vec<DiffCause> 
         if flow.comparison.hypotheses.iter().any(regressed) {
             continue;
         }
-        if moves.iter().any(|made| made.function == function) {
+        let is_cause = |cause: &DiffCause| cause.function == function || cause.path.contains(&function);
+        if moves.iter().any(|made| made.function == function) || causes.iter().any(is_cause) {
             continue;
         }
         let (caller, from, loser) = match row.cause {

@@ -1,0 +1,77 @@
+//! Matching functions with new names at their old places.
+//!
+//! If the functions above and below it in its file are three lines lower than before, and so is one function with a new name, that
+//! is the old one, whatever it costs now.
+
+use hashbrown::HashMap;
+
+use super::pool::{EntryId, Pool, grouped};
+use super::{MatchMethod, MatchingState};
+
+/// The minimum similarity of the callers or the callees of a function that was renamed: another function may stand at its place.
+const LEAST_ALIKE: f64 = 0.5;
+
+/// Pairs functions with different names whose lines differ as those of the functions around them do.
+pub(super) fn pair_in_place(pairs: &mut MatchingState<'_>) {
+    let has_place = |pool: &Pool<'_>, entry: EntryId| pool.get(entry).by_place && pool.get(entry).line > 0;
+    let (old, new) = (pairs.old, pairs.new);
+    let is_candidate = |&entry: &EntryId| has_place(old, entry) && old.may_be_renamed(entry);
+    let left: Vec<EntryId> = pairs.old_left().into_iter().filter(is_candidate).collect();
+    let others = pairs.new_left().into_iter().filter(|&entry| has_place(new, entry));
+    let others = grouped(others, |entry| (new.get(entry).file, new.get(entry).line));
+    if left.is_empty() || others.lists().is_empty() {
+        return;
+    }
+    let files = MatchedLines::new(pairs);
+    let expected = grouped(left, |entry| files.expected(old.get(entry).file, old.get(entry).line));
+    for group in expected.lists() {
+        let &[one] = &group[..] else { continue };
+        let Some((file, line)) = files.expected(old.get(one).file, old.get(one).line) else { continue };
+        if let &[other] = others.get(&(file, line))
+            && new.may_be_renamed(other)
+            && pairs.callers_alike(one, other).max(pairs.callees_alike(one, other)) >= LEAST_ALIKE
+        {
+            pairs.pair(one, other, MatchMethod::Renamed, pairs.similarity(one, other));
+        }
+    }
+}
+
+/// The matched functions of each old file.
+struct MatchedLines<'p> {
+    of_file: HashMap<&'p str, FileLines<'p>>,
+}
+
+/// The new file, and the lines of the functions in order: where they were, and where they are now.
+type FileLines<'p> = (&'p str, Vec<(u32, u32)>);
+
+impl<'p> MatchedLines<'p> {
+    fn new(pairs: &MatchingState<'p>) -> Self {
+        let mut of_file: HashMap<&str, FileLines<'_>> = HashMap::new();
+        for (entry, paired) in pairs.of_old.iter().enumerate() {
+            let Some(paired) = paired else { continue };
+            let (before, after) = (pairs.old.get(entry), pairs.new.get(paired.new));
+            if before.by_place && after.by_place && before.line > 0 && after.line > 0 {
+                let (file, lines) = of_file.entry(before.file).or_insert((after.file, Vec::new()));
+                // A function that moved to another file says nothing about lines.
+                if *file == after.file {
+                    lines.push((before.line, after.line));
+                }
+            }
+        }
+        of_file.values_mut().for_each(|(_, lines)| lines.sort_unstable());
+        MatchedLines { of_file }
+    }
+
+    /// The file and the line at which the function of an old line stands now, if the functions above and below it agree.
+    fn expected(&self, file: &str, line: u32) -> Option<(&'p str, u32)> {
+        let (file, lines) = self.of_file.get(file)?;
+        let at = lines.partition_point(|&(before, _)| before < line);
+        let shift = |&(before, after): &(u32, u32)| i64::from(after) - i64::from(before);
+        let (above, below) = (lines[..at].last().map(shift), lines.get(at).map(shift));
+        let shift = match (above, below) {
+            (Some(above), Some(below)) if above != below => return None,
+            (above, below) => above.or(below)?,
+        };
+        Some((file, u32::try_from(i64::from(line) + shift).ok()?))
+    }
+}

@@ -22,12 +22,46 @@ impl CostEvent {
         CostEvent { name: name.to_string(), unit: unit.to_string(), factor: factor.parse().unwrap_or(1) }
     }
 
-    /// Its unit in files of Xdebug 2, which does not write it. Xdebug 3 does.
-    pub(super) fn unit_of_xdebug_2(&self) -> &str {
-        match (&*self.name, &*self.unit) {
-            ("Time", "count") => "microseconds",
-            ("Memory", "count") => "bytes",
-            (_, unit) => unit,
+    /// The event as its creator means it, where the name does not say so. `ns`, as pyprof2calltree writes it, and `microseconds`, as
+    /// pprofile does, are no names but units of time.
+    pub(super) fn of_creator(self, creator: Creator) -> CostEvent {
+        let unit = match (creator, &*self.name, &*self.unit) {
+            // Xdebug 3 writes its units.
+            (Creator::Xdebug2, "Time", "count") => "microseconds",
+            (Creator::Xdebug2, "Memory", "count") => "bytes",
+            (Creator::Yappi, "Ticks", "count") => return CostEvent::time("microseconds"),
+            (_, "ns" | "microseconds", "count") => return CostEvent::time(&self.name),
+            _ => return self,
+        };
+        CostEvent { unit: unit.to_string(), ..self }
+    }
+
+    fn time(unit: &str) -> CostEvent {
+        CostEvent { name: TIME.to_string(), unit: unit.to_string(), factor: 1 }
+    }
+}
+
+/// The metric whose event has only a unit.
+pub(super) const TIME: &str = "time";
+
+/// A program that does not write the units of its events.
+#[derive(Clone, Copy)]
+pub(super) enum Creator {
+    Xdebug2,
+    Yappi,
+    Other,
+}
+
+impl Creator {
+    /// The program of a line such as `creator: xdebug 2.9.0 (PHP 7.4.2)`.
+    pub(super) fn of(comments: &[String]) -> Creator {
+        let is_of = |creator: &str| comments.iter().any(|comment| comment.starts_with(creator));
+        if is_of("creator: xdebug 2.") {
+            Creator::Xdebug2
+        } else if is_of("creator: yappi") {
+            Creator::Yappi
+        } else {
+            Creator::Other
         }
     }
 }

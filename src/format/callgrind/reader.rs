@@ -2,7 +2,7 @@
 
 use crate::format::call_counts::drop_call_counts;
 use crate::format::callgrind::costs::Costs;
-use crate::format::callgrind::events::CostEvent;
+use crate::format::callgrind::events::{CostEvent, Creator, TIME};
 use crate::format::callgrind::names::{CompressedName, CompressedNames, clean_file, clean_function};
 use crate::format::callgrind::positions::Positions;
 use crate::format::callgrind::syntax::{NAME, header, signed, spec};
@@ -112,8 +112,12 @@ impl CallgrindReader {
                 self.positions = Positions::declared(value);
             }
             b"events" => {
-                let events: Vec<CostEvent> =
-                    String::from_utf8_lossy(value).split_whitespace().map(CostEvent::parse).collect();
+                let creator = Creator::of(&self.builder.meta.comments);
+                let text = String::from_utf8_lossy(value);
+                let events: Vec<CostEvent> = text
+                    .split_whitespace()
+                    .map(|event| CostEvent::parse(event).of_creator(creator))
+                    .collect();
                 self.events(&events, number)?;
             }
             b"summary" => {
@@ -138,10 +142,12 @@ impl CallgrindReader {
             return Err(ParseError::at_line(NAME, number, format!("more than {MOST_METRICS} events")));
         }
         if self.factors.is_empty() {
-            let is_old = self.is_of("creator: xdebug 2.");
             for event in events {
-                let unit = Some(event.unit_of_xdebug_2()).filter(|_| is_old);
-                self.builder.metric(&event.name, unit.unwrap_or(&event.unit));
+                let metric = self.builder.metric(&event.name, &event.unit);
+                // pprofile writes how often each line ran first.
+                if event.name == TIME {
+                    self.builder.meta.default_metric = metric;
+                }
                 self.factors.push(event.factor);
             }
             let calls = self.builder.metric("calls", "count");
@@ -282,17 +288,14 @@ impl CallgrindReader {
         Some(self.builder.frame(Frame { function, line, inlined: true, ..Frame::default() }))
     }
 
-    /// Whether the header names this creator.
-    fn is_of(&self, creator: &str) -> bool {
-        self.builder.meta.comments.iter().any(|comment| comment.starts_with(creator))
-    }
-
     pub(super) fn finish(mut self) -> Result<Profile, ParseError> {
         if self.factors.is_empty() {
             return Err(ParseError::whole(NAME, "no `events:` line"));
         }
         self.bad.settle(&mut self.builder, self.good, "not a callgrind line")?;
-        if self.summaries.is_empty() && self.is_of("creator: xdebug") {
+        let is_xdebug =
+            self.builder.meta.comments.iter().any(|comment| comment.starts_with("creator: xdebug"));
+        if self.summaries.is_empty() && is_xdebug {
             self.builder.warn(
                 "the line `summary:`, with which Xdebug ends a file, is missing: the program was still running, or \
                  the file is truncated"
@@ -301,7 +304,9 @@ impl CallgrindReader {
         }
         self.sections.finish(&mut self.builder);
         let mut profile = compare_with_summary(finished(self.builder)?, &self.summaries, &self.factors);
-        if self.echoes.are_all() {
+        // pprofile's first event is how often each line ran, so for its calls that is how often they were made.
+        let is_only_cost = profile.meta.metrics[1..self.factors.len()].iter().all(|metric| metric.total == 0);
+        if is_only_cost && self.echoes.are_all() {
             drop_call_counts(
                 &mut profile,
                 "each `calls=` of the file only repeats the cost of the call, as `go tool pprof -callgrind` writes it",

@@ -194,6 +194,39 @@ fn xdebug_ends_a_file_with_its_summary() {
     assert_eq!(load(&text.replace("xdebug", "pprof")).meta.warnings, Vec::<String>::new());
 }
 
+/// The name and unit of each metric, and which is the default.
+fn metrics(profile: &Profile) -> (Vec<(&str, &str)>, usize) {
+    let metrics = profile.meta.metrics.iter().map(|metric| (&*metric.name, &*metric.unit));
+    (metrics.collect(), profile.meta.default_metric)
+}
+
+#[test]
+fn events_that_are_units_of_time_are_time() {
+    let of = |creator: &str, events: &str| {
+        load(&format!("creator: {creator}\nevents: {events}\n\nfl=a.py\nfn=f\n1 5 6\n"))
+    };
+    let calls = ("calls", "count");
+    let profiles = [of("pyprof2calltree", "ns"), of("yappi", "Ticks"), of("pprofile", "hits microseconds")];
+    assert_eq!(metrics(&profiles[0]), (vec![("time", "ns"), calls], 0));
+    assert_eq!(metrics(&profiles[1]), (vec![("time", "microseconds"), calls], 0));
+    assert_eq!(metrics(&profiles[2]), (vec![("hits", "count"), ("time", "microseconds"), calls], 1));
+    // Nothing says what other programs mean.
+    assert_eq!(metrics(&of("another", "Ticks")), (vec![("Ticks", "count"), calls], 0));
+}
+
+/// As pprofile writes them: the first event is how often a line ran, so it equals `calls=`.
+#[test]
+fn counts_of_lines_that_ran_are_counts_of_calls() {
+    let text = "creator: pprofile\nevents: hits microseconds usphit\n\nfl=a.py\nfn=main:1\n2 1 5 5\ncfn=f:7\ncalls=3 7\n2 3 30 10\n\
+                cfn=g:9\ncalls=4 9\n3 4 40 10\nfn=f:7\n8 3 20 6\ncfn=g:9\ncalls=6 9\n8 6 10 1\nfn=g:9\n10 10 50 5\n";
+    let counts = |profile: &Profile| profile.calls.as_ref().unwrap().calls_metric().is_some();
+    assert!(counts(&load(text)));
+    // With its option `--statistic`, the first event counts samples, and there are no times.
+    let sampled = text.replace(" 30 10", " 0 0").replace(" 40 10", " 0 0").replace(" 10 1\n", " 0 0\n");
+    let sampled = sampled.replace(" 5 5\n", " 0 0\n").replace(" 20 6", " 0 0").replace(" 50 5", " 0 0");
+    assert!(!counts(&load(&sampled)));
+}
+
 /// The binary of each function.
 fn mappings(profile: &Profile) -> Vec<&str> {
     let calls = profile.calls.as_ref().unwrap();

@@ -24,6 +24,7 @@ use crate::format::memray::allocator::Site;
 use crate::format::text::lossy;
 use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished, unsupported_version};
 use crate::profile::{LoadOptions, Profile, ProfileBuilder};
+use crate::unit::group_thousands;
 
 /// The entry in the list of readable formats.
 pub(super) static MEMRAY: Format = Format { name: NAME, title: "memray recording", sniff, read };
@@ -93,8 +94,8 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
     }
     if recording.native > 0 {
         recording.builder.warn(format!(
-            "frames of C, C++ and Rust are left out of {} stacks; `memray flamegraph` shows them",
-            recording.native
+            "frames of C, C++ and Rust are left out of the stacks of {} allocations; `memray flamegraph` shows them",
+            group_thousands(recording.native.into())
         ));
     }
     // Making columns of the samples takes memory for a while.
@@ -180,7 +181,7 @@ struct Recording {
     group: SampleGroup,
     /// The names of threads.
     threads: HashMap<u64, String>,
-    /// Number of stacks whose native frames are left out.
+    /// Number of allocations whose native frames are left out.
     native: u64,
 }
 

@@ -67,8 +67,13 @@ struct Done {
     /// The functions that got the name of the source, and those that kept a short one: name, line, column.
     named: BTreeSet<(String, u32, u32)>,
     unnamed: BTreeSet<(String, u32, u32)>,
-    /// Why no map was used.
-    refused: Option<String>,
+    refused: Option<Refused>,
+}
+
+/// A map that was not used, and why.
+struct Refused {
+    path: String,
+    why: String,
 }
 
 /// Where the code of a function is mapped.
@@ -156,9 +161,8 @@ impl<'o> Scripts<'o> {
     /// Notes on the maps that were used, and warnings about those that were not.
     pub(super) fn messages(&self) -> (Vec<String>, Vec<String>) {
         let done = self.done.lock().unwrap_or_else(PoisonError::into_inner);
-        let (mut notes, mut warnings) = (Vec::new(), Vec::new());
+        let mut notes = Vec::new();
         for (script, done) in done.iter() {
-            warnings.extend(done.refused.clone());
             let (named, unnamed) = (done.named.len(), done.unnamed.len());
             if named + unnamed == 0 {
                 continue;
@@ -172,7 +176,7 @@ impl<'o> Scripts<'o> {
             }
             notes.push(note);
         }
-        (notes, warnings)
+        (notes, refusals(&done))
     }
 
     fn count(&self, file: &str, path: &str, function: ScriptFunction, found: &OriginalFunction) {
@@ -185,9 +189,9 @@ impl<'o> Scripts<'o> {
         counted.insert((function.name.to_string(), function.start.line, function.start.column));
     }
 
-    fn refuse(&self, file: &str, why: String) {
+    fn refuse(&self, file: &str, refused: Refused) {
         let mut done = self.done.lock().unwrap_or_else(PoisonError::into_inner);
-        done.entry(file.to_string()).or_default().refused.get_or_insert(why);
+        done.entry(file.to_string()).or_default().refused.get_or_insert(refused);
     }
 
     /// The maps that may be those of a script; given ones come first.
@@ -226,17 +230,14 @@ impl<'o> Scripts<'o> {
                 Ok(fit) if best.is_none_or(|(known, _)| fit > known) => best = Some((fit, number)),
                 Ok(_) => {}
                 Err(why) => {
-                    refused.get_or_insert_with(|| {
-                        format!("{} is not used for {}: {why}", candidate.path, base_name(file))
-                    });
+                    refused.get_or_insert_with(|| Refused { path: candidate.path.clone(), why });
                 }
             }
         }
         match (best, refused) {
             (Some((_, number)), _) => Some(number),
-            (None, Some(why)) => {
-                let hint = "; name the folder of the right one with --sourcemaps";
-                self.refuse(file, format!("the source map {why}{hint}"));
+            (None, Some(refused)) => {
+                self.refuse(file, refused);
                 None
             }
             (None, None) => None,
@@ -305,6 +306,27 @@ impl Candidate {
         }
         Ok((placed * 100 / functions.len().max(1), named))
     }
+}
+
+/// The warnings about maps that were not used: one per reason, since a package may have a map for each of its hundred scripts.
+fn refusals(done: &BTreeMap<String, Done>) -> Vec<String> {
+    let mut by_reason: Vec<(&Refused, &str, usize)> = Vec::new();
+    for (script, refused) in done.iter().filter_map(|(script, done)| Some((script, done.refused.as_ref()?))) {
+        match by_reason.iter_mut().find(|(first, ..)| first.why == refused.why) {
+            Some((.., count)) => *count += 1,
+            None => by_reason.push((refused, base_name(script), 1)),
+        }
+    }
+    let warning = |(Refused { path, why }, script, count): (&Refused, &str, usize)| match count {
+        1 => format!(
+            "the source map {path} is not used for {script}: {why}; name the folder of the right one with --sourcemaps"
+        ),
+        _ => format!(
+            "{count} source maps, such as {path}, are not used for their scripts: {why}; name the folder of the right \
+             ones with --sourcemaps"
+        ),
+    };
+    by_reason.into_iter().map(warning).collect()
 }
 
 /// `, such as render at 12:7`

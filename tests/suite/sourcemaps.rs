@@ -307,3 +307,34 @@ fn anonymised_profiles_do_not_mention_sources() {
         assert!(!text.replace("old.cpuprofile", "").contains(word), "{word}: {text}");
     }
 }
+
+/// A package may have a map for each of its hundred scripts.
+#[test]
+fn maps_that_are_refused_for_one_reason_get_one_warning() {
+    let folder = TempDir::new().unwrap();
+    let map = json!({ "version": 3, "sources": ["x.ts"], "names": [], "mappings": "AAAA" }).to_string();
+    let mut nodes = vec![json!({
+        "id": 1, "children": [2, 3],
+        "callFrame": { "functionName": "(root)", "scriptId": "0", "url": "", "lineNumber": -1, "columnNumber": -1 },
+    })];
+    for (id, name) in [(2, "a.js"), (3, "b.js")] {
+        let script = folder.path().join(name);
+        fs::write(&script, format!("work();\n//# sourceMappingURL={name}.map\n")).unwrap();
+        fs::write(folder.path().join(format!("{name}.map")), &map).unwrap();
+        let url = format!("file://{}", script.display());
+        nodes.push(json!({
+            "id": id, "hitCount": 1,
+            "callFrame": { "functionName": "", "scriptId": name, "url": url, "lineNumber": 0, "columnNumber": 0 },
+        }));
+    }
+    let profile =
+        json!({ "nodes": nodes, "startTime": 0, "endTime": 30, "samples": [2, 3], "timeDeltas": [10, 10] });
+    fs::write(folder.path().join("x.cpuprofile"), profile.to_string()).unwrap();
+    let (_, warning) = run(folder.path(), &["top", "x.cpuprofile"]);
+    let expected = format!(
+        "warning: 2 source maps, such as {}, are not used for their scripts: no function with a name shows that the \
+         script is the one that was recorded; name the folder of the right ones with --sourcemaps\n",
+        folder.path().join("a.js.map").display()
+    );
+    assert_eq!(warning, expected);
+}

@@ -195,6 +195,8 @@ fn empty_and_huge_profiles_can_be_drawn() {
 fn negative_values_have_a_width_and_keep_their_sign() {
     let (blocks, _) = read(&draw(&from_notation("a 3\nb -1")));
     assert_eq!(blocks["b (total -1 -25.0%, self -1 -25.0%)"].width, 25);
+    // They add up to 2, which is half of their size.
+    assert!(blocks.keys().any(|title| title.starts_with("all — 2 (50.0%)")), "{blocks:?}");
 }
 
 #[test]

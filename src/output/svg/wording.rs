@@ -140,10 +140,12 @@ impl<'f> Wording<'f> {
     pub(super) fn label(&self, index: usize) -> BlockLabel {
         if index == 0 {
             let header = &self.flame.header;
-            let share = unit::share(header.shown, header.total);
+            // What the blocks add up to. Where some values are negative, that is less than their sizes.
+            let value = self.flame.nodes[0].total;
+            let share = unit::share(value, header.total);
             let share = if share.is_empty() { String::new() } else { format!(" ({share})") };
             let what = if self.flame.callers.is_empty() { "all" } else { "callers above, callees below" };
-            let name = format!("{what} — {}{share}", self.scale.format(header.shown));
+            let name = format!("{what} — {}{share}", self.scale.format(value));
             return BlockLabel { name, place: String::new() };
         }
         let label = self.labels.get(&*self.node(index).name).cloned().unwrap_or_default();
@@ -171,7 +173,7 @@ impl<'f> Wording<'f> {
         if self.filtered {
             parts.push(format!("whole profile {}", self.total_scale.format(header.total)));
         }
-        parts.extend(self.flame.nodes[0].old.map(|old| self.change(header.shown, old.total)));
+        parts.extend(self.flame.nodes[0].old.map(|old| self.change(self.flame.nodes[0].total, old.total)));
         parts.extend(self.no_stack());
         parts.retain(|part| !part.is_empty());
         parts

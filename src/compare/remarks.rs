@@ -8,7 +8,7 @@ use crate::kind;
 use crate::load::{Side, SideInput, Sides};
 use crate::profile::{Column, FunctionId, Profile};
 use crate::report::Message;
-use crate::unit::{Family, Unit, first_of};
+use crate::unit::{Family, Unit, first_of, times};
 
 /// Warnings about sides that make verdicts doubtful, and notes on what else is unusual about them.
 pub(super) fn remarks(sides: &Sides) -> Vec<Message> {
@@ -21,6 +21,7 @@ pub(super) fn remarks(sides: &Sides) -> Vec<Message> {
     }
     found.extend(on_both_sides(sides).or_else(|| same_build(sides)).map(Message::note));
     found.extend(formats(sides).map(Message::note));
+    found.extend(allocated(sides).map(Message::note));
     found
 }
 
@@ -104,6 +105,34 @@ fn formats(sides: &Sides) -> Option<String> {
              of the formats lacks looks like a change"
         )
     })
+}
+
+/// Both sides hold about as much memory, but one of them allocated more: `peak_space` and `inuse_space` do not show what was freed.
+fn allocated(sides: &Sides) -> Option<String> {
+    let held = metric(&sides.new);
+    let all_held = if held.ends_with("_space") { "alloc_space" } else { "alloc_objects" };
+    if !["peak_space", "peak_objects", "inuse_space", "inuse_objects"].contains(&held) {
+        return None;
+    }
+    let ratio = |name: &str| Some(mean(&sides.new, name)? / mean(&sides.old, name)?);
+    let is_equal = (ratio(held)? - 1.0).abs() < 0.02;
+    let grew = ratio(all_held).filter(|ratio| is_equal && (ratio - 1.0).abs() >= 0.1)?;
+    Some(format!(
+        "{held} is about the same on both sides, but the new side has {} the {all_held} of the old one: compare it with \
+         -m {all_held}",
+        times(grew)
+    ))
+}
+
+/// The mean total of a metric that all runs of a side have.
+fn mean(side: &Side, name: &str) -> Option<f64> {
+    let total = |input: &SideInput| {
+        let meta = &input.profile.meta;
+        meta.metric_named(name).map(|metric| meta.metrics[metric].total as f64)
+    };
+    let totals = side.inputs.iter().map(total).collect::<Option<Vec<f64>>>()?;
+    let mean = totals.iter().sum::<f64>() / totals.len() as f64;
+    (mean > 0.0).then_some(mean)
 }
 
 fn metric(side: &Side) -> &str {

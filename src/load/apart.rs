@@ -1,6 +1,8 @@
 //! Loads the profiles of the two sides of a comparison, each on its own, and finds the metric to compare.
 
-use crate::load::metrics::{MetricKey, check_metrics, metrics_wanted, note_of_default, refuse_too_large};
+use crate::load::metrics::{
+    MetricKey, add_missing, check_metrics, metrics_wanted, note_of_default, refuse_too_large,
+};
 use crate::load::pair::read_both;
 use crate::load::paths::InputPath;
 use crate::load::read::{Kept, ReadInputs};
@@ -90,6 +92,7 @@ pub fn sides_of_runs(old: (&Request, &Unmerged), new: (&Request, &Unmerged)) -> 
 /// Finds the metric in all profiles of several builds.
 fn comparable(requests: &[&Request], mut read: Vec<ReadSide>) -> Result<Vec<Side>, Error> {
     let Some(first) = requests.first() else { return Ok(Vec::new()) };
+    let missing = add_missing(&first.metrics, read.iter_mut().flat_map(|side| &mut side.profiles).collect());
     let all = read.iter().flat_map(|side| &side.profiles);
     let named: Vec<(&str, &Meta)> = all.map(|(name, profile)| (name.as_str(), &profile.meta)).collect();
     let metas: Vec<&Meta> = named.iter().map(|(_, meta)| *meta).collect();
@@ -101,7 +104,7 @@ fn comparable(requests: &[&Request], mut read: Vec<ReadSide>) -> Result<Vec<Side
         warnings.name_inputs(&mut profile.meta);
     }
     read.iter_mut().for_each(ReadSide::tell_skipped);
-    read[0].profiles[0].1.meta.warnings.extend(note);
+    read[0].profiles[0].1.meta.warnings.extend(note.into_iter().chain(missing));
     let are_alike = read.windows(2).all(|pair| pair[0].unresolved == pair[1].unresolved);
     for (number, side) in read.iter_mut().enumerate() {
         // Text that is the same for all sides is said once.

@@ -1,8 +1,11 @@
 //! Finds the metrics to show, and the same metrics in other profiles.
 
+use std::sync::Arc;
+
 use crate::kind;
 use crate::load::Error;
-use crate::profile::{Meta, Profile};
+use crate::profile::{Meta, Metric, Profile};
+use crate::unit::plural;
 
 /// The metrics given, or the default one, for profiles with these `metas`. Each is the name of a metric of the
 /// first profile, the name of a profile type (`prof types`), or the number of a metric.
@@ -47,6 +50,37 @@ pub(super) fn default_metric(metas: &[&Meta]) -> usize {
         return default;
     }
     (0..first.metrics.len()).find(has_value).unwrap_or(default)
+}
+
+/// Adds the metrics that only some of several recordings have, with a value of 0, if one of them was `asked` for and all are of JFR:
+/// one without `lock_duration` has no event of a thread that waited for a lock. The warning says so.
+pub(super) fn add_missing(asked: &[String], mut profiles: Vec<&mut (String, Profile)>) -> Option<String> {
+    if asked.is_empty() || profiles.iter().any(|(_, profile)| profile.meta.format != "jfr") {
+        return None;
+    }
+    let knows = |profile: &Profile| metrics_wanted(asked, &[&profile.meta]).ok();
+    let (metrics, wanted) =
+        profiles.iter().find_map(|(_, profile)| Some((profile.meta.metrics.clone(), knows(profile)?)))?;
+    let lack = |profile: &Profile| wanted.iter().any(|key| key.place_in(&profile.meta).is_none());
+    let lacking: Vec<&mut (String, Profile)> =
+        profiles.iter_mut().filter(|(_, profile)| lack(profile)).map(|input| &mut **input).collect();
+    let (first, others) = (lacking.first()?.0.clone(), lacking.len() - 1);
+    for (_, profile) in lacking {
+        let new = metrics.iter().filter(|metric| profile.meta.metric_named(&metric.name).is_none());
+        for metric in new.cloned().collect::<Vec<Metric>>() {
+            let samples = Arc::make_mut(&mut profile.samples);
+            samples.values.push(vec![0; samples.stack.len()]);
+            let nothing =
+                Metric { total: 0, idle: 0, too_large: false, rows: 0, effective_samples: None, ..metric };
+            profile.meta.metrics.push(nothing);
+        }
+    }
+    let more = if others > 0 { format!(" and {others} more") } else { String::new() };
+    let has = plural(others as u64 + 1, "has", "have");
+    Some(format!(
+        "{first}{more} {has} no events of {}, which counts as 0; if they were not recorded, the comparison means nothing",
+        wanted[0].name
+    ))
 }
 
 /// A note if the metric shown is not the default of the profile.

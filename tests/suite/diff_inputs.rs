@@ -7,7 +7,7 @@ use prof::profile::{Frame, Function, LabelSetId, LoadOptions, Mapping, Period, P
 use tempfile::{TempDir, tempdir};
 
 use crate::support::needs::shared;
-use crate::support::prof;
+use crate::support::{fixture, prof};
 
 struct Answer {
     code: i32,
@@ -531,4 +531,40 @@ fn a_file_of_matches_is_checked() {
         "auto, exact, or the path",
     );
     refused(here, &format!("--match old0.pb {SIDES}"), "--match old0.pb: not a text file", "` = `");
+}
+
+/// A recording has only metrics of events that happened: without a thread that waited for a lock, it has none of locks.
+#[test]
+fn a_metric_that_one_recording_lacks_is_0_there() {
+    let [with, without] =
+        ["java.jfr", "pauses.jfr.gz"].map(|name| fixture("jfr").join(name).display().to_string());
+    let here = Path::new(".");
+    for (old, new) in [(&without, &with), (&with, &without)] {
+        let Answer { code, text, messages } = diff(here, &format!("-m lock_duration {old} {new}"));
+        assert_eq!(code, 0, "{text}{messages}");
+        let note = "pauses.jfr.gz has no events of lock_duration, which counts as 0";
+        assert!(messages.contains(note), "{messages}");
+        assert!(text.contains("lock_duration 0 in") && text.contains("lock_duration 1.68s in"), "{text}");
+    }
+    refused(here, &format!("-m nosuch {without} {with}"), "--metric nosuch: no such metric", "lock_duration");
+}
+
+/// What is in use says nothing about memory that was freed.
+#[test]
+fn allocations_that_were_freed_are_mentioned() {
+    let folder = tempdir().unwrap();
+    let heap = |allocated: i64| {
+        let values = format!("2: 2048 [{}: {allocated}]", allocated / 1024);
+        format!("heap profile: {values} @ heapprofile\n{values} @ 0x1000 0x2000\n")
+    };
+    for (name, allocated) in [("old.heap", 4096), ("same.heap", 4096), ("new.heap", 12288)] {
+        fs::write(folder.path().join(name), heap(allocated)).unwrap();
+    }
+    let messages = |arguments: &str| diff(folder.path(), arguments).messages;
+    let note = "inuse_space is about the same on both sides, but the new side has 3× the alloc_space of the old one: \
+                compare it with -m alloc_space";
+    assert!(messages("old.heap new.heap").contains(note), "{}", messages("old.heap new.heap"));
+    for other in ["old.heap same.heap", "old.heap new.heap -m alloc_space"] {
+        assert!(!messages(other).contains("compare it with"), "{other}: {}", messages(other));
+    }
 }

@@ -546,7 +546,7 @@ fn a_metric_that_one_recording_lacks_is_0_there() {
         assert!(messages.contains(note), "{messages}");
         assert!(text.contains("lock_duration 0 in") && text.contains("lock_duration 1.68s in"), "{text}");
     }
-    refused(here, &format!("-m nosuch {without} {with}"), "--metric nosuch: no such metric", "lock_duration");
+    refused(here, &format!("-m nosuch {without} {with}"), "--metric nosuch: no such metric", "samples, cpu");
 }
 
 /// What is in use says nothing about memory that was freed.

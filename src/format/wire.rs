@@ -73,12 +73,15 @@ impl<'a> Wire<'a> {
         if self.is_at_end() {
             return Ok(None);
         }
-        let tag = self.varint()?;
-        let number = u32::try_from(tag >> 3).map_err(|_| WireError::Malformed)?;
-        if number == 0 {
-            return Err(WireError::Malformed);
-        }
-        let value = match tag & 7 {
+        // The tags of the first fifteen fields have one byte.
+        let (number, kind) = match self.rest {
+            [tag @ 8..0x80, rest @ ..] => {
+                self.rest = rest;
+                (u32::from(tag >> 3), tag & 7)
+            }
+            _ => self.long_tag()?,
+        };
+        let value = match kind {
             0 => Value::Varint(self.varint()?),
             1 => Value::Fixed(fixed(self.take(8)?)),
             2 => {
@@ -89,6 +92,15 @@ impl<'a> Wire<'a> {
             _ => return Err(WireError::Malformed),
         };
         Ok(Some(Field { number, value }))
+    }
+
+    /// The number of a field, and the kind of its value.
+    fn long_tag(&mut self) -> Result<(u32, u8), WireError> {
+        let tag = self.varint()?;
+        match u32::try_from(tag >> 3) {
+            Ok(number @ 1..) => Ok((number, tag as u8 & 7)),
+            _ => Err(WireError::Malformed),
+        }
     }
 
     #[inline(always)]

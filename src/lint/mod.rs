@@ -27,7 +27,7 @@ pub struct Recorded<'p> {
     pub samples: Option<i64>,
     /// Why its total and its duration cannot both be true, if they cannot.
     pub impossible: Option<String>,
-    /// Σ |value| of each stack with a value: the table may also have the stacks of a hundred other runs.
+    /// Σ |value| of each stack with a value, in the order of the samples: the table may also have the stacks of a hundred other runs.
     weights: Vec<(StackId, i64)>,
     whole: i64,
 }
@@ -104,8 +104,13 @@ impl<'p> Recorded<'p> {
                 sums[stack] += value.abs();
             }
         }
-        let sums = sums.enumerate().filter(|(_, value)| **value != 0);
-        let weights = sums.map(|(stack, &value)| (stack, value)).collect();
+        let mut weights = Vec::with_capacity(profile.samples.stack.len());
+        for &stack in &profile.samples.stack {
+            let value = std::mem::take(&mut sums[stack]);
+            if value != 0 {
+                weights.push((stack, value));
+            }
+        }
         let whole = profile.shown_total(metric);
         Recorded { profile, metric, samples, impossible, weights, whole }
     }

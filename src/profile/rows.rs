@@ -153,6 +153,31 @@ impl RowTable {
         true
     }
 
+    /// Adds rows without labels and times, each with a value per metric, like [`RowTable::add`]; those without any value are left out.
+    pub(crate) fn add_plain(&mut self, stacks: &[StackId], values: &[i64]) -> bool {
+        let samples = stacks.iter().zip(values.chunks_exact(self.metrics));
+        let mut samples = samples.filter(|(_, values)| values.iter().any(|&value| value != 0));
+        if self.time.is_some() || self.blocks.len() != 1 {
+            return samples.all(|(&stack, values)| self.add(stack, LabelSetId::default(), None, (0, values)));
+        }
+        let known = stacks.iter().map(|stack| stack.index() + 1).max().unwrap_or(0);
+        if self.plain_row.len() < known {
+            self.plain_row.resize(known, NO_ROW);
+        }
+        for (&stack, values) in samples {
+            let row = self.plain_row[stack.index()];
+            if row != NO_ROW && self.merge(row as usize, 0, values) {
+                continue;
+            }
+            let Ok(new) = u32::try_from(self.stack.len()) else { return false };
+            self.plain_row[stack.index()] = new;
+            self.stack.push(stack);
+            self.labels.push(LabelSetId::default());
+            self.blocks[0].extend_from_slice(values);
+        }
+        true
+    }
+
     /// Fetches the latest rows of these stacks into the cache. Their places in memory do not depend on one another, so the processor
     /// waits for many of them at once; when rows are added, it has to know each before it goes on with the next.
     pub(crate) fn expect(&mut self, stacks: &[StackId]) {
@@ -431,6 +456,27 @@ mod tests {
             ((&two, &second), &-768),
         ];
         assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn rows_that_are_added_together_are_as_if_added_one_by_one() {
+        // Ten metrics need more than one block; some values are 0, some negative.
+        for (metrics, times) in [(1, false), (2, false), (10, false), (2, true)] {
+            let stacks: Vec<StackId> = (0..60).map(|number| StackId::new(number * 7 % 11)).collect();
+            let values: Vec<i64> = (0..60 * metrics as i64).map(|number| number * 5 % 7 - 2).collect();
+            let (mut together, mut one_by_one) =
+                (RowTable::new(metrics, times), RowTable::new(metrics, times));
+            assert!(together.add_plain(&stacks[..25], &values[..25 * metrics]));
+            assert!(together.add_plain(&stacks[25..], &values[25 * metrics..]));
+            for (&stack, values) in stacks.iter().zip(values.chunks(metrics)) {
+                if values.iter().any(|&value| value != 0) {
+                    one_by_one.add(stack, LabelSetId::default(), None, (0, values));
+                }
+            }
+            let (together, one_by_one) = (together.finish(), one_by_one.finish());
+            assert_eq!((together.stack, together.values), (one_by_one.stack, one_by_one.values));
+            assert_eq!((together.labels, together.time), (one_by_one.labels, one_by_one.time));
+        }
     }
 
     #[test]

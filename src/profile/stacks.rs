@@ -132,12 +132,12 @@ impl StackTable {
     /// The id of the stack with these frames, root first, if the table has it.
     pub(crate) fn find(&self, frames: &[FrameId]) -> Option<StackId> {
         self.index
-            .find(self.index.hash(&FramePairs(frames)), |stack| are_same(self.stacks.frames(stack), frames))
+            .find(self.index.hash(&FrameFours(frames)), |stack| are_same(self.stacks.frames(stack), frames))
     }
 
     /// The id of the stack with these frames, root first; it is added if it is new. `None` if the table is full.
     pub(crate) fn intern(&mut self, frames: &[FrameId]) -> Option<StackId> {
-        self.intern_hashed(self.index.hash(&FramePairs(frames)), frames)
+        self.intern_hashed(self.index.hash(&FrameFours(frames)), frames)
     }
 
     fn intern_hashed(&mut self, hash: u32, frames: &[FrameId]) -> Option<StackId> {
@@ -156,7 +156,7 @@ impl StackTable {
     pub(crate) fn intern_all(&mut self, some: &Stacks, ids: &mut Column<StackId, StackId>) -> Option<()> {
         let StackTable { stacks, index, hashes, known, ranges } = self;
         hashes.clear();
-        hashes.extend(some.iter().map(|frames| index.hash(&FramePairs(frames))));
+        hashes.extend(some.iter().map(|frames| index.hash(&FrameFours(frames))));
         known.clear();
         known.extend(hashes.iter().map(|&hash| index.find(hash, |_| true)));
         ranges.clear();
@@ -190,17 +190,19 @@ fn are_same(one: &[FrameId], other: &[FrameId]) -> bool {
     rest == other_rest
 }
 
-/// Frames that are hashed in pairs: hashing them one by one made looking up stacks a quarter slower.
-struct FramePairs<'f>(&'f [FrameId]);
+/// Frames that are hashed four at a time: the hasher mixes 128 bits at once, and collects smaller numbers first. Hashing frames one by
+/// one made looking up stacks a quarter slower.
+struct FrameFours<'f>(&'f [FrameId]);
 
-impl Hash for FramePairs<'_> {
+impl Hash for FrameFours<'_> {
     #[inline]
     fn hash<H: Hasher>(&self, state: &mut H) {
-        let (pairs, last) = self.0.as_chunks::<2>();
-        for [a, b] in pairs {
-            state.write_u64((a.index() as u64) << 32 | b.index() as u64);
+        let (fours, rest) = self.0.as_chunks::<4>();
+        for &[a, b, c, d] in fours {
+            let pair = |one: FrameId, other: FrameId| (one.index() as u64) << 32 | other.index() as u64;
+            state.write_u128(u128::from(pair(a, b)) << 64 | u128::from(pair(c, d)));
         }
-        for frame in last {
+        for frame in rest {
             state.write_u32(frame.index() as u32);
         }
     }

@@ -49,12 +49,10 @@ fn collect(batch: &mut Batch, builder: &mut ProfileBuilder) {
     while builder.meta.metrics.len() < width {
         builder.metric("", "");
     }
-    if batch.label_counts.is_empty() {
+    if batch.labels.is_empty() {
         for (stacks, values) in batch.stacks.chunks(AT_ONCE).zip(batch.values.chunks(AT_ONCE * width)) {
             builder.expect_samples(stacks);
-            for (&stack, values) in stacks.iter().zip(values.chunks_exact(width)) {
-                builder.sample(stack, LabelSetId::default(), None, values);
-            }
+            builder.plain_samples(stacks, values);
         }
     } else {
         let mut rest = &mut *batch.labels;

@@ -220,12 +220,15 @@ impl Tables {
 
     fn make_functions(&self, builder: &mut ProfileBuilder) -> Result<ById<Option<FunctionId>>, ParseError> {
         let mut ids = ById::with_capacity(self.functions.len());
+        // A file has many functions, and is looked up once. An index that is in the table is a small one.
+        let mut files: Vec<Option<StringId>> = vec![None; self.text_end.len().max(1)];
         for (id, function) in self.functions.in_order() {
             let name = self.text(function.name)?;
             let name = if name.is_empty() { self.text(function.system_name)? } else { name };
             let file = self.text(function.filename)?;
             let made = (!name.is_empty()).then(|| {
-                let (name, file) = (builder.string(&name), builder.string(&file));
+                let name = builder.string(&name);
+                let file = *files[function.filename as usize].get_or_insert_with(|| builder.string(&file));
                 let line = u32::try_from(function.start_line).unwrap_or(0);
                 builder.function(profile::Function { name, file, line, column: 0, by_place: false })
             });

@@ -1118,3 +1118,24 @@ fn amounts_are_what_was_added_and_known_functions_are_not_new() {
     let (function, _, text) = points("main;rank;sort 1500\n", "main;rank;sort 1500\nmain;rank 1900\n");
     assert!(function == "rank" && text.contains("more expensive ×2.27"), "{text}");
 }
+
+/// `details` does more of all that it does. `parse`, in which most of that is, is not known to have grown, and costs `row` what it did.
+#[test]
+fn a_caller_that_does_more_is_the_cause_rather_than_what_others_call_as_before() {
+    let folder = tempdir().unwrap();
+    // A function varies by a quarter from run to run, so that a growth by a quarter is not significant.
+    let (_, found) = causes_of_runs(folder.path(), ["cause", "function"], |side, run| {
+        let vary = |count: i64| count * [80, 100, 122][run as usize % 3] / 100;
+        let factor = if side == "old" { 100 } else { 230 };
+        let others =
+            ["read", "sort", "print", "log", "draw", "send"].map(|name| format!("main;{name} {}", 300 + run));
+        let parts = [
+            format!("main;row;parse {}", vary(330)),
+            format!("main;row {}", 160 + run),
+            format!("main;details;parse {}", 150 * factor / 100 + run),
+            format!("main;details {}", 40 * (100 + (factor - 100) / 3) / 100 + run),
+        ];
+        others.into_iter().chain(parts).map(|line| line + "\n").collect()
+    });
+    assert_eq!(found, [["dearer", "details"]]);
+}

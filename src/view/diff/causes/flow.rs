@@ -295,6 +295,15 @@ impl<'a, 'p> Flow<'a, 'p> {
         self.change(&counts, function, CountKind::Total)
     }
 
+    /// Whether any count of a function is known to have changed.
+    pub(super) fn is_changed(&self, function: usize) -> bool {
+        let is_changed = |row: &Hypothesis| {
+            let is_row = row.function == function || row.same_counts.contains(&function);
+            is_row && row.verdict != Verdict::Unchanged
+        };
+        self.comparison.hypotheses.iter().any(is_changed)
+    }
+
     /// Whether a caller took the place of those that called a function before, rather than calling it in addition to them: the
     /// call itself costs nothing that the function did not cost before.
     ///

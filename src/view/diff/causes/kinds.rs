@@ -8,7 +8,7 @@ use crate::stats::CountKind;
 use crate::view::diff::causes::flow::{Change, Flow};
 use crate::view::diff::causes::inlined::newly_inlined;
 use crate::view::diff::causes::origins::{
-    CALLED_MORE, Origin, functions_below, grew_as_a_whole, is_grown_part,
+    CALLED_MORE, LEAST_WITNESS, Origin, functions_below, grew_as_a_whole, is_grown_part,
 };
 use crate::view::diff::causes::sites::further_call;
 
@@ -18,8 +18,6 @@ const NEARLY_ALL: f64 = 0.8;
 const MOST: f64 = 0.5;
 /// Callers with less than this fraction of a function are not looked at.
 const LEAST_CALLER: f64 = 0.1;
-/// A caller that has none of the growth shows that the function itself did not change, if it has this fraction of it.
-const LEAST_WITNESS: f64 = 0.2;
 
 /// What the code of a module that is outside of all functions is called in Python.
 const MODULE: &str = "<module>";

@@ -22,6 +22,10 @@ const MOST: f64 = 0.7;
 pub(super) const NEARLY_ALL: f64 = 0.8;
 /// What is left of a function without its largest part must be at least this fraction of it to say anything.
 const LEAST_REST: f64 = 0.08;
+/// Parts may have grown alike if each has this fraction of the growth of the whole, on a logarithmic scale, however uncertain that is.
+const PERHAPS_ALIKE: f64 = 0.4;
+/// Callers that have none of the growth show that the function itself did not change, if they have this fraction of it.
+pub(super) const LEAST_WITNESS: f64 = 0.2;
 /// A function in which one part leaves less than this does little else.
 const LITTLE_ELSE: f64 = 0.15;
 /// Own code of at least this fraction of a function that grew far more than the function shows that it changed.
@@ -59,7 +63,9 @@ fn descend(flow: &Flow<'_, '_>, mut origin: Origin) -> Origin {
             return Origin { kind: CountKind::SelfCount, ..origin };
         }
         let is_part = |&&(callee, change): &&(usize, Change)| {
-            change.points >= MOST * whole.points && is_grown_part(flow, callee, &change)
+            change.points >= MOST * whole.points
+                && is_grown_part(flow, callee, &change)
+                && !is_same_for_others(flow, (origin.function, callee), &change)
         };
         match flow.callees(origin.function).first().filter(is_part) {
             Some(&(callee, _)) if seen.insert(callee) => origin.function = callee,
@@ -73,6 +79,17 @@ fn descend(flow: &Flow<'_, '_>, mut origin: Origin) -> Origin {
 /// the caller is news; if others call it less, only this caller changed.
 pub(super) fn is_grown_part(flow: &Flow<'_, '_>, callee: usize, call: &Change) -> bool {
     !flow.has_moved(callee) && flow.total(callee).points >= call.points / 2.0
+}
+
+/// Whether a function is not known to have grown, and other callers spend as much in it as before, while this one seems to do more
+/// of what it does besides, too: what grew is the caller.
+fn is_same_for_others(flow: &Flow<'_, '_>, (caller, callee): (usize, usize), call: &Change) -> bool {
+    let rest = flow.rest(caller, Some(callee)).log_ratio;
+    if flow.is_changed(callee) || rest < PERHAPS_ALIKE * flow.total(caller).log_ratio {
+        return false;
+    }
+    let others = flow.of_other_callers(callee, caller);
+    others.old_share >= LEAST_WITNESS * flow.total(callee).old_share && others.grew_less_than(call)
 }
 
 /// Whether the own code of a function grew by far more than all of it, callees included, which certainly grew: it does now what

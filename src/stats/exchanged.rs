@@ -39,6 +39,11 @@ impl Exchanges {
         if found.appeared.is_empty() {
             return found;
         }
+        // What is gone deeper down was none of the caller's.
+        let is_left = |caller: &usize| {
+            let total = stacks.counts(*caller, CountKind::Total, ExcludedStacks::default());
+            model.comparable_shares(&column(total, 1.0)).1 > 0.0
+        };
         let is_own = |gone: &&RemovedCount| gone.measure == CountKind::SelfCount;
         let mut gone: Vec<&RemovedCount> = comparison.removed.iter().filter(is_own).collect();
         gone.sort_by(|a, b| b.share.total_cmp(&a.share).then(a.function.cmp(&b.function)));
@@ -47,8 +52,8 @@ impl Exchanges {
             let enough = COVERS * counts.iter().sum::<f64>();
             let callers = stacks.callers(*function, *measure, Side::Old);
             let near = callers.into_iter().filter(|caller| caller.count >= enough);
-            let mut near = near.map(|caller| caller.function);
-            if let Some(caller) = near.find(|caller| found.appeared.contains_key(caller)) {
+            let nearest = near.map(|caller| caller.function).find(is_left);
+            if let Some(caller) = nearest.filter(|caller| found.appeared.contains_key(caller)) {
                 found.vanished.entry(caller).or_default().push(*function);
             }
         }

@@ -53,6 +53,7 @@ pub mod mix;
 pub mod model;
 pub mod multiplicity;
 pub mod random;
+mod replaced;
 pub mod rise;
 pub mod scales;
 pub mod steps;

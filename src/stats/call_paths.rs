@@ -86,19 +86,32 @@ pub(super) fn nearest_caller(
     callers.into_iter().find(|caller| caller.count >= enough).map(|caller| caller.function)
 }
 
-/// The nearest caller of `enough` of a function on the new side that the old side has as well: between them may be wrappers.
+/// The nearest caller of `enough` of a function on one side that the other side has as well: between them may be wrappers.
+pub(super) fn nearest_common_caller(
+    function: usize,
+    measure: CountKind,
+    side: Side,
+    enough: f64,
+    model: &Model,
+    stacks: &impl StackSource,
+) -> Option<usize> {
+    let is_common = |caller: &usize| {
+        let total = stacks.counts(*caller, CountKind::Total, ExcludedStacks::default());
+        let (old, new) = model.comparable_shares(&column(total, 1.0));
+        old > 0.0 && new > 0.0
+    };
+    let callers = stacks.callers(function, measure, side);
+    callers.into_iter().filter(|caller| caller.count >= enough).map(|caller| caller.function).find(is_common)
+}
+
+/// The nearest caller of `enough` of a new function that is not new.
 pub(super) fn nearest_old_caller(
     row: &Hypothesis,
     enough: f64,
     model: &Model,
     stacks: &impl StackSource,
 ) -> Option<usize> {
-    let is_old = |caller: &usize| {
-        let total = stacks.counts(*caller, CountKind::Total, ExcludedStacks::default());
-        model.comparable_shares(&column(total, row.unit)).0 > 0.0
-    };
-    let callers = stacks.callers(row.function, row.measure, Side::New);
-    callers.into_iter().filter(|caller| caller.count >= enough).map(|caller| caller.function).find(is_old)
+    nearest_common_caller(row.function, row.measure, Side::New, enough, model, stacks)
 }
 
 /// Counts of every profile as a column, given the size of an effective sample.

@@ -5,8 +5,8 @@ use super::CountKind;
 use super::Verdict;
 use super::call_paths::{COVERS, ExcludedStacks, StackSource, column};
 use super::compare::{Comparison, Hypothesis};
-use super::model::Model;
-use super::trades::{GONE, max_change};
+use super::model::{GONE, Model};
+use super::trades::max_change;
 
 /// How many functions may hold what a total gained or lost, and the fraction of it that each holds at least.
 const MOST_HOLDERS: usize = 8;

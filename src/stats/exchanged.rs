@@ -11,7 +11,9 @@
 use hashbrown::HashMap;
 
 use super::CountKind;
-use super::call_paths::{COVERS, ExcludedStacks, Side, StackSource, column, nearest_old_caller};
+use super::call_paths::{
+    COVERS, ExcludedStacks, Side, StackSource, column, nearest_common_caller, nearest_old_caller,
+};
 use super::compare::{Comparison, Hypothesis, RemovedCount};
 use super::dispersion::RunCounts;
 use super::model::Model;
@@ -39,20 +41,14 @@ impl Exchanges {
         if found.appeared.is_empty() {
             return found;
         }
-        // What is gone deeper down was none of the caller's.
-        let is_left = |caller: &usize| {
-            let total = stacks.counts(*caller, CountKind::Total, ExcludedStacks::default());
-            model.comparable_shares(&column(total, 1.0)).1 > 0.0
-        };
         let is_own = |gone: &&RemovedCount| gone.measure == CountKind::SelfCount;
         let mut gone: Vec<&RemovedCount> = comparison.removed.iter().filter(is_own).collect();
         gone.sort_by(|a, b| b.share.total_cmp(&a.share).then(a.function.cmp(&b.function)));
         for RemovedCount { function, measure, .. } in gone.into_iter().take(CANDIDATES) {
             let counts = stacks.counts(*function, *measure, ExcludedStacks::default());
             let enough = COVERS * counts.iter().sum::<f64>();
-            let callers = stacks.callers(*function, *measure, Side::Old);
-            let near = callers.into_iter().filter(|caller| caller.count >= enough);
-            let nearest = near.map(|caller| caller.function).find(is_left);
+            // What is gone deeper down was none of the caller's.
+            let nearest = nearest_common_caller(*function, *measure, Side::Old, enough, model, stacks);
             if let Some(caller) = nearest.filter(|caller| found.appeared.contains_key(caller)) {
                 found.vanished.entry(caller).or_default().push(*function);
             }

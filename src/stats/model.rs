@@ -9,6 +9,9 @@ use super::learned::LearnedNoise;
 use super::majority::{majority, same_per_run};
 use super::{CountKind, Noise, Normalization, TestOptions};
 
+/// What has less than this fraction of its share left is gone.
+pub const GONE: f64 = 0.1;
+
 /// With fewer residual degrees of freedom than this, replicates alone are too few to estimate the noise.
 const ENOUGH_REPLICATES: usize = 4;
 

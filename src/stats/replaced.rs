@@ -9,8 +9,8 @@ use hashbrown::HashMap;
 use super::call_paths::{COVERS, ExcludedStacks, Side, StackSource, column, nearest_caller};
 use super::called_elsewhere::may_hold;
 use super::compare::{Cause, Comparison, Hypothesis, RemovedCount};
-use super::model::Model;
-use super::trades::{GONE, Trades, max_growth};
+use super::model::{GONE, Model};
+use super::trades::{Trades, max_growth};
 use super::{CountKind, Verdict};
 
 /// How many removed functions are examined for one that may have replaced them: a rebuilt program can lose thousands.

@@ -11,7 +11,7 @@ use super::call_paths::{COVERS, Caller, ExcludedStacks, Side, StackSource, colum
 use super::compare::{Cause, Comparison, Hypothesis, RemovedCount, row_of_own};
 use super::dispersion::RunCounts;
 use super::distributions::t_upper_quantile;
-use super::model::Model;
+use super::model::{GONE, Model};
 
 /// A remainder whose p-value is above this is not a change of its own.
 pub(super) const CHANCE: f64 = 0.05;
@@ -20,8 +20,6 @@ pub(super) const CHANCE: f64 = 0.05;
 pub(super) const SURE: f64 = 0.01;
 /// How many copies of a function may be one function now.
 const MOST_COPIES: usize = 10;
-/// What has less than this fraction left is gone.
-pub(super) const GONE: f64 = 0.1;
 
 /// The functions that gained what the own code of each function lost. A loss explains several gains only if it is as large as
 /// all of them. And the functions that were copies of a new one.

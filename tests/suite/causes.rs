@@ -84,6 +84,33 @@ fn a_function_that_costs_more_only_when_called_from_one_place() {
     );
 }
 
+/// All calls of `parse` come from `render`, which `row` calls for the same work as before.
+#[test]
+fn a_function_whose_only_caller_is_called_for_more_work_further_up() {
+    check(
+        "main;row;render;parse 600\nmain;details;render;parse 600\nmain;row 900\nmain;details 900\n",
+        "main;row;render;parse 600\nmain;details;render;parse 1500\nmain;row 900\nmain;details 900\n",
+        "called-more",
+        "parse",
+        "only when called from details",
+    );
+}
+
+/// What a compiled function costs in `trace` may be a call from `render` that was inlined; an interpreter knows who called.
+#[test]
+fn a_function_that_another_caller_calls_less_is_dearer_itself_if_calls_may_be_inlined() {
+    let old = "main;render;hit 1201\nmain;trace;hit 803\nmain;render 900\nmain;trace 900\n";
+    let new = "main;render;hit 203\nmain;trace;hit 4001\nmain;render 900\nmain;trace 900\n";
+    check(old, new, "dearer", "hit", "hit more expensive ×2.10");
+    let python = |stacks: &str| {
+        ["render", "trace", "hit"].iter().fold(stacks.to_string(), |stacks, name| {
+            stacks.replace(name, &format!("{name} (/srv/ray.py:{})", 10 * name.len()))
+        })
+    };
+    let sentence = "only when called from trace (/srv/ray.py:50)";
+    check(&python(old), &python(new), "called-more", "hit (/srv/ray.py:30)", sentence);
+}
+
 #[test]
 fn the_ratio_is_that_of_the_function_however_many_callers_it_has() {
     // It costs 1200 and then 2100; the call that grew, 600 and then 1500.
@@ -693,6 +720,42 @@ fn the_outermost_function_that_is_called_more_often_is_the_cause() {
     let (code, _, causes) = causes_of_calls(&program(600, 60_000), &program(900, 90_000));
     assert_eq!(code, 1);
     assert_eq!(causes, [("called-more".to_string(), "*evolve".to_string())]);
+}
+
+/// `value` no longer remembers its results, so that all functions of the recursion are called six times as often.
+#[test]
+fn in_a_recursion_the_function_that_makes_more_calls_than_it_gets_is_the_cause() {
+    let folder = tempdir().unwrap();
+    let write = |run: &str, evaluations: i64| {
+        let inside = 8 * evaluations;
+        let functions = [
+            ("main", 0, "value", 1000),
+            ("value", 1000 + inside, "evaluate", evaluations),
+            ("evaluate", evaluations, "parse", evaluations),
+            ("parse", evaluations, "value", inside),
+        ];
+        let mut text = String::from("events: ns\n");
+        for (name, called, callee, calls) in functions {
+            let cost = calls * 40;
+            text.push_str(&format!(
+                "fn={name}\n1 {}\ncfn={callee}\ncalls={calls} 1\n2 {cost}\n",
+                called * 10 + 100
+            ));
+        }
+        (1..=8)
+            .for_each(|number| text.push_str(&format!("fn=other{number}\n1 {}\n", 20_000 + 1000 * number)));
+        fs::write(folder.path().join(run), text).unwrap();
+    };
+    let runs = [("old1", 500), ("old2", 500), ("new1", 3000), ("new2", 3000)];
+    for (run, evaluations) in runs {
+        write(run, evaluations);
+    }
+    let arguments = ["diff", "-q", "--old", "old1", "old2", "--new", "new1", "new2"];
+    let output = prof(folder.path(), &arguments).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("1 evaluate called more often ×5.98"), "{text}");
+    assert!(text.contains("was 500; only value calls it more often"), "{text}");
 }
 
 #[test]

@@ -23,11 +23,15 @@ pub(super) fn pair_in_place(pairs: &mut MatchingState<'_>) {
         return;
     }
     let files = MatchedLines::new(pairs);
-    let expected = grouped(left, |entry| files.expected(old.get(entry).file, old.get(entry).line));
-    for group in expected.lists() {
-        let &[one] = &group[..] else { continue };
-        let Some((file, line)) = files.expected(old.get(one).file, old.get(one).line) else { continue };
-        if let &[other] = others.get(&(file, line))
+    let expected = |entry: EntryId| Some((files.expected(old.get(entry).file, old.get(entry).line)?, entry));
+    let expected: Vec<_> = left.into_iter().filter_map(expected).collect();
+    let mut candidates: HashMap<_, usize> = HashMap::new();
+    for (place, _) in &expected {
+        *candidates.entry(*place).or_default() += 1;
+    }
+    for (place, one) in expected {
+        if candidates[&place] == 1
+            && let &[other] = others.get(&place)
             && new.may_be_renamed(other)
             && pairs.callers_alike(one, other).max(pairs.callees_alike(one, other)) >= LEAST_ALIKE
         {

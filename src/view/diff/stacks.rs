@@ -11,7 +11,7 @@ use crate::parallel;
 use crate::profile::{Column, Id, StackId};
 use crate::stats::CountKind;
 use crate::stats::attribution::{Caller, ExcludedStacks, Side, StackSource};
-use crate::tree::{Flat, KeyId, SeenKeys, Subject};
+use crate::tree::{Flat, Key, KeyId, SeenKeys, Subject};
 use crate::view::diff::reduced::{ReducedStack, ReducedStacks};
 
 /// The stacks of a subject whose series are profiles, the old ones first, indexed by key. Functions have
@@ -300,18 +300,24 @@ impl StackSource for CountedStacks<'_, '_> {
         let compiled = self.compiled.get_or_init(|| {
             self.subject.keys.of_frames(&self.subject.profile.symbols, |frame| frame.address != 0)
         });
-        let key = self.subject.keys.get(KeyId::new(function));
-        match &key.file {
-            // Go knows the callers of all of its functions.
-            Some(file) => compiled[KeyId::new(function)] && !file.ends_with(".go"),
-            // Interpreters know their places and their callers.
-            None => split_shown(&key.name).is_none(),
-        }
+        let key = KeyId::new(function);
+        may_lack_callers(self.subject.keys.get(key), compiled[key])
     }
 
     fn leafmost(&self, functions: &[usize]) -> usize {
         let deepest = |&function: &usize| self.depth()[KeyId::new(function)];
         functions.iter().copied().max_by_key(deepest).unwrap_or_default()
+    }
+}
+
+/// Whether stacks of a function may lack its caller, as those of compiled code may that were followed by frame pointers, and whose
+/// callers may be inlined.
+pub(super) fn may_lack_callers(key: &Key, has_address: bool) -> bool {
+    match &key.file {
+        // Go knows the callers of all of its functions.
+        Some(file) => has_address && !file.ends_with(".go"),
+        // Interpreters know their places and their callers.
+        None => split_shown(&key.name).is_none(),
     }
 }
 

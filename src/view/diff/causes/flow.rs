@@ -2,6 +2,7 @@
 //! for a change: a function, its own code, or what one caller spends in it.
 
 use std::cell::{OnceCell, RefCell};
+use std::collections::HashSet;
 
 use hashbrown::HashMap;
 
@@ -11,10 +12,14 @@ use crate::profile::{Column, Frame, Id};
 use crate::report::{Name, TotalGrowth, Upgrade};
 use crate::stats::compare::{Cause, Comparison, Hypothesis};
 use crate::stats::dispersion::RunCounts;
-use crate::stats::model::Model;
+use crate::stats::model::{GONE, Model};
 use crate::stats::{CountKind, Verdict};
 use crate::tree::{Flat, KeyId, Subject, call_edges};
+use crate::view::diff::stacks::may_lack_callers;
 use crate::view::diff::{CallCounts, DiffSides};
+
+/// A caller and the function that it calls.
+pub(super) type Edge = (usize, usize);
 
 /// A call: how much of a function's total is spent below one of its callers.
 pub(super) struct Call {
@@ -82,8 +87,6 @@ impl Change {
 
 /// What the old side has less of than this fraction of the new side is new.
 const NEW: f64 = 0.1;
-/// What has less than this fraction left is gone.
-pub(super) const GONE: f64 = 0.1;
 /// What was worth at least this fraction of a call elsewhere before is what the call does now.
 const PLACE: f64 = 0.25;
 /// What has a larger share of the old side than this was there before, however much it grew.
@@ -216,6 +219,11 @@ impl<'a, 'p> Flow<'a, 'p> {
         self.listed(self.calls_of.get(&function)).map(|call| call.callee)
     }
 
+    /// All callers of a function, in no particular order.
+    pub(super) fn all_callers(&self, function: usize) -> impl Iterator<Item = usize> {
+        self.listed(self.calls_to.get(&function)).map(|call| call.caller)
+    }
+
     /// The callees of a function in which it spends more.
     pub(super) fn growing_callees(&self, function: usize) -> impl Iterator<Item = usize> {
         let grew = |call: &&Call| {
@@ -339,11 +347,11 @@ impl<'a, 'p> Flow<'a, 'p> {
         self.change(&counts, function, CountKind::Total)
     }
 
-    /// The change of a part of a function's own code, given its value in every profile.
-    pub(super) fn of_values(&self, values: &[i64], function: usize) -> Change {
+    /// The change of a part of the self or the total of a function, given its value in every profile.
+    pub(super) fn of_values(&self, values: &[i64], function: usize, kind: CountKind) -> Change {
         let counts: Vec<f64> =
             values[..self.profiles].iter().map(|&value| value as f64 / self.size).collect();
-        self.change(&counts, function, CountKind::SelfCount)
+        self.change(&counts, function, kind)
     }
 
     fn counts(&self, function: usize, kind: CountKind) -> Vec<f64> {
@@ -409,6 +417,11 @@ impl<'a, 'p> Flow<'a, 'p> {
     /// Whether the addresses of a function's instructions are known, as those of compiled code are.
     pub(super) fn has_addresses(&self, function: usize) -> bool {
         self.with_addresses.get_or_init(|| self.with_frames(|frame| frame.address != 0))[KeyId::new(function)]
+    }
+
+    /// Whether the callers of a function may be others than its stacks say.
+    pub(super) fn may_lack_callers(&self, function: usize) -> bool {
+        may_lack_callers(self.subject.keys.get(KeyId::new(function)), self.has_addresses(function))
     }
 
     /// Whether a function is in the kernel or in a library of the operating system, and nowhere else.
@@ -477,6 +490,19 @@ impl<'a, 'p> Flow<'a, 'p> {
         let [percent, low, high] = self.model.growth().map(|growth| growth * 100.0 + 0.0);
         TotalGrowth { percent, low, high }
     }
+}
+
+/// A function, and all that can be reached from it through these callees.
+pub(super) fn reached<I: Iterator<Item = usize>>(
+    function: usize,
+    callees: impl Fn(usize) -> I,
+) -> HashSet<usize> {
+    let mut found = HashSet::from([function]);
+    let mut open = vec![function];
+    while let Some(caller) = open.pop() {
+        open.extend(callees(caller).filter(|&callee| found.insert(callee)));
+    }
+    found
 }
 
 #[cfg(test)]

@@ -6,9 +6,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::profile::Id;
+use crate::stats::CountKind;
 use crate::tree::KeyId;
-use crate::view::diff::causes::flow::{Change, Flow};
-use crate::view::diff::causes::origins::reached;
+use crate::view::diff::causes::flow::{Change, Flow, reached};
 
 /// A call with this fraction of the growth of a function's own code explains it: the code around the call is new as well.
 const LEAST: f64 = 0.2;
@@ -18,7 +18,9 @@ const LEAST: f64 = 0.2;
 pub(super) fn newly_inlined(flow: &Flow<'_, '_>, function: usize, own: &Change) -> Option<(usize, Change)> {
     let calls = inlined_code(flow, function);
     // Compiled code has some lines that are not those of what was running.
-    let calls = calls.into_iter().map(|(callee, values)| (callee, flow.of_values(&values, function)));
+    let calls = calls
+        .into_iter()
+        .map(|(callee, values)| (callee, flow.of_values(&values, function, CountKind::SelfCount)));
     calls
         .filter(|(_, call)| call.is_nearly_new() && call.grew() && call.points >= LEAST * own.points)
         .filter(|(callee, _)| flow.total(*callee).old_share > 0.0)

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use crate::profile::Id;
 use crate::report::{CauseKind, DiffCause, Growth, Name, RowTest};
 use crate::stats::CountKind;
+use crate::view::diff::causes::distant::grown_call_above;
 use crate::view::diff::causes::flow::{Change, Flow};
 use crate::view::diff::causes::inlined::newly_inlined;
 use crate::view::diff::causes::origins::{
@@ -97,15 +98,28 @@ fn of_one_caller(flow: &Flow<'_, '_>, origin: Origin, caller: usize, call: Chang
         let (path, change) = new_path(flow, path, caller, call);
         return Some(DiffCause { path, ..made(flow, CauseKind::NewPath, whole, change) });
     }
-    let others = flow.of_other_callers(origin.function, caller);
-    let is_witness = !is_moved && others.old_share >= LEAST_WITNESS * total.old_share;
     // A library did not change by itself, so its new caller makes it do more than those that called it before.
     let is_library = is_moved && !flow.is_own(origin.function);
-    ((is_witness && others.grew_less_than(&call)) || is_library).then(|| {
-        // The ratio is that of the function, as in its row, which other callers make smaller than that of the call.
-        let found = made(flow, CauseKind::CalledMore, whole, total);
-        DiffCause { path, growth: Growth::OneCaller, points: points * 100.0, ..found }
-    })
+    let (path, points) =
+        if is_library || (!is_moved && is_only_grown_call(flow, origin.function, caller, &call)) {
+            (path, points)
+        } else {
+            let (way, call) = grown_call_above(flow, origin.function)?;
+            (way.into_iter().map(|function| name(flow, function)).collect(), call.points)
+        };
+    // The ratio is that of the function, as in its row, which other callers make smaller than that of the call.
+    let found = made(flow, CauseKind::CalledMore, whole, total);
+    Some(DiffCause { path, growth: Growth::OneCaller, points: points * 100.0, ..found })
+}
+
+/// Whether a function cost more in the calls of one caller only, as its other callers show, which spend in it what they did. In
+/// compiled code, callers that spend less may have made calls that are in this caller now, where others were inlined.
+fn is_only_grown_call(flow: &Flow<'_, '_>, function: usize, caller: usize, call: &Change) -> bool {
+    let others = flow.of_other_callers(function, caller);
+    let may_be_theirs = flow.may_lack_callers(function) && -others.points >= LEAST_WITNESS * call.points;
+    others.old_share >= LEAST_WITNESS * flow.total(function).old_share
+        && others.grew_less_than(call)
+        && !may_be_theirs
 }
 
 /// A function that costs more in one that it calls, which did not become dearer itself: most of it was in the function before, or

@@ -5,11 +5,13 @@
 //! is listed for itself ([`moves`]). The causes share out the growth of self, so nothing is counted twice.
 
 mod collector;
+mod distant;
 mod flow;
 mod inlined;
 mod kinds;
 mod moves;
 mod origins;
+mod recursion;
 mod site;
 mod sites;
 

@@ -3,8 +3,9 @@
 use crate::name::is_built_in;
 use crate::report::{CauseKind, DiffCause, Matched};
 use crate::stats::compare::{Cause, Hypothesis, taken_out_of};
+use crate::stats::model::GONE;
 use crate::stats::{CountKind, Verdict};
-use crate::view::diff::causes::flow::{Flow, GONE};
+use crate::view::diff::causes::flow::Flow;
 
 /// The functions whose cost was elsewhere before, and those that are matched under another name or place. Functions of which the
 /// `causes` say that they grew did not only move.

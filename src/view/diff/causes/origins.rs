@@ -7,7 +7,8 @@
 use std::collections::HashSet;
 
 use crate::stats::CountKind;
-use crate::view::diff::causes::flow::{Change, Flow};
+use crate::view::diff::causes::flow::{Change, Flow, reached};
+use crate::view::diff::causes::recursion::widened_call;
 
 /// A function in which growth began: in its own code, or in all of it, callees included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -167,6 +168,9 @@ fn called_more(flow: &Flow<'_, '_>, origin: Origin) -> Origin {
     if !is_by_calls {
         return origin;
     }
+    if let Some((_, callee)) = widened_call(flow, origin.function) {
+        return Origin { function: callee, kind: CountKind::Total };
+    }
     let mut at = origin.function;
     let mut seen = HashSet::from([at]);
     while let Some(caller) = called_more_often_itself(flow, at).filter(|&caller| seen.insert(caller)) {
@@ -314,17 +318,4 @@ pub(super) fn functions_below(flow: &Flow<'_, '_>, origin: &Origin) -> HashSet<u
         CountKind::SelfCount => HashSet::new(),
         CountKind::Total => reached(origin.function, |function| flow.growing_callees(function)),
     }
-}
-
-/// A function, and all that can be reached from it through these callees.
-pub(super) fn reached<I: Iterator<Item = usize>>(
-    function: usize,
-    callees: impl Fn(usize) -> I,
-) -> HashSet<usize> {
-    let mut found = HashSet::from([function]);
-    let mut open = vec![function];
-    while let Some(caller) = open.pop() {
-        open.extend(callees(caller).filter(|&callee| found.insert(callee)));
-    }
-    found
 }

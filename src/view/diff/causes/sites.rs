@@ -6,15 +6,13 @@ use std::collections::{BTreeMap, HashSet};
 use hashbrown::HashMap;
 
 use crate::profile::{Column, FrameId, Id};
+use crate::stats::CountKind;
 use crate::tree::KeyId;
-use crate::view::diff::causes::flow::{Change, Flow};
+use crate::view::diff::causes::flow::{Change, Edge, Flow};
 use crate::view::diff::causes::origins::{NEARLY_ALL, Origin};
 
 /// A place with less than this fraction of what a caller spends in a function is not looked at.
 const LEAST_SITE: f64 = 0.1;
-
-/// A caller and the function that it calls.
-type Edge = (usize, usize);
 
 /// What a call costs in one run, by its place: a line, or where lines are unknown an address.
 type Sites = BTreeMap<u64, i64>;
@@ -76,7 +74,7 @@ fn explains(flow: &Flow<'_, '_>, (_, callee): Edge, runs: &[Sites], call: &Chang
         .enumerate()
         .map(|(run, sites)| if run < old { sites.values().sum() } else { largest(sites) })
         .collect();
-    flow.of_values(&values, callee).grew_less_than(call)
+    flow.of_values(&values, callee, CountKind::SelfCount).grew_less_than(call)
 }
 
 /// The place of a call if neither line nor address are known.

@@ -1,0 +1,52 @@
+//! Functions that call one another in a circle, if calls are counted: where it is that each call makes more calls than before.
+//!
+//! If `value` no longer remembers its results, all functions of the circle `value → evaluate → parse → value` are called six times
+//! as often, each by the one before it. But `value` is called only five times as often, because calls from outside are what they
+//! were. So `value` is the function that makes more calls of `evaluate` each time that it is called itself.
+
+use std::collections::HashSet;
+
+use crate::view::diff::causes::flow::{Edge, Flow, reached};
+
+/// If calls from outside grew by this fraction of the growth of those in the circle, on a logarithmic scale, they explain it.
+const MOST: f64 = 0.7;
+
+/// The call in the circle of a function whose number grew most compared with that of the calls of its caller. `None` if there is no
+/// circle, or if it is called more often from outside.
+pub(super) fn widened_call(flow: &Flow<'_, '_>, function: usize) -> Option<Edge> {
+    let circle = circle(flow, function);
+    if circle.len() < 2 {
+        return None;
+    }
+    let calls_to = |&callee: &usize| {
+        flow.callers(callee)
+            .into_iter()
+            .filter_map(move |(caller, _)| Some(((caller, callee), flow.edge_counts(caller, callee)?)))
+    };
+    let (inside, outside): (Vec<_>, Vec<_>) =
+        circle.iter().flat_map(calls_to).partition(|((caller, _), _)| circle.contains(caller));
+    let growth = |calls: &[(Edge, [f64; 2])]| {
+        let [old, new] =
+            calls.iter().fold([0.0, 0.0], |sum, (_, calls)| [sum[0] + calls[0], sum[1] + calls[1]]);
+        (new / old).ln()
+    };
+    let (grew_inside, grew_outside) = (growth(&inside), growth(&outside));
+    if !grew_inside.is_finite() || !grew_outside.is_finite() || grew_outside >= MOST * grew_inside {
+        return None;
+    }
+    let widened = |&(edge, [old, new]): &(Edge, [f64; 2])| {
+        let [rarely, often] = flow.call_counts(edge.0)?;
+        let more = (new / old / (often / rarely)).ln();
+        more.is_finite().then_some((more, edge))
+    };
+    let widest =
+        inside.iter().filter_map(widened).max_by(|(a, one), (b, other)| a.total_cmp(b).then(other.cmp(one)));
+    widest.filter(|(more, _)| *more > 0.0).map(|(_, edge)| edge)
+}
+
+/// The functions that a function calls and that call it, directly or not.
+fn circle(flow: &Flow<'_, '_>, function: usize) -> HashSet<usize> {
+    let below = reached(function, |at| flow.all_callees(at));
+    let above = reached(function, |at| flow.all_callers(at));
+    below.intersection(&above).copied().collect()
+}

@@ -1,18 +1,14 @@
-//! Reads formats that the `inferno` crate converts to collapsed stacks: Instruments (xctrace), VTune, Visual Studio.
+//! Reads formats that the `inferno` crate converts to collapsed stacks: VTune, Visual Studio.
 //! This file detects them and builds profiles from the output. ``module`function`` becomes a function in a mapping.
 
 use std::io;
 
-use inferno::collapse::{Collapse, vsprof, vtune, xctrace};
+use inferno::collapse::{Collapse, vsprof, vtune};
 
 use crate::format::quietly::quietly;
 use crate::format::text::{decimal, lossy};
 use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
 use crate::profile::{Frame, FrameId, LabelSetId, LoadOptions, Mapping, Profile, ProfileBuilder};
-
-/// Instruments' XML, as `xctrace export` writes it.
-pub(super) static XCTRACE: Format =
-    Format { name: "xctrace", title: "xctrace (Instruments) XML", sniff: sniff_xctrace, read: read_xctrace };
 
 /// VTune's CSV of call stacks.
 pub(super) static VTUNE: Format =
@@ -26,17 +22,6 @@ fn when(condition: bool, confidence: Confidence) -> Confidence {
     if condition { confidence } else { Confidence::No }
 }
 
-fn contains(head: &[u8], text: &str) -> bool {
-    memchr::memmem::find(head, text.as_bytes()).is_some()
-}
-
-fn sniff_xctrace(head: &[u8]) -> Confidence {
-    when(
-        head.trim_ascii_start().starts_with(b"<") && contains(head, "<trace-query-result"),
-        Confidence::Certain,
-    )
-}
-
 fn sniff_vtune(head: &[u8]) -> Confidence {
     let mut lines = head.split(|&byte| byte == b'\n').take(16);
     let warning = head.starts_with(b"war:Column filter");
@@ -45,11 +30,6 @@ fn sniff_vtune(head: &[u8]) -> Confidence {
 
 fn sniff_vsprof(head: &[u8]) -> Confidence {
     when(head.starts_with(b"Level,Function Name,Number of Calls,"), Confidence::Certain)
-}
-
-fn read_xctrace(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError> {
-    let builder = ProfileBuilder::new("xctrace", options);
-    collapse(source, builder, ("samples", "count"), Some('`'), xctrace::Folder::default)
 }
 
 fn read_vtune(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError> {

@@ -88,6 +88,7 @@ mod vtune_gprof;
 mod wire;
 mod write;
 mod writers;
+mod xctrace;
 mod xdebug;
 mod xperf;
 
@@ -235,7 +236,7 @@ pub static FORMATS: &[&Format] = &[
     &callgrind::CALLGRIND,
     &pstats::PSTATS,
     &macos_sample::MACOS_SAMPLE,
-    &inferno::XCTRACE,
+    &xctrace::XCTRACE,
     &ghc::GHC,
     &ghc_json::GHC_JSON,
     &inferno::VTUNE,

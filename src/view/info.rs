@@ -183,7 +183,12 @@ fn is_program(name: &str) -> bool {
     });
     // `vmlinux-4.14.252` and `vmlinuz` are images of the kernel.
     let is_kernel = name.starts_with("vmlinu");
-    !name.is_empty() && name != "anon" && !name.starts_with(['[', '/']) && !is_library && !is_kernel
+    // What loads a program on macOS is on all of its stacks.
+    !name.is_empty()
+        && !["anon", "dyld"].contains(&name)
+        && !name.starts_with(['[', '/'])
+        && !is_library
+        && !is_kernel
 }
 
 /// The language of most source files, judged by their extensions.

@@ -98,7 +98,8 @@ impl CozReader {
                 let stack = self.stack(part("selected")?);
                 let speedup = part("speedup")?.to_string();
                 let mut values = [0; 4];
-                values[SELECTED] = number("selected-samples")?;
+                // JCoz, which does the same for Java, leaves it out.
+                values[SELECTED] = number("selected-samples").unwrap_or(0);
                 values[TIME] = number("duration")?;
                 self.add(stack, &speedup, "", values);
                 self.experiment = Some(Experiment { stack, speedup });

@@ -86,6 +86,40 @@ static HINTS: &[Hint] = &[
     ),
     (
         |head| {
+            starts_line(head, b"jdk.ExecutionSample {") || starts_line(head, b"jdk.ObjectAllocationSample {")
+        },
+        "this is the output of `jfr print`; pass the recording (.jfr) that it was made from instead",
+    ),
+    (
+        |head| head.starts_with(b"Process ") && find(front(head), b"\nPython v"),
+        "this is the output of `py-spy dump` (a single snapshot); record with `py-spy record -f raw -o FILE`",
+    ),
+    (
+        |head| find(front(head), b"\n  Mode: ") && find(front(head), b"% miss rate)"),
+        "this is stackprof's text report; pass the dump that it was made from, or what `stackprof --json DUMP` writes",
+    ),
+    (
+        |head| head.starts_with(b"num  calls ") && find(front(head), b"  self            name"),
+        "this is the report of zsh's zprof, which has no stacks",
+    ),
+    (
+        |head| starts_line(head, b"FUNCTION ") && find(front(head), b"[uS / CALLS]"),
+        "this is the report of Erlang's eprof, which has no callers; record with eflambe or eflame, which write collapsed stacks",
+    ),
+    (
+        |head| starts_line(head, b"%% Analysis results:") && find(front(head), b"analysis_options"),
+        "this is the analysis of Erlang's fprof; convert it with `erlgrind`, which writes callgrind",
+    ),
+    (
+        |head| head.starts_with(b"------------------\n") && find(front(head), b"\t_D"),
+        "this is the trace.log of a D program (`dmd -profile`); record with perf, or convert it with gprof2dot",
+    ),
+    (
+        |head| head.starts_with(b"{\"bug_type\":"),
+        "this is a report of macOS or iOS, with one sample or few; record with `sample` or `xctrace`",
+    ),
+    (
+        |head| {
             starts_line(head, b"# To display the perf.data header info") || find(front(head), b"# Overhead  ")
         },
         "this is the output of `perf report`; pass perf.data itself or the output of `perf script` instead",
@@ -177,6 +211,14 @@ mod tests {
             "RubyProf::CallTreePrinter",
         ),
         (b"2026-11-20 10:00:00\nFull thread dump OpenJDK 64-Bit Server VM", "thread dump"),
+        (b"jdk.ExecutionSample {\n  startTime = 12:00:00.000\n", "jfr print"),
+        (b"Process 1: python -u app.py\nPython v3.11.16 (/usr/bin/python3.11)\n", "py-spy record"),
+        (b"==================\n  Mode: cpu(1000)\n  Samples: 60395 (1.09% miss rate)\n", "stackprof --json"),
+        (b"num  calls                time                       self            name\n-----\n", "zprof"),
+        (b"FUNCTION                  CALLS      %      TIME  [uS / CALLS]\n", "eflambe"),
+        (b"%% Analysis results:\n{  analysis_options,\n", "erlgrind"),
+        (b"------------------\n\t   10\t_Dmain\n", "gprof2dot"),
+        (b"{\"bug_type\":\"145\",\"os_version\":\"iPhone OS 26.0\"}\n", "xctrace"),
         (b"# To display the perf.data header info, please use --header\n", "perf script"),
         (b"\x7FELF\x02\x01\x01\0", "an executable (ELF)"),
         (b"\xCF\xFA\xED\xFE\x0C\0\0\x01", "an executable;"),

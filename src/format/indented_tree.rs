@@ -1,11 +1,16 @@
 //! A call tree written one node per line, in which the indentation says how deep a node is.
 
-use crate::profile::{FrameId, LabelSetId, ProfileBuilder};
+use crate::profile::{Frame, FrameId, LabelSetId, MappingId, ProfileBuilder};
+
+/// What own value and children leave of a total is missing from the file, if it is more than this fraction of it. Less is rounding.
+const ROUNDING: f64 = 0.02;
 
 /// The nodes from the root to the current one, which have `N` values each.
 #[derive(Default)]
 pub(super) struct IndentedTree<const N: usize> {
     nodes: Vec<Node<N>>,
+    /// How many nodes had callees that are missing from the file, which are functions without a name.
+    pub(super) incomplete: u64,
 }
 
 struct Node<const N: usize> {
@@ -13,6 +18,9 @@ struct Node<const N: usize> {
     frame: FrameId,
     /// The node's own values: what its children leave of its totals, unless the file says.
     own: [i64; N],
+    total: [i64; N],
+    /// What the children still have to account for, if the file says what is the node's own.
+    rest: [i64; N],
 }
 
 /// A total, and the own value if the file has it.
@@ -39,12 +47,24 @@ impl<const N: usize> IndentedTree<N> {
     ) {
         self.close(builder, from, add_sample, indent);
         for (number, (total, own)) in values.iter().enumerate() {
-            if let (Some(parent), None) = (self.nodes.last_mut(), own) {
-                // If children add up to more than the node, rounded values do not fit; nothing is left then.
-                parent.own[number] = parent.own[number].saturating_sub(*total).max(0);
+            // If children add up to more than the node, rounded values do not fit; nothing is left then.
+            match (self.nodes.last_mut(), own) {
+                (Some(parent), None) => {
+                    parent.own[number] = parent.own[number].saturating_sub(*total).max(0);
+                }
+                (Some(parent), Some(_)) => {
+                    parent.rest[number] = parent.rest[number].saturating_sub(*total).max(0)
+                }
+                (None, _) => {}
             }
         }
-        self.nodes.push(Node { indent, frame, own: values.map(|(total, own)| own.unwrap_or(total)) });
+        self.nodes.push(Node {
+            indent,
+            frame,
+            own: values.map(|(total, own)| own.unwrap_or(total)),
+            total: values.map(|(total, _)| total),
+            rest: values.map(|(total, own)| own.map_or(0, |own| total.saturating_sub(own))),
+        });
     }
 
     /// Closes the nodes that are indented by at least `indent`.
@@ -56,15 +76,38 @@ impl<const N: usize> IndentedTree<N> {
         indent: usize,
     ) {
         while let Some(last) = self.nodes.last().filter(|last| last.indent >= indent) {
-            if last.own != [0; N] {
-                let mut frames: Vec<FrameId> = self.nodes.iter().map(|node| node.frame).collect();
+            let mut frames: Vec<FrameId> = self.nodes.iter().map(|node| node.frame).collect();
+            let missing = last.missing();
+            let mut add = |builder: &mut ProfileBuilder, mut frames: Vec<FrameId>, values: [i64; N]| {
                 if from == From::Leaf {
                     frames.reverse();
                 }
-                add_sample(builder, &frames, last.own);
+                add_sample(builder, &frames, values);
+            };
+            if last.own != [0; N] {
+                add(builder, frames.clone(), last.own);
+            }
+            if missing != [0; N] {
+                let function = builder.unnamed_function(MappingId::default());
+                frames.push(builder.frame(Frame { function, ..Frame::default() }));
+                add(builder, frames, missing);
+                self.incomplete += 1;
             }
             self.nodes.pop();
         }
+    }
+}
+
+impl<const N: usize> Node<N> {
+    /// What neither the node itself nor its children account for.
+    fn missing(&self) -> [i64; N] {
+        let mut missing = self.rest;
+        for (rest, total) in missing.iter_mut().zip(self.total) {
+            if *rest as f64 <= ROUNDING * total as f64 {
+                *rest = 0;
+            }
+        }
+        missing
     }
 }
 

@@ -14,6 +14,7 @@ use crate::format::text::{BadLines, Lines, lossy};
 use crate::format::{Confidence, Format, LoadError, Source, finished};
 use crate::name::demangle;
 use crate::profile::{LoadOptions, Profile, ProfileBuilder};
+use crate::unit::plural;
 
 /// The entry in the list of readable formats.
 pub(super) static INSTRUMENTS_COPY: Format =
@@ -75,6 +76,13 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
     tree.close(&mut builder, From::Root, plain_sample, 0);
     if builder.meta.metrics.is_empty() {
         builder.metric("samples", "count");
+    }
+    if tree.incomplete > 0 {
+        let functions = plural(tree.incomplete, "function has", "functions have");
+        builder.warn(format!(
+            "{} {functions} callees that the copy lacks: `<unknown>` is what they take",
+            tree.incomplete
+        ));
     }
     bad.settle(&mut builder, good, "expected a value and a name in columns separated by tabs")?;
     Ok(finished(builder)?)
@@ -208,6 +216,18 @@ mod tests {
         assert_eq!(
             to_notation(&load(text).unwrap()),
             "start;dyld4::start(int)::$_0::operator()() const 4000000\nstart;main 846000000\nstart;main;delta() 4080000000"
+        );
+    }
+
+    /// The callees of `main` but one were not copied.
+    #[test]
+    fn what_is_missing_is_code_without_a_name() {
+        let text = "Weight\tSelf Weight\t\tSymbol Name\n74.00 ms  100.0%\t0 s\t\tmain\n60.00 ms   81.0%\t60.00 ms\t\t work\n";
+        let profile = load(text).unwrap();
+        assert_eq!(to_notation(&profile), "main;<unknown> 14000000\nmain;work 60000000");
+        assert_eq!(
+            profile.meta.warnings,
+            ["1 function has callees that the copy lacks: `<unknown>` is what they take"]
         );
     }
 

@@ -72,9 +72,9 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
     Ok(finished(builder)?)
 }
 
-/// Profiles of transactions have version 1, continuous ones version 2, and those of Android none.
+/// Profiles of transactions have version 1, continuous ones version 2, which Android writes as `2.android-trace`, or none.
 fn check_version(version: &str, at: usize) -> Result<(), ParseError> {
-    match version {
+    match version.strip_suffix(".android-trace").unwrap_or(version) {
         "" | "1" | "2" => Ok(()),
         _ => Err(ParseError::at_byte(NAME, at as u64, unsupported_version(version, 1, 2))),
     }
@@ -492,7 +492,7 @@ mod tests {
             );
             read(&mut Source::from_bytes(text.into()), LoadOptions::ALL)
         };
-        assert!(["", "1", "2"].into_iter().all(|version| of(version).is_ok()));
+        assert!(["", "1", "2", "2.android-trace"].into_iter().all(|version| of(version).is_ok()));
         assert_eq!(
             of("3").unwrap_err().to_string(),
             "sentry: unsupported version 3; versions 1 to 2 are supported (byte 12)"

@@ -21,7 +21,9 @@ const NAMED: &[&str] = &["[Symbol.", "[GC ", "[root]"];
 
 fn is_placeholder(name: &str) -> bool {
     let inner = name.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
-    inner.is_some_and(|inner| !inner.is_empty()) && !NAMED.iter().any(|named| name.starts_with(named))
+    // Async-profiler puts the thread above its stacks: `[main tid=9219]`.
+    inner.is_some_and(|inner| !inner.is_empty() && !inner.contains(" tid="))
+        && !NAMED.iter().any(|named| name.starts_with(named))
 }
 
 #[cfg(test)]

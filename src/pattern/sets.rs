@@ -118,9 +118,9 @@ fn is_match(regex: Option<&Regex>, name: &str) -> bool {
 }
 
 /// Removes what profilers add to a name. Scripts for perf append a mark: `_[j]` for compiled code, `_[k]`
-/// for the kernel. Async-profiler prepends the library: `libc.so.6.epoll_wait`.
+/// for the kernel; async-profiler also `_[0]` for interpreted code, `_[1]` for that of the first compiler. Async-profiler prepends the library: `libc.so.6.epoll_wait`.
 fn bare(function: &str) -> &str {
-    let marks = ["_[j]", "_[k]", "_[i]", "_[w]"];
+    let marks = ["_[j]", "_[k]", "_[i]", "_[w]", "_[0]", "_[1]"];
     let function = marks.iter().find_map(|mark| function.strip_suffix(mark)).unwrap_or(function);
     // The cheap test first: few names start with `lib`.
     if !function.starts_with("lib") {

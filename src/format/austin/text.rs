@@ -5,6 +5,8 @@
 //! P8374;T0:8374;/srv/app.py:main:92;/srv/app.py:work:84 10076
 //! ```
 //!
+//! Austin 1 and 2 write `main (/srv/app.py);L92` for a frame.
+//!
 //! The number is in microseconds, or in bytes in memory mode; full mode has all three, as `cpu,idle,bytes`.
 
 use crate::format::austin::INVALID;
@@ -79,6 +81,11 @@ impl AustinSample<'_> {
     }
 }
 
+/// `L92`
+fn old_line(text: &str) -> Option<u32> {
+    text.strip_prefix('L')?.parse().ok()
+}
+
 struct AustinReader {
     recording: Recording,
     frames: Vec<FrameId>,
@@ -118,8 +125,13 @@ impl AustinReader {
         };
         self.frames.clear();
         let frames = String::from_utf8_lossy(sample.frames);
-        for frame in frames.split(';').skip(1) {
-            let frame = self.frame(frame);
+        let mut parts = frames.split(';').skip(1).peekable();
+        while let Some(frame) = parts.next() {
+            let line = parts.next_if(|next| old_line(next).is_some()).and_then(old_line);
+            let frame = match line {
+                Some(line) => self.old_frame(frame, line),
+                None => self.frame(frame),
+            };
             self.frames.push(frame);
         }
         // `T0:8374` is thread 8374 of interpreter 0.
@@ -145,6 +157,14 @@ impl AustinReader {
             // A state such as `:GC:`, or something unknown, is used as the name without the colons.
             _ => ("", text.trim_matches(':')),
         };
+        let function = self.recording.builder.script_function(name, file, 0);
+        self.recording.builder.frame(Frame { function, line, ..Frame::default() })
+    }
+
+    /// Parses `function (file)`, which is followed by the line.
+    fn old_frame(&mut self, text: &str, line: u32) -> FrameId {
+        let place = text.strip_suffix(')').and_then(|text| text.split_once(" ("));
+        let (name, file) = place.unwrap_or((text, ""));
         let function = self.recording.builder.script_function(name, file, 0);
         self.recording.builder.frame(Frame { function, line, ..Frame::default() })
     }
@@ -179,6 +199,15 @@ mod tests {
         assert_eq!(
             to_notation(&profile),
             " 12 {process=7 tid=8}\nGC 1 {process=7 tid=8}\nmain@C:\\app.py:92;f@<frozen x>:3 10 {process=7 tid=8}"
+        );
+    }
+
+    #[test]
+    fn frames_of_austin_1_have_their_lines_after_them() {
+        let profile = load("P1;T2;<module> (test/a b.py);L13;cpu_bound (test/a b.py);L5 300\n");
+        assert_eq!(
+            to_notation(&profile),
+            "<module>@test/a b.py:13;cpu_bound@test/a b.py:5 300 {process=1 tid=2}"
         );
     }
 

@@ -20,6 +20,8 @@ pub(super) struct TraceEvent<'a> {
     pub(super) duration: Option<f64>,
     /// The position of `args`.
     pub(super) args: Option<usize>,
+    /// Whether it has a category; clang's spans have none.
+    pub(super) has_category: bool,
     /// Whether py-spy wrote it, so that it is a function of Python.
     pub(super) is_py_spy: bool,
 }
@@ -84,6 +86,7 @@ impl<'a> TraceEvent<'a> {
                     json.skip()?;
                 }
                 EventKey::Category => {
+                    event.has_category = true;
                     event.is_py_spy = json.text_if_any()?.is_some_and(|text| text == "py-spy");
                 }
                 EventKey::Other => json.skip()?,

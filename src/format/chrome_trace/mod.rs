@@ -11,6 +11,7 @@
 //! (`B`) and end (`E`) events or complete (`X`) events. Times are in µs. Other events (asynchronous ones, instants, counters,
 //! flows) have no stacks: a note says how many there are.
 
+mod clang;
 mod event;
 mod sampled;
 mod skipped;
@@ -28,6 +29,7 @@ use crate::format::{Confidence, Format, LoadError, ParseError, Place, Source, fi
 use crate::profile::{Frame, FrameId, LoadOptions, Profile, ProfileBuilder};
 use crate::unit::{group_thousands, plural};
 
+use clang::ClangArgs;
 use event::{EventKey, TraceEvent};
 use skipped::SkippedEvents;
 use v8_profiles::V8Profiles;
@@ -190,10 +192,18 @@ impl<'a> TraceReader<'a> {
             let name = builder.string(&event.name);
             self.spans.end(thread, time, name);
         } else {
+            let clang = match event.args.filter(|_| event.phase == b'X' && !event.has_category) {
+                Some(args) => ClangArgs::read(json.at(args))?,
+                None => ClangArgs::default(),
+            };
+            if clang.is_total && event.name.starts_with("Total ") {
+                self.skipped.add_total();
+                return Ok(());
+            }
             let frame = match event.args.filter(|_| event.is_py_spy) {
                 Some(args) => python_frame(&event.name, json.at(args), builder)?,
                 None => {
-                    let name = builder.string(if event.name.is_empty() { "(unnamed)" } else { &event.name });
+                    let name = builder.string(&clang.name_of(&event.name));
                     self.spans.frame(name, builder)
                 }
             };
@@ -384,6 +394,25 @@ mod tests {
         assert_eq!(to_notation(&profile), "a 8250\na;b 2500\na;b;c 1500");
         assert_eq!(profile.meta.metrics[0].name, "wall");
         assert_eq!(profile.meta.duration_ns, Some(20_000));
+    }
+
+    #[test]
+    fn spans_of_clang_say_what_they_are_about_and_are_not_counted_twice() {
+        let profile = load(
+            r#"{"traceEvents": [
+            {"pid": 1, "tid": 0, "ph": "X", "ts": 10, "dur": 40, "name": "Source", "args": {"detail": "/usr/include/a.h"}},
+            {"pid": 1, "tid": 0, "ph": "X", "ts": 60, "dur": 5, "name": "OptFunction", "args": {"detail": "_Z1fi"}},
+            {"pid": 1, "tid": 0, "ph": "X", "ts": 0, "dur": 100, "name": "ExecuteCompiler"},
+            {"pid": 1, "tid": 1, "ph": "X", "ts": 0, "dur": 100, "name": "Total ExecuteCompiler", "args": {"count": 1, "avg ms": 0}},
+            {"pid": 1, "tid": 2, "ph": "X", "ts": 0, "dur": 40, "name": "Total Source", "args": {"count": 1, "avg ms": 0}},
+            {"cat": "", "pid": 1, "tid": 0, "ts": 0, "ph": "M", "name": "process_name", "args": {"name": "clang-10"}}]}"#,
+        )
+        .unwrap();
+        assert_eq!(
+            to_notation(&profile),
+            "ExecuteCompiler 55000\nExecuteCompiler;OptFunction f(int) 5000\nExecuteCompiler;Source /usr/include/a.h 40000"
+        );
+        assert_eq!(profile.meta.notes, ["left out what has no stack: 2 totals of other spans"]);
     }
 
     #[test]

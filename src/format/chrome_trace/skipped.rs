@@ -9,9 +9,15 @@ pub(super) struct SkippedEvents {
     flows: u64,
     instants: u64,
     counters: u64,
+    totals: u64,
 }
 
 impl SkippedEvents {
+    /// Counts a span that sums up others.
+    pub(super) fn add_total(&mut self) {
+        self.totals += 1;
+    }
+
     /// Counts an event of this phase. Others, such as names of threads (`M`), are no part of what the program did.
     pub(super) fn add(&mut self, phase: u8) {
         let count = match phase {
@@ -32,6 +38,7 @@ impl SkippedEvents {
             (self.flows, "flow event", "flow events"),
             (self.instants, "instant", "instants"),
             (self.counters, "value of a counter", "values of counters"),
+            (self.totals, "total of other spans", "totals of other spans"),
         ];
         let found: Vec<String> = kinds
             .into_iter()

@@ -46,9 +46,10 @@ fn is_heap_snapshot(head: &[u8]) -> bool {
     has_keys(head, &["snapshot"]) && json::mentions(head, "\"node_fields\"")
 }
 
-/// Keys such as `main()==>strlen`, with their counts and wall times.
+/// Keys such as `main()==>strlen`, at the top or in a `profile`, with their counts and wall times.
 fn is_xhprof(head: &[u8]) -> bool {
-    json::keys(head).iter().any(|(key, _)| key.contains("==>") || key == "main()")
+    json::keys(head).iter().any(|(key, _)| key.contains("==>") || key == "main()" || key == "profile")
+        && json::mentions(head, "main()")
         && json::mentions(head, "\"ct\"")
         && json::mentions(head, "\"wt\"")
 }
@@ -66,8 +67,10 @@ mod tests {
         let text = r#"{"snapshot":{"meta":{"node_fields":["type","name"],"node_types":[]},"node_count":2},"nodes":[9,1"#;
         assert!(hint(text.as_bytes()).unwrap().contains("node --heap-prof"));
         assert!(hint(br#"{"version":1,"flamebearer":{"names":[]}}"#).unwrap().contains("Pyroscope"));
-        let xhprof = br#"{"main()==>strlen":{"ct":2,"wt":16},"main()":{"ct":1,"wt":151}}"#;
-        assert!(hint(xhprof).unwrap().contains("XHProf"));
+        let xhprof = r#"{"main()==>strlen":{"ct":2,"wt":16},"main()":{"ct":1,"wt":151}}"#;
+        for text in [xhprof, &format!(r#"{{"profile":{xhprof}}}"#)] {
+            assert!(hint(text.as_bytes()).unwrap().contains("XHProf"));
+        }
         assert!(hint(br#"{"linux-perf-json-version":1,"samples":[]}"#).unwrap().contains("perf script"));
         assert_eq!(
             hint(br#"{"a":1,"b":2}"#).unwrap(),

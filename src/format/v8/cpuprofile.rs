@@ -9,6 +9,9 @@
 //! seconds, and may have no timestamps; samples are then evenly spaced. Node.js 10 and older, and profilers made
 //! for them, write it.
 //!
+//! Business Central writes a list of nodes instead of samples, each once, with the time that was spent in it as its delta, and the number
+//! of samples as its `hitCount`.
+//!
 //! The `positionTicks` of a node say how often each line of its function was running, but not when. So the values
 //! of a node are divided among its lines in proportion, and only where the times of samples are not kept. Callers
 //! have no lines.
@@ -19,13 +22,16 @@ use crate::format::v8::nodes::{OwnValues, read_flat, read_nested};
 use crate::format::v8::samples::{SampleWriter, Timestamps, declare_metrics};
 use crate::format::v8::tree::V8Tree;
 use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
-use crate::profile::{LabelSetId, LoadOptions, Profile, ProfileBuilder};
+use crate::profile::{Column, LabelSetId, LoadOptions, Profile, ProfileBuilder};
 use crate::unit::plural;
 
 /// The entry in the list of readable formats.
 pub(in crate::format) static CPUPROFILE: Format = Format { name: NAME, title: "V8 CPU profile", sniff, read };
 
 pub(super) const NAME: &str = "cpuprofile";
+
+/// What of a file shows who wrote it.
+const HEAD: usize = 16 * 1024;
 
 fn sniff(head: &[u8]) -> Confidence {
     let keys = json::keys(head);
@@ -53,8 +59,14 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
         is_read
     })?;
     json.end()?;
+    let parts = CpuProfileParts { is_sum: is_of_business_central(&text), ..parts };
     parts.read_into(&json, nodes, &mut builder, &Thread::default())?;
     Ok(finished(builder)?)
+}
+
+/// Whether the functions are those of objects of Business Central.
+fn is_of_business_central(text: &[u8]) -> bool {
+    json::mentions(&text[..text.len().min(HEAD)], "\"applicationDefinition\"")
 }
 
 /// The nodes of a profile.
@@ -76,6 +88,8 @@ pub(in crate::format) struct CpuProfileParts {
     start: Option<f64>,
     end: Option<f64>,
     title: String,
+    /// Whether each node is in `samples` once, with its whole time, as Business Central writes it.
+    is_sum: bool,
 }
 
 impl CpuProfileParts {
@@ -129,6 +143,7 @@ impl CpuProfileParts {
         builder.meta.duration_ns = self.duration().map(|duration| duration.saturating_mul(1000));
         builder.meta.comments.extend((!self.title.is_empty()).then(|| self.title.clone()));
         match self.samples {
+            Some(at) if self.is_sum => self.read_sums(json.at(at), builder, &mut tree, &hits)?,
             Some(at) => self.read_samples(json.at(at), builder, &mut tree, thread)?,
             None => self.read_hits(builder, &mut tree, &hits)?,
         }
@@ -223,6 +238,44 @@ impl CpuProfileParts {
         Ok(Timestamps::Even { start, duration: self.duration().unwrap_or(0), count, index: 0 })
     }
 
+    /// Reads a profile in which the sums of nodes stand in place of samples.
+    fn read_sums(
+        &self,
+        mut nodes: Json,
+        builder: &mut ProfileBuilder,
+        tree: &mut V8Tree,
+        hits: &OwnValues,
+    ) -> Result<(), ParseError> {
+        let mut times = Column::filled(0_i64, hits.len());
+        let (mut unknown, mut deltas) = (0, self.deltas.map(|at| nodes.at(at)));
+        if let Some(deltas) = &mut deltas {
+            deltas.array()?;
+        }
+        nodes.array()?;
+        while nodes.element()? {
+            let node = tree.find(nodes.integer()?);
+            let mut time = 0;
+            if let Some(deltas) = &mut deltas
+                && deltas.element()?
+            {
+                time = deltas.integer()?;
+            }
+            unknown += u64::from(node.is_none());
+            if let Some(node) = node {
+                times[node] = times[node].saturating_add(time.max(0));
+            }
+        }
+        for (node, &time) in times.enumerate() {
+            let stack = tree.stack(builder, node)?;
+            builder.sample(stack, LabelSetId::default(), None, &[hits[node].max(0), time]);
+        }
+        if unknown > 0 {
+            let are = plural(unknown, "sample is of a node that is", "samples are of nodes that are");
+            builder.warn(format!("{unknown} {are} not in the file"));
+        }
+        Ok(())
+    }
+
     /// Reads a profile without samples, in which nodes only have hit counts: its duration is divided among the hits.
     fn read_hits(
         &self,
@@ -230,6 +283,11 @@ impl CpuProfileParts {
         tree: &mut V8Tree,
         hits: &OwnValues,
     ) -> Result<(), ParseError> {
+        let has_hits = hits.iter().any(|&hits| hits > 0);
+        for (node, time) in std::mem::take(&mut tree.self_times).into_iter().filter(|_| !has_hits) {
+            let stack = tree.stack(builder, node)?;
+            builder.sample(stack, LabelSetId::default(), None, &[0, time.max(0)]);
+        }
         let duration = i128::from(self.duration().unwrap_or(0));
         let all: i128 = hits.iter().map(|&hits| i128::from(hits.max(0))).sum();
         for (node, &hits) in hits.enumerate().filter(|(_, hits)| **hits > 0) {
@@ -249,6 +307,30 @@ mod tests {
     fn load(text: &str) -> Result<Profile, LoadError> {
         assert_eq!(sniff(text.as_bytes()), Confidence::Certain);
         read(&mut Source::from_bytes(text.as_bytes().to_vec()), LoadOptions::ALL)
+    }
+
+    #[test]
+    fn nodes_of_business_central_have_sums_instead_of_samples() {
+        let text = r#"{"nodes": [
+            {"id": 1, "callFrame": {"functionName": "Root", "url": "a.dal"}, "hitCount": 1, "children": [3],
+             "applicationDefinition": {"objectId": -1}},
+            {"id": 2, "callFrame": {"functionName": "IdleTime", "url": ""}, "hitCount": 199, "children": []},
+            {"id": 3, "callFrame": {"functionName": "OnRun", "url": "b.dal"}, "hitCount": 16, "children": []}],
+            "startTime": 0, "endTime": 23500000, "samples": [1, 2, 3], "timeDeltas": [100, 21781813, 1617281]}"#;
+        let profile = load(text).unwrap();
+        assert_eq!(
+            to_notation(&profile),
+            "IdleTime 199 21781813\nRoot@a.dal:0 1 100\nRoot@a.dal:0;OnRun@b.dal:0 16 1617281"
+        );
+        let unknown = load(&text.replace("[1, 2, 3]", "[1, 2, 9]")).unwrap().meta.warnings;
+        assert_eq!(unknown, ["1 sample is of a node that is not in the file"]);
+    }
+
+    #[test]
+    fn nodes_without_samples_and_hits_have_times() {
+        let text = r#"{"head": {"functionName": "(root)", "url": "", "lineNumber": 0, "selfTime": 0, "children": [
+            {"functionName": "f", "url": "", "lineNumber": 0, "selfTime": 495.7243, "children": []}]}}"#;
+        assert_eq!(to_notation(&load(text).unwrap()), "f 0 495724");
     }
 
     const FLAT: &str = r#"{"samples": [2, 3, 2, 4, 9], "nodes": [

@@ -1,6 +1,7 @@
 //! Reads call trees of V8 profiles, which are either flat or nested.
 
 use crate::format::ParseError;
+use crate::format::decimals::rounded;
 use crate::format::json::{Json, Kind, KnownKeys};
 use crate::format::v8::call_frame::FunctionKey;
 use crate::format::v8::{CallFrame, NodeId, V8Tree};
@@ -22,6 +23,7 @@ enum NodeKey {
     Id,
     CallFrame,
     Own,
+    SelfTime,
     Ticks,
     Children,
     Parent,
@@ -36,6 +38,7 @@ impl NodeKey {
             "id" => NodeKey::Id,
             "callFrame" => NodeKey::CallFrame,
             "hitCount" | "selfSize" => NodeKey::Own,
+            "selfTime" => NodeKey::SelfTime,
             "positionTicks" => NodeKey::Ticks,
             "children" => NodeKey::Children,
             "parent" => NodeKey::Parent,
@@ -170,6 +173,9 @@ fn member<'a>(
         NodeKey::Id => tree.number(draft.node, json.integer()?),
         NodeKey::CallFrame => draft.function = NodeFunction::Frame(tree.known_frames.read(json, builder)?),
         NodeKey::Own => own[draft.node] = json.integer()?,
+        NodeKey::SelfTime if json.kind()? == Kind::Number => {
+            tree.self_times.push((draft.node, rounded(json.number()? * 1000.0)));
+        }
         NodeKey::Ticks if json.kind()? == Kind::Array => {
             json.array()?;
             while json.element()? {

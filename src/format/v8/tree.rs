@@ -34,6 +34,8 @@ pub(in crate::format) struct V8Tree<'a> {
     children: Vec<(NodeId, i64)>,
     /// Nodes and the ids of their parents, likewise.
     parents: Vec<(NodeId, i64)>,
+    /// Nodes and how long each was running, in µs. Only what WebKit wrote in 2012 has this, in milliseconds, instead of samples.
+    pub(super) self_times: Vec<(NodeId, i64)>,
     /// Nodes, lines of their functions, and how often each line was running.
     ticks: Vec<(NodeId, u32, u64)>,
     /// Stacks whose leaf has a line.

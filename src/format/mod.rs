@@ -16,6 +16,7 @@ mod chrome_trace;
 mod collapsed;
 mod collapsed_write;
 mod coz;
+mod d3_flamegraph;
 mod decimals;
 mod dhat;
 mod dtrace;
@@ -208,6 +209,7 @@ pub static FORMATS: &[&Format] = &[
     &sentry::SENTRY,
     &safari::SAFARI,
     &gprof2dot::GPROF2DOT,
+    &d3_flamegraph::D3_FLAMEGRAPH,
     &dhat::DHAT,
     &pprof_legacy::PPROF_LEGACY,
     &heaptrack::HEAPTRACK,

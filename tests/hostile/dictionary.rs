@@ -42,6 +42,7 @@ pub fn words(format: &str) -> &'static [&'static str] {
         "pyinstrument" => &["session", "frame_tree", "root_frame", "frame_records", "identifier", "children", "attributes", "time", "l92", "function", "file_path", "line_no", "sample_count", "duration", "start_call_stack", "main\\u0000a.py\\u00001"],
         "scalene" => &["files", "functions", "lines", "lineno", "line", "n_cpu_percent_python", "n_cpu_percent_c", "n_sys_percent", "n_malloc_mb", "elapsed_time_sec", "max_footprint_mb"],
         "safari" => &["version", "recording", "sampleStackTraces", "sampleDurations", "stackFrames", "expressionLocation", "timestamp", "line", "column", "url", "name", "startTime", "endTime"],
+        "d3-flamegraph" => &["name", "value", "children", "n", "v", "c", "l", "kernel", "root", "all"],
         "gprof2dot" => &["version", "costs", "description", "unit", "functions", "name", "module", "events", "callchain", "cost"],
         "sentry" => &["profile", "frames", "stacks", "samples", "stack_id", "thread_id", "elapsed_since_start_ns", "timestamp", "thread_metadata", "function", "filename", "abs_path", "lineno", "methods", "class_name", "events", "action", "Enter", "Exit", "Unwind", "method_id", "Monotonic", "wall", "secs", "nanos", "client_sdk", "chunk_id"],
         "xperf" => &["Process, Stack, Weight\n", "Process Name, Stack, Thread ID, Weight, Count, TimeStamp\n", "[Root]/", "a.dll!f", "/?", ", ", "\"", "1.001237", "1e300", "nan"],

@@ -19,7 +19,7 @@ use std::rc::Rc;
 use hashbrown::HashMap;
 use quick_xml::events::{BytesStart, Event};
 
-use crate::format::labels::label_set;
+use crate::format::labels::sample_labels;
 use crate::format::text::{hex, lossy};
 use crate::format::threads::Thread;
 use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
@@ -385,7 +385,7 @@ impl Reader {
         self.waits |= !matches!(&*state, "" | RUNNING);
         let thread = open.thread().unwrap_or_default();
         let process = open.part_text(Tag::Process).unwrap_or_default();
-        let labels = label_set(&mut self.builder, |labels| {
+        let labels = sample_labels(&mut self.builder, |labels| {
             if thread.process.is_empty() {
                 labels.text_if_known("process", &process);
             }

@@ -243,10 +243,14 @@ fn mix_of_work(mix: &MixChange, name: impl Fn(&str) -> String) -> String {
         parts.truncate(MOST_NAMED);
         parts.push(format!("{more} more"));
     }
-    format!(
-        "work per run: {}; all code of each changed alike, so there were more or fewer requests, not dearer ones",
-        parts.join(", ")
-    )
+    let meaning = match &mix.label {
+        Some(_) => "so there were more or fewer requests, not dearer ones",
+        // Callees of one function may be requests, or the stages of each.
+        None => {
+            "as if there were more or fewer requests; if every run does the same work, use --normalize none"
+        }
+    };
+    format!("work per run: {}; all code of each changed alike, {meaning}", parts.join(", "))
 }
 
 /// A sentence on the row of the function, if there is one, and on what shows the cause.

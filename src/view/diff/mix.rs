@@ -14,7 +14,7 @@ use crate::stats::dispersion::RunCounts;
 use crate::stats::mix::{WorkRatio, work_ratio};
 use crate::stats::{CountKind, Normalization, SampleUnit, Verdict};
 use crate::tree::{By, Flat, KeyId, SeenKeys, Subject, flat};
-use crate::view::diff::options::DiffSides;
+use crate::view::diff::options::{DiffSides, usual_normalization};
 use crate::view::diff::sample_size::SampleSize;
 
 /// A label tells kinds of work if this part of both sides has it, from 0 to 1.
@@ -94,7 +94,12 @@ pub(super) fn find<'p>(
     let finder = Finder { subject, counted, sides, comparison, unit };
     let by_label = finder.labels().into_iter().filter_map(|label| finder.by_label(label));
     let largest = |a: &Found, b: &Found| a.effect().total_cmp(&b.effect());
+    // Whoever says that both sides did the same work, or how much, says that there were no other requests.
+    let is_work_given = comparison.options.normalize != usual_normalization(subject.profile);
     let found = by_label.max_by(largest).or_else(|| {
+        if is_work_given {
+            return None;
+        }
         let callers = finder.callers();
         let by_caller = |&caller: &KeyId| finder.by_caller(caller);
         let found = parallel::ranges(callers.len(), 1, |range| {

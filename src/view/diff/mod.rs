@@ -20,7 +20,6 @@ mod significance;
 mod stacks;
 mod totals;
 
-use crate::kind;
 use crate::profile::{Id, LoadOptions, Profile};
 use crate::report::{
     Detectable, Diff, DiffNoise, DiffSide, DiffVerdict, DoubtfulCore, Header, Rescaling, SMALL_SHARE,
@@ -32,7 +31,6 @@ use crate::stats::model::{Doubt, Scale};
 use crate::stats::{Incomparable, Normalization, TestOptions};
 use crate::transform::{AlignError, AlignedInput, align_owned};
 use crate::tree::{By, Flat, KeyId, Subject, flat};
-use crate::unit::{Family, Unit};
 use crate::view::diff::causes::Causes;
 use crate::view::diff::cut::{Rows, is_heavy};
 use crate::view::diff::mix::Mix;
@@ -46,7 +44,7 @@ pub use by_side::{BySideOptions, by_side, limit_by_side};
 pub use calls::{CallCounts, count_calls};
 pub use history::count_listed;
 pub use noise::learn_noise;
-pub use options::{DiffOptions, DiffSides, DiffSort, normalization_name};
+pub use options::{DiffOptions, DiffSides, DiffSort, normalization_name, usual_normalization};
 pub use outliers::{NoOutliers, limit_outliers, outliers};
 pub(crate) use plain_counts::{Reconciled, reconcile as reconcile_counts};
 pub use sample_size::SampleSize;
@@ -90,15 +88,6 @@ pub(crate) fn align_owned_sides(
     let (size, note) = sample_size(&recorded, &whole, 0);
     whole.meta.warnings.extend(note);
     Ok((whole, size))
-}
-
-/// How the sides of a comparison are made comparable unless something else is asked for: memory and counts as recorded, time
-/// per unit of unchanged code.
-pub fn usual_normalization(whole: &Profile) -> Normalization {
-    let is_quantity = whole.meta.metrics.first().is_some_and(|metric| {
-        Unit::parse(&metric.unit).family() == Family::Bytes || kind::is_quantity(&metric.name)
-    });
-    if is_quantity { Normalization::Run } else { Normalization::Core }
 }
 
 /// Compares the two sides of `profile`. Fails if an option is out of range.

@@ -1,9 +1,12 @@
 //! What to compare, and which rows to show.
 
+use crate::kind;
+use crate::profile::Profile;
 use crate::report::{DiffSide, Matched, NoiseHistory, Upgrade};
 use crate::stats::{Normalization, TestOptions};
 use crate::transform::Marks;
 use crate::tree::By;
+use crate::unit::{Family, Unit};
 use crate::view::diff::budget::BudgetRule;
 use crate::view::diff::calls::CallCounts;
 use crate::view::diff::sample_size::SampleSize;
@@ -104,6 +107,15 @@ impl DiffOptions {
             budgets: Vec::new(),
         }
     }
+}
+
+/// How the sides of a comparison are made comparable unless something else is asked for: memory and counts as recorded, time
+/// per unit of unchanged code.
+pub fn usual_normalization(whole: &Profile) -> Normalization {
+    let is_quantity = whole.meta.metrics.first().is_some_and(|metric| {
+        Unit::parse(&metric.unit).family() == Family::Bytes || kind::is_quantity(&metric.name)
+    });
+    if is_quantity { Normalization::Run } else { Normalization::Core }
 }
 
 /// The word for what costs are relative to.

@@ -40,7 +40,15 @@ fn demangle_rest(name: &str) -> Option<String> {
     Some(rust_escapes::decode(name).strip_suffix(hash)?.to_string())
 }
 
+/// The name of a C++ symbol. Compilers append what they made of it: GCC `._omp_fn.17` to the body of a parallel loop, for example.
 fn cpp_name(name: &str) -> Option<String> {
+    whole_cpp_name(name).or_else(|| {
+        let (symbol, made) = name.split_once('.')?;
+        Some(format!("{} [clone .{made}]", whole_cpp_name(symbol)?))
+    })
+}
+
+fn whole_cpp_name(name: &str) -> Option<String> {
     let options = ParseOptions::default().recursion_limit(MAX_DEPTH);
     let symbol = Symbol::new_with_options(name, &options).ok()?;
     symbol.demangle_with_options(&DemangleOptions::new().recursion_limit(MAX_DEPTH)).ok()
@@ -59,6 +67,8 @@ mod tests {
         );
         assert_eq!(demangle("_Z5gammav"), "gamma()");
         assert_eq!(demangle("__ZN3foo3barEi"), "foo::bar(int)");
+        assert_eq!(demangle("_ZN3foo3barEi._omp_fn.17"), "foo::bar(int) [clone ._omp_fn.17]");
+        assert_eq!(demangle("_ZN3foo3barEi.part.0"), "foo::bar(int) [clone .part.0]");
         assert_eq!(
             demangle("_$LT$alloc..vec..Vec$LT$T$GT$$GT$::push::h0123456789abcdef"),
             "<alloc::vec::Vec<T>>::push"

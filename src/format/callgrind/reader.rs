@@ -343,6 +343,11 @@ impl Echoes {
 /// Warns if the costs do not add up to the summary in the file. Valgrind itself is sometimes off by a few
 /// instructions; that is not worth a warning.
 fn compare_with_summary(mut profile: Profile, summaries: &[i128], factors: &[i64]) -> Profile {
+    let is_empty = profile.meta.metrics.iter().all(|metric| metric.total == 0);
+    if is_empty && summaries.iter().any(|&said| said != 0) {
+        profile.meta.warnings.push("the file has a summary, but no functions: was it cut off?".into());
+        return profile;
+    }
     for (metric, (&said, &factor)) in summaries.iter().zip(factors).enumerate() {
         let said = said * i128::from(factor);
         let found = i128::from(profile.meta.metrics[metric].total);

@@ -54,7 +54,9 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
     let frames: Vec<Option<FrameId>> = nodes.iter().map(|node| frame(node, &mut builder)).collect();
     let own = own_values(&nodes);
     let mut decimals = Decimals::default();
-    own.iter().for_each(|&value| decimals.keep(&mut builder, 0, value));
+    for &value in &own {
+        decimals.keep(&mut builder, 0, value);
+    }
     let mut stack = Vec::new();
     for (row, &value) in own.iter().enumerate().filter(|(_, value)| **value != 0.0) {
         stack.clear();

@@ -53,7 +53,7 @@ impl<const N: usize> IndentedTree<N> {
                     parent.own[number] = parent.own[number].saturating_sub(*total).max(0);
                 }
                 (Some(parent), Some(_)) => {
-                    parent.rest[number] = parent.rest[number].saturating_sub(*total).max(0)
+                    parent.rest[number] = parent.rest[number].saturating_sub(*total).max(0);
                 }
                 (None, _) => {}
             }

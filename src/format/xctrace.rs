@@ -14,6 +14,7 @@
 //! `backtrace` into a `tagged-backtrace`; up to 13, it has addresses instead of frames, and only the name of the leaf. Times and weights are in
 //! nanoseconds, but a `cycle-weight`, which the CPU Profiler writes. A `sentinel` stands for a missing value.
 
+use std::borrow::Cow;
 use std::rc::Rc;
 
 use hashbrown::HashMap;
@@ -455,7 +456,7 @@ impl Reader {
 
 /// `&lt;` and its like as characters.
 fn unescaped(text: &str) -> String {
-    quick_xml::escape::unescape(text).map_or_else(|_| text.to_string(), |text| text.into_owned())
+    quick_xml::escape::unescape(text).map_or_else(|_| text.to_string(), Cow::into_owned)
 }
 
 /// `0x1047b15cd`
@@ -555,7 +556,7 @@ mod tests {
     fn the_metric_is_what_weights_are() {
         let metrics = |rows: &str| -> Vec<String> {
             let profile = load(&table("cpu-profile", rows)).unwrap();
-            profile.meta.metrics.iter().map(|metric| metric.name.to_string()).collect()
+            profile.meta.metrics.iter().map(|metric| metric.name.clone()).collect()
         };
         let cycles = ROWS.replace("<weight", "<cycle-weight").replace("</weight", "</cycle-weight");
         assert_eq!(metrics(&cycles), ["samples", "cycles"]);

@@ -76,16 +76,21 @@ impl<const N: usize> IndentedTree<N> {
         indent: usize,
     ) {
         while let Some(last) = self.nodes.last().filter(|last| last.indent >= indent) {
+            let (own, missing) = (last.own, last.missing());
+            // Most nodes have nothing of their own, and a stack is as long as the tree is deep.
+            if own == [0; N] && missing == [0; N] {
+                self.nodes.pop();
+                continue;
+            }
             let mut frames: Vec<FrameId> = self.nodes.iter().map(|node| node.frame).collect();
-            let missing = last.missing();
             let mut add = |builder: &mut ProfileBuilder, mut frames: Vec<FrameId>, values: [i64; N]| {
                 if from == From::Leaf {
                     frames.reverse();
                 }
                 add_sample(builder, &frames, values);
             };
-            if last.own != [0; N] {
-                add(builder, frames.clone(), last.own);
+            if own != [0; N] {
+                add(builder, frames.clone(), own);
             }
             if missing != [0; N] {
                 let function = builder.unnamed_function(MappingId::default());

@@ -265,7 +265,7 @@ impl CpuProfileParts {
                 times[node] = times[node].saturating_add(time.max(0));
             }
         }
-        for (node, &time) in times.enumerate() {
+        for (node, &time) in times.enumerate().filter(|(node, time)| **time > 0 || hits[*node] > 0) {
             let stack = tree.stack(builder, node)?;
             builder.sample(stack, LabelSetId::default(), None, &[hits[node].max(0), time]);
         }

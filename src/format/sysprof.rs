@@ -10,7 +10,7 @@
 use hashbrown::HashMap;
 use quick_xml::events::Event;
 
-use crate::format::text::lossy;
+use crate::format::text::{character, lossy};
 use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
 use crate::name::demangle;
 use crate::profile::{FrameId, LabelSetId, LoadOptions, Profile, ProfileBuilder};
@@ -63,14 +63,7 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
             }
             Event::Text(part) => text.push_str(&part),
             Event::GeneralRef(reference) => {
-                text.push_str(match &*reference {
-                    "lt" => "<",
-                    "gt" => ">",
-                    "amp" => "&",
-                    "quot" => "\"",
-                    "apos" => "'",
-                    _ => "�",
-                });
+                text.push_str(character(&reference));
             }
             Event::End(end) => {
                 let value = text.trim();

@@ -47,6 +47,11 @@ impl<'a> Lines<'a> {
     }
 }
 
+/// The character of XML that `lt` and its like stand for.
+pub(super) fn character(reference: &str) -> &'static str {
+    quick_xml::escape::resolve_predefined_entity(reference).unwrap_or("\u{fffd}")
+}
+
 /// Converts bytes to text, with `�` for invalid UTF-8. Nearly all text is valid, so that is checked first:
 /// walking over valid and invalid chunks took 7 % of the time of reading collapsed stacks.
 pub(super) fn lossy(bytes: &[u8]) -> Cow<'_, str> {

@@ -21,7 +21,7 @@ use hashbrown::HashMap;
 use quick_xml::events::{BytesStart, Event};
 
 use crate::format::labels::sample_labels;
-use crate::format::text::{hex, lossy};
+use crate::format::text::{character, hex, lossy};
 use crate::format::threads::Thread;
 use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
 use crate::name::demangle;
@@ -233,18 +233,6 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
         builder.warn("file is truncated: the end of `<trace-query-result>` is missing".into());
     }
     Ok(finished(builder)?)
-}
-
-/// The character that `&lt;` and its like stand for.
-fn character(reference: &str) -> &str {
-    match reference {
-        "lt" => "<",
-        "gt" => ">",
-        "amp" => "&",
-        "quot" => "\"",
-        "apos" => "'",
-        _ => "\u{fffd}",
-    }
 }
 
 impl Reader {

@@ -8,7 +8,7 @@ use std::collections::HashSet;
 
 use crate::stats::CountKind;
 use crate::view::diff::causes::flow::{Change, Flow, reached};
-use crate::view::diff::causes::recursion::widened_call;
+use crate::view::diff::causes::recursion::called_more_inside;
 
 /// A function in which growth began: in its own code, or in all of it, callees included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -168,8 +168,8 @@ fn called_more(flow: &Flow<'_, '_>, origin: Origin) -> Origin {
     if !is_by_calls {
         return origin;
     }
-    if let Some((_, callee)) = widened_call(flow, origin.function) {
-        return Origin { function: callee, kind: CountKind::Total };
+    if let Some(function) = called_more_inside(flow, origin.function) {
+        return Origin { function, kind: CountKind::Total };
     }
     let mut at = origin.function;
     let mut seen = HashSet::from([at]);

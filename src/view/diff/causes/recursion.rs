@@ -11,17 +11,16 @@ use crate::view::diff::causes::flow::{Edge, Flow, reached};
 /// If calls from outside grew by this fraction of the growth of those in the circle, on a logarithmic scale, they explain it.
 const MOST: f64 = 0.7;
 
-/// The call in the circle of a function whose number grew most compared with that of the calls of its caller. `None` if there is no
-/// circle, or if it is called more often from outside.
-pub(super) fn widened_call(flow: &Flow<'_, '_>, function: usize) -> Option<Edge> {
+/// The function in the circle of another one whose calls by one caller grew most, compared with the calls of that caller. `None` if
+/// there is no circle, or if it is called more often from outside.
+pub(super) fn called_more_inside(flow: &Flow<'_, '_>, function: usize) -> Option<usize> {
     let circle = circle(flow, function);
     if circle.len() < 2 {
         return None;
     }
     let calls_to = |&callee: &usize| {
-        flow.callers(callee)
-            .into_iter()
-            .filter_map(move |(caller, _)| Some(((caller, callee), flow.edge_counts(caller, callee)?)))
+        flow.all_callers(callee)
+            .filter_map(move |caller| Some(((caller, callee), flow.edge_counts(caller, callee)?)))
     };
     let (inside, outside): (Vec<_>, Vec<_>) =
         circle.iter().flat_map(calls_to).partition(|((caller, _), _)| circle.contains(caller));
@@ -41,7 +40,7 @@ pub(super) fn widened_call(flow: &Flow<'_, '_>, function: usize) -> Option<Edge>
     };
     let widest =
         inside.iter().filter_map(widened).max_by(|(a, one), (b, other)| a.total_cmp(b).then(other.cmp(one)));
-    widest.filter(|(more, _)| *more > 0.0).map(|(_, edge)| edge)
+    widest.filter(|(more, _)| *more > 0.0).map(|(_, (_, callee))| callee)
 }
 
 /// The functions that a function calls and that call it, directly or not.

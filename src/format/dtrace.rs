@@ -12,7 +12,7 @@
 //!
 //! A frame is a module and a function; `->` comes before a function that is inlined into the one before it. A count
 //! without frames is of stacks that DTrace could not walk. A script that prints repeatedly, or several outputs in one file,
-//! repeat the header.
+//! repeat the header. Where a part of an output was copied, there may be none, and a stack comes first.
 
 use crate::format::text::{Lines, Scan, decimal, lossy};
 use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
@@ -26,11 +26,11 @@ const NAME: &str = "dtrace";
 
 /// Requires a blank line, lines that are ``module`function`` or an address, and a count.
 fn sniff(head: &[u8]) -> Confidence {
-    let mut lines =
-        head.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii).skip_while(|line| !line.is_empty());
+    let lines = head.split(|&byte| byte == b'\n').skip_while(|line| is_header(line));
+    let mut lines = lines.map(<[u8]>::trim_ascii);
     let mut has_frames = false;
     let end = lines.find(|line| {
-        let is_frame = line.contains(&b'`') || line.starts_with(b"0x");
+        let is_frame = is_frame(line);
         let is_bare_count = !has_frames && decimal(line).is_some();
         has_frames |= is_frame;
         !line.is_empty() && !is_frame && !is_bare_count && !is_header_line(line)
@@ -43,15 +43,14 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
     let mut builder = ProfileBuilder::new(NAME, options);
     builder.metric("samples", "count");
     let mut lines = Lines::new(source);
-    let mut is_header = true;
+    let mut in_header = true;
     // Leaf first; of an inlined function and its caller, the caller comes later.
     let mut frames: Vec<FrameId> = Vec::new();
     let (mut any, mut started) = (false, 0);
     while lines.advance()? {
+        in_header &= is_header(lines.line());
         let line = lines.line().trim_ascii();
-        if is_header {
-            is_header = !line.is_empty();
-        } else if is_header_line(line) {
+        if in_header || is_header_line(line) {
             // Where the next output starts.
         } else if let Some(count) = decimal(line) {
             frames.reverse();
@@ -73,6 +72,17 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
         return Err(ParseError::at_line(NAME, lines.number(), "the file contains no stacks").into());
     }
     Ok(finished(builder)?)
+}
+
+/// Whether a line still belongs to what comes before the first stack: it is not blank, and no indented frame.
+fn is_header(line: &[u8]) -> bool {
+    let text = line.trim_ascii();
+    !text.is_empty() && !(line[0].is_ascii_whitespace() && is_frame(text))
+}
+
+/// Whether a line is ``module`function`` or an address.
+fn is_frame(line: &[u8]) -> bool {
+    line.contains(&b'`') || line.starts_with(b"0x")
 }
 
 /// Whether a line is `CPU     ID                    FUNCTION:NAME`, or names the probe that printed what follows, with its

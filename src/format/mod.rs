@@ -91,6 +91,7 @@ mod write;
 mod writers;
 mod xctrace;
 mod xdebug;
+mod xhprof;
 mod xperf;
 
 use error::unsupported_version;
@@ -210,6 +211,7 @@ pub static FORMATS: &[&Format] = &[
     &safari::SAFARI,
     &gprof2dot::GPROF2DOT,
     &d3_flamegraph::D3_FLAMEGRAPH,
+    &xhprof::XHPROF,
     &dhat::DHAT,
     &pprof_legacy::PPROF_LEGACY,
     &heaptrack::HEAPTRACK,

@@ -9,7 +9,8 @@ pub fn shape(format: &str) -> Shape {
         "jfr" | "perf-data" | "pstats" | "mojo" | "gmon" | "tachyon" | "nettrace" | "simpleperf"
         | "art-trace" | "nytprof" => Shape::Binary,
         "cpuprofile" | "heapprofile" | "gecko" | "speedscope" | "chrome-trace" | "stackprof" | "dhat"
-        | "ghc-json" | "pyinstrument" | "scalene" | "safari" | "sentry" | "gprof2dot" | "v8-log-json" => {
+        | "ghc-json" | "pyinstrument" | "scalene" | "safari" | "sentry" | "gprof2dot" | "d3-flamegraph"
+        | "v8-log-json" | "xhprof" => {
             Shape::Json
         }
         _ => Shape::Lines,
@@ -44,6 +45,7 @@ pub fn words(format: &str) -> &'static [&'static str] {
         "safari" => &["version", "recording", "sampleStackTraces", "sampleDurations", "stackFrames", "expressionLocation", "timestamp", "line", "column", "url", "name", "startTime", "endTime"],
         "d3-flamegraph" => &["name", "value", "children", "n", "v", "c", "l", "kernel", "root", "all"],
         "gprof2dot" => &["version", "costs", "description", "unit", "functions", "name", "module", "events", "callchain", "cost"],
+        "xhprof" => &["main()", "==>", "main()==>f", "f@1", "f@1==>f@2", "ct", "wt", "cpu", "mu", "pmu", "profile", "a:1:{", "s:6:\"main()\";", "s:2:\"ct\";", "i:1;", "d:0.5;", "}"],
         "sentry" => &["profile", "frames", "stacks", "samples", "stack_id", "thread_id", "elapsed_since_start_ns", "timestamp", "thread_metadata", "function", "filename", "abs_path", "lineno", "methods", "class_name", "events", "action", "Enter", "Exit", "Unwind", "method_id", "Monotonic", "wall", "secs", "nanos", "client_sdk", "chunk_id"],
         "xperf" => &["Process, Stack, Weight\n", "Process Name, Stack, Thread ID, Weight, Count, TimeStamp\n", "[Root]/", "a.dll!f", "/?", ", ", "\"", "1.001237", "1e300", "nan"],
         "xdebug" => &["TRACE START [", "TRACE END", "File format: 4", "\t0\t", "\t1\t", "\tR\t", "{main}", "   -> ", "   >=> ", "0.0003     125892 ", "f('x') /a.php:3", "\n\t\t\t0.5\t1\n"],

@@ -20,11 +20,6 @@ const HINTS: &[JsonHint] = &[
         |head| has_keys(head, &["linux-perf-json-version"]),
         "this is the output of `perf data convert --to-json`; pass perf.data itself or the output of `perf script` instead",
     ),
-    (
-        is_xhprof,
-        "this is data of XHProf, which has pairs of functions rather than stacks; record with Excimer, which writes speedscope's \
-         format, or with Xdebug",
-    ),
 ];
 
 /// The hint for JSON that no format recognizes; `None` for input that is not JSON.
@@ -46,14 +41,6 @@ fn is_heap_snapshot(head: &[u8]) -> bool {
     has_keys(head, &["snapshot"]) && json::mentions(head, "\"node_fields\"")
 }
 
-/// Keys such as `main()==>strlen`, at the top or in a `profile`, with their counts and wall times.
-fn is_xhprof(head: &[u8]) -> bool {
-    json::keys(head).iter().any(|(key, _)| key.contains("==>") || key == "main()" || key == "profile")
-        && json::mentions(head, "main()")
-        && json::mentions(head, "\"ct\"")
-        && json::mentions(head, "\"wt\"")
-}
-
 fn is_flamebearer(head: &[u8]) -> bool {
     has_keys(head, &["flamebearer"])
 }
@@ -67,10 +54,6 @@ mod tests {
         let text = r#"{"snapshot":{"meta":{"node_fields":["type","name"],"node_types":[]},"node_count":2},"nodes":[9,1"#;
         assert!(hint(text.as_bytes()).unwrap().contains("node --heap-prof"));
         assert!(hint(br#"{"version":1,"flamebearer":{"names":[]}}"#).unwrap().contains("Pyroscope"));
-        let xhprof = r#"{"main()==>strlen":{"ct":2,"wt":16},"main()":{"ct":1,"wt":151}}"#;
-        for text in [xhprof, &format!(r#"{{"profile":{xhprof}}}"#)] {
-            assert!(hint(text.as_bytes()).unwrap().contains("XHProf"));
-        }
         assert!(hint(br#"{"linux-perf-json-version":1,"samples":[]}"#).unwrap().contains("perf script"));
         assert_eq!(
             hint(br#"{"a":1,"b":2}"#).unwrap(),

@@ -77,7 +77,8 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
 /// Whether a line still belongs to what comes before the first stack: it is not blank, and no indented frame.
 fn is_header(line: &[u8]) -> bool {
     let text = line.trim_ascii();
-    !text.is_empty() && !(line[0].is_ascii_whitespace() && is_frame(text))
+    let is_stack = text.is_empty() || (line[0].is_ascii_whitespace() && is_frame(text));
+    !is_stack
 }
 
 /// Whether a line is ``module`function`` or an address.
@@ -169,6 +170,13 @@ mod tests {
         let text = b"CPU ID\n\n  5\n\n  unix`trap+0x2c7\n  unix`main->inner\n  3\n  4\n";
         assert_eq!(sniff(text), Confidence::Likely);
         assert_eq!(to_notation(&load(text).unwrap()), " 9\nmain;+inner;trap 3");
+    }
+
+    #[test]
+    fn a_stack_may_come_first() {
+        let text = b"  genunix`mutex_enter\n  unix`trap+0x1\n  5\n\n  unix`main\n  3\n";
+        assert_eq!(sniff(text), Confidence::Likely);
+        assert_eq!(to_notation(&load(text).unwrap()), "main 3\ntrap;mutex_enter 5");
     }
 
     #[test]

@@ -24,8 +24,10 @@ impl EventMetrics {
         if self.names.len() > MOST_METRICS {
             return self.names.len();
         }
-        // The software clocks count nanoseconds.
-        let is_clock = [b"cpu-clock".as_slice(), b"task-clock"].iter().any(|clock| name.starts_with(clock));
+        // The software clocks count nanoseconds, and so does what BPF adds for `perf record --off-cpu`.
+        let is_clock = [b"cpu-clock".as_slice(), b"task-clock", b"offcpu-time"]
+            .iter()
+            .any(|clock| name.starts_with(clock));
         let unit = if is_clock && has_period { "nanoseconds" } else { "count" };
         self.names.push(name.into());
         builder.metric(&String::from_utf8_lossy(name), unit)

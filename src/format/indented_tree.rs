@@ -1,6 +1,7 @@
 //! A call tree written one node per line, in which the indentation says how deep a node is.
 
 use crate::profile::{Frame, FrameId, LabelSetId, MappingId, ProfileBuilder};
+use crate::unit::plural;
 
 /// What own value and children leave of a total is missing from the file, if it is more than this fraction of it. Less is rounding.
 const ROUNDING: f64 = 0.02;
@@ -10,7 +11,7 @@ const ROUNDING: f64 = 0.02;
 pub(super) struct IndentedTree<const N: usize> {
     nodes: Vec<Node<N>>,
     /// How many nodes had callees that are missing from the file, which are functions without a name.
-    pub(super) incomplete: u64,
+    incomplete: u64,
 }
 
 struct Node<const N: usize> {
@@ -36,6 +37,17 @@ pub(super) enum From {
 }
 
 impl<const N: usize> IndentedTree<N> {
+    /// Warns of callees that are missing from the file.
+    pub(super) fn warn_of_missing(&self, builder: &mut ProfileBuilder) {
+        if self.incomplete > 0 {
+            let functions = plural(self.incomplete, "function has", "functions have");
+            builder.warn(format!(
+                "{} {functions} callees that the file lacks: `<unknown>` is what they take",
+                self.incomplete
+            ));
+        }
+    }
+
     /// Adds a node below the last one with a smaller indentation.
     pub(super) fn add(
         &mut self,

@@ -14,7 +14,6 @@ use crate::format::text::{BadLines, Lines, lossy};
 use crate::format::{Confidence, Format, LoadError, Source, finished};
 use crate::name::demangle;
 use crate::profile::{LoadOptions, Profile, ProfileBuilder};
-use crate::unit::plural;
 
 /// The entry in the list of readable formats.
 pub(super) static INSTRUMENTS_COPY: Format =
@@ -77,13 +76,7 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
     if builder.meta.metrics.is_empty() {
         builder.metric("samples", "count");
     }
-    if tree.incomplete > 0 {
-        let functions = plural(tree.incomplete, "function has", "functions have");
-        builder.warn(format!(
-            "{} {functions} callees that the copy lacks: `<unknown>` is what they take",
-            tree.incomplete
-        ));
-    }
+    tree.warn_of_missing(&mut builder);
     bad.settle(&mut builder, good, "expected a value and a name in columns separated by tabs")?;
     Ok(finished(builder)?)
 }
@@ -227,7 +220,7 @@ mod tests {
         assert_eq!(to_notation(&profile), "main;<unknown> 14000000\nmain;work 60000000");
         assert_eq!(
             profile.meta.warnings,
-            ["1 function has callees that the copy lacks: `<unknown>` is what they take"]
+            ["1 function has callees that the file lacks: `<unknown>` is what they take"]
         );
     }
 

@@ -36,7 +36,6 @@ mod heaptrack;
 mod hints;
 mod hprof;
 mod indented_tree;
-mod inferno;
 mod instruments_copy;
 mod jfr;
 mod jit;
@@ -85,6 +84,8 @@ mod text;
 mod threads;
 mod v8;
 mod varint;
+mod vsprof;
+mod vtune;
 mod vtune_gprof;
 mod wire;
 mod write;
@@ -243,8 +244,8 @@ pub static FORMATS: &[&Format] = &[
     &xctrace::XCTRACE,
     &ghc::GHC,
     &ghc_json::GHC_JSON,
-    &inferno::VTUNE,
-    &inferno::VSPROF,
+    &vtune::VTUNE,
+    &vsprof::VSPROF,
     &dtrace::DTRACE,
     &austin::text::AUSTIN,
     &bpftrace::BPFTRACE,

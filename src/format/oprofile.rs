@@ -30,12 +30,13 @@ fn sniff(head: &[u8]) -> Confidence {
     }
     let text = lossy(&head[..head.len().min(8192)]);
     let mut lines = text.lines();
-    let is_report = lines.any(|line| line.starts_with("Counted ") || line.starts_with("Profiling through "));
-    if is_report && lines.any(|line| Columns::of(line).is_some()) {
-        Confidence::Likely
-    } else {
-        Confidence::No
-    }
+    let mut is_counted = false;
+    let is_report = lines.any(|line| {
+        is_counted |= line.starts_with("Counted ") || line.starts_with("Profiling through ");
+        // What was counted is missing where a part of a report was copied.
+        Columns::of(line).is_some_and(|columns| is_counted || columns.has_image)
+    });
+    if is_report { Confidence::Likely } else { Confidence::No }
 }
 
 /// The fields before the name of a function.
@@ -159,6 +160,8 @@ impl Report {
                 rest.split_whitespace().next()?
             };
             rest = rest[word.len()..].trim_start();
+            // The image of a file that was deleted.
+            rest = rest.strip_prefix("(deleted) ").unwrap_or(rest).trim_start();
             Some(word)
         };
         if columns.has_address {

@@ -290,7 +290,8 @@ fn text(json: &mut Json<'_>) -> Result<String, ParseError> {
     Ok(json.text_if_any()?.unwrap_or_default().into_owned())
 }
 
-/// `{"function": "main", "module": "shop", "filename": "shop/a.py", "abs_path": "/srv/shop/a.py", "lineno": 5}`
+/// `{"function": "main", "module": "shop", "filename": "shop/a.py", "abs_path": "/srv/shop/a.py", "lineno": 5}`, or with the shorter
+/// keys `name`, `file` and `line`.
 fn frame(json: &mut Json<'_>, builder: &mut ProfileBuilder) -> Result<FrameId, ParseError> {
     let (mut function, mut module, mut file, mut address) =
         (String::new(), String::new(), String::new(), String::new());
@@ -298,12 +299,12 @@ fn frame(json: &mut Json<'_>, builder: &mut ProfileBuilder) -> Result<FrameId, P
     if json.object_if_any()? {
         while let Some(key) = json.key()? {
             match &*key {
-                "function" => function = text(json)?,
+                "function" | "name" => function = text(json)?,
                 "module" => module = text(json)?,
-                "filename" => file = text(json)?,
+                "filename" | "file" => file = text(json)?,
                 "abs_path" => path = text(json)?,
                 "instruction_addr" => address = text(json)?,
-                "lineno" => line = json.number_if_any()?.unwrap_or(0.0) as u32,
+                "lineno" | "line" => line = json.number_if_any()?.unwrap_or(0.0) as u32,
                 _ => json.skip()?,
             }
         }

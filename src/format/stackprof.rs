@@ -6,8 +6,8 @@
 //! ```
 //!
 //! `raw` is a list of stacks: the number of frames, the frames from the root, and the number of consecutive
-//! samples with that stack. It is only present if recording was started with `raw: true`; other files have
-//! totals per function but no stacks.
+//! samples with that stack. It is only present if recording was started with `raw: true`. Other files have no stacks, but
+//! the samples of each function (`samples`, and `total_samples` with its callees) and of its calls (`edges`).
 
 use hashbrown::HashMap;
 
@@ -113,10 +113,10 @@ impl StackprofParts {
     fn write(&self, json: &Json, builder: &mut ProfileBuilder) -> Result<(), ParseError> {
         let frames = self.frames.ok_or_else(|| ParseError::whole(NAME, "missing `frames`"))?;
         let functions = read_frames(&mut json.at(frames), builder)?;
-        let raw = self.raw.ok_or_else(|| {
-            let message = "the file has no stacks, only totals per function; record with `raw: true`";
-            ParseError::whole(NAME, message)
-        })?;
+        let Some(raw) = self.raw else {
+            self.declare_metrics(builder);
+            return self.write_calls(json.at(frames), &functions, builder);
+        };
         let worth = self.declare_metrics(builder);
         let column = |at: Option<usize>| {
             at.map(|at| {
@@ -139,6 +139,43 @@ impl StackprofParts {
         };
         raw.stacks.array()?;
         while raw.stack(builder)? {}
+        Ok(())
+    }
+
+    /// Writes the samples of functions and calls, of a file without stacks.
+    fn write_calls(
+        &self,
+        mut json: Json,
+        functions: &HashMap<i64, FunctionId>,
+        builder: &mut ProfileBuilder,
+    ) -> Result<(), ParseError> {
+        let has_worth = builder.meta.metrics.len() > 1;
+        let values = |samples: i64| -> Vec<i64> {
+            let worth = samples.saturating_mul(self.interval);
+            if has_worth { vec![samples, worth] } else { vec![samples] }
+        };
+        json.object()?;
+        while let Some(key) = json.key()? {
+            let function = known(functions, &key, &json)?;
+            let (mut own, mut total) = (0, 0);
+            json.object()?;
+            while let Some(key) = json.key()? {
+                match &*key {
+                    "samples" => own = json.integer()?,
+                    "total_samples" => total = json.integer()?,
+                    "edges" => {
+                        let has_edges = json.object_if_any()?;
+                        while let Some(callee) = if has_edges { json.key()? } else { None } {
+                            let callee = known(functions, &callee, &json)?;
+                            builder.call_edge(function, callee, None, &values(json.integer()?));
+                        }
+                    }
+                    _ => json.skip()?,
+                }
+            }
+            builder.call_node(function, &values(own));
+            builder.call_total(function, &values(total));
+        }
         Ok(())
     }
 
@@ -227,6 +264,12 @@ impl RawColumns<'_> {
     }
 }
 
+/// The function of an id, which is a key.
+fn known(functions: &HashMap<i64, FunctionId>, key: &str, json: &Json) -> Result<FunctionId, ParseError> {
+    let function = key.parse().ok().and_then(|number: i64| functions.get(&number).copied());
+    function.ok_or_else(|| json.error("frame id is not in `frames`"))
+}
+
 /// The next number of a column that may be missing or too short.
 fn next(column: &mut Option<Json>) -> Result<Option<i64>, ParseError> {
     let Some(json) = column else { return Ok(None) };
@@ -292,9 +335,22 @@ mod tests {
     }
 
     #[test]
-    fn files_without_stacks_are_rejected_with_advice() {
-        let error = load(&TEXT.replace("\"raw\"", "\"other\"")).unwrap_err().to_string();
-        assert!(error.contains("record with `raw: true`"), "{error}");
+    fn files_without_stacks_have_calls() {
+        let text = r#"{"version": 1.2, "mode": "cpu", "interval": 1000, "samples": 3, "frames": {
+            "7": {"name": "main", "file": "a.rb", "line": 1, "total_samples": 3, "samples": 1, "edges": {"8": 2}, "lines": {"2": [3, 1]}},
+            "8": {"name": "f", "file": "a.rb", "line": 5, "total_samples": 2, "samples": 2}}}"#;
+        let profile = load(text).unwrap();
+        let calls = profile.calls.as_ref().unwrap();
+        let columns = [&calls.self_values[1], &calls.totals[1]];
+        let columns = columns.map(|column| column.iter().copied().collect::<Vec<i64>>());
+        assert_eq!((columns, &calls.edge_values[1]), ([vec![1000, 2000], vec![3000, 2000]], &vec![2000]));
+        assert_eq!(profile.meta.metrics[0].total, 3);
+        let error = load(&text.replace("{\"8\": 2}", "{\"9\": 2}")).unwrap_err().to_string();
+        assert!(error.contains("frame id is not in `frames`"), "{error}");
+    }
+
+    #[test]
+    fn unreadable_files_are_rejected_with_advice() {
         let error = load("\u{4}\u{8}{\u{e}:\u{c}version:\u{f}gc_samples").unwrap_err().to_string();
         assert!(error.contains("stackprof --json"), "{error}");
         let error = load(&TEXT.replace("1010, 990, 1001", "1")).unwrap_err().to_string();

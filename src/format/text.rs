@@ -110,6 +110,11 @@ impl BadLines {
 
 /// The fields of a line of CSV; quoted ones may contain commas, and two quotes stand for one.
 pub(super) fn csv_fields(line: &str) -> Vec<String> {
+    fields_between(line, ',')
+}
+
+/// The fields of a line, as in CSV, between other delimiters than commas.
+pub(super) fn fields_between(line: &str, delimiter: char) -> Vec<String> {
     let mut fields = vec![String::new()];
     let mut is_quoted = false;
     let mut characters = line.chars().peekable();
@@ -120,7 +125,7 @@ pub(super) fn csv_fields(line: &str) -> Vec<String> {
                 push(&mut fields, '"');
             }
             '"' => is_quoted = !is_quoted,
-            ',' if !is_quoted => fields.push(String::new()),
+            character if character == delimiter && !is_quoted => fields.push(String::new()),
             other => push(&mut fields, other),
         }
     }

@@ -216,9 +216,7 @@ fn collect(pairs: &[Pair<'_>], options: LoadOptions) -> Result<ProfileBuilder, P
     for (name, level) in levels(pairs) {
         let (function, is_first) = function(name, &mut builder);
         builder.call_node(function, &pick(&level.own()));
-        if is_first {
-            builder.call_total(function, &pick(&level.whole()));
-        }
+        builder.call_total(function, &pick(&if is_first { level.whole() } else { level.count() }));
     }
     Ok(builder)
 }
@@ -244,16 +242,25 @@ struct Level {
 }
 
 impl Level {
-    /// What it costs with its callees. What only calls, and is not called itself, has no costs of its own.
+    /// What it costs with its callees, and how often it was called. What only calls, and is not called itself, costs what it calls.
     fn whole(&self) -> Costs {
-        if self.is_called { self.called } else { self.calls }
+        let mut whole = if self.is_called { self.called } else { self.calls };
+        whole[CALL_COUNT] = self.called[CALL_COUNT];
+        whole
+    }
+
+    /// How often it was called, without costs.
+    fn count(&self) -> Costs {
+        let mut count = Costs::default();
+        count[CALL_COUNT] = self.called[CALL_COUNT];
+        count
     }
 
     /// What it costs without its callees, and how often it was called. Memory that it frees is negative.
     fn own(&self) -> Costs {
         let whole = self.whole();
         let mut own: Costs = std::array::from_fn(|index| whole[index].saturating_sub(self.calls[index]));
-        own[CALL_COUNT] = self.called[CALL_COUNT];
+        own[CALL_COUNT] = whole[CALL_COUNT];
         own
     }
 }
@@ -298,21 +305,21 @@ mod tests {
 
     /// The self values and totals of a function.
     fn costs(profile: &Profile, name: &str) -> Vec<(i64, i64)> {
-        let function = (0..profile.symbols.functions.len()).find(|&index| {
-            let function = &profile.symbols.functions[index];
-            &profile.symbols.strings[function.name] == name
-        });
-        let (function, calls) = (function.unwrap(), profile.calls.as_ref().unwrap());
+        let calls = profile.calls.as_ref().unwrap();
+        let is_it =
+            |id: &FunctionId| profile.symbols.strings.get(profile.symbols.functions[*id].name) == name;
+        let function = calls.functions().map(|(id, _)| id).find(is_it).unwrap();
         (0..profile.meta.metrics.len())
-            .map(|metric| (calls.self_values[metric].at(function), calls.totals[metric].at(function)))
+            .map(|metric| (calls.self_values[metric][function], calls.totals[metric][function]))
             .collect()
     }
 
     #[test]
     fn costs_of_recursive_calls_are_not_counted_twice() {
         let profile = load(JSON).unwrap();
-        let metrics: Vec<_> = profile.meta.metrics.iter().map(|metric| (&*metric.name, metric.total)).collect();
-        assert_eq!(metrics, [("wall", 90), ("inuse_space", 40), ("calls", 15)]);
+        let metrics: Vec<_> =
+            profile.meta.metrics.iter().map(|metric| (&*metric.name, metric.total)).collect();
+        assert_eq!(metrics, [("wall", 90), ("inuse_space", 56), ("calls", 15)]);
         // 70 − 50 at first, and 50 − 20 when it calls itself; it was called twice and three times.
         assert_eq!(costs(&profile, "parse"), [(50, 70), (48, 48), (5, 5)]);
         assert_eq!(costs(&profile, "main()"), [(20, 90), (-8, 40), (1, 1)]);
@@ -343,7 +350,7 @@ mod tests {
     fn broken_files_are_refused() {
         let error = |text: &str| load(text).unwrap_err().to_string();
         assert!(error("{}").contains("no function with values"));
-        assert!(error("a:1:{s:6:\"main").contains("truncated within a string (byte 9)"));
+        assert!(error("a:1:{s:6:\"main").contains("truncated within a string (byte 10)"));
         assert!(error("a:1:{i:6;").contains("expected `s:` (byte 5)"));
         assert!(error("a:1:{s:6:\"main()\";a:1:{s:2:\"ct\";i:x;}}").contains("expected a number"));
         assert!(error("{\"main()\": 5}").contains("xhprof"));

@@ -10,9 +10,7 @@ pub fn shape(format: &str) -> Shape {
         | "art-trace" | "nytprof" => Shape::Binary,
         "cpuprofile" | "heapprofile" | "gecko" | "speedscope" | "chrome-trace" | "stackprof" | "dhat"
         | "ghc-json" | "pyinstrument" | "scalene" | "safari" | "sentry" | "gprof2dot" | "d3-flamegraph"
-        | "v8-log-json" | "xhprof" => {
-            Shape::Json
-        }
+        | "v8-log-json" | "xhprof" => Shape::Json,
         _ => Shape::Lines,
     }
 }

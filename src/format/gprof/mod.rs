@@ -413,11 +413,13 @@ impl Report {
     }
 
     fn finish(mut self) -> Result<Profile, ParseError> {
-        if self.has_products && self.functions.is_empty() {
-            self.builder.meta.notes.push(
+        if self.functions.is_empty() && !self.flat.is_empty() {
+            let note = if self.has_products {
                 "totals are approximate: without a call graph, they are calls × total per call, which is rounded to two decimals"
-                    .to_string(),
-            );
+            } else {
+                "totals are not known: without a call graph, that of a function is only what is known to be its own"
+            };
+            self.builder.meta.notes.push(note.to_string());
         }
         if self.recursive > 0 {
             self.builder.meta.notes.push(format!(

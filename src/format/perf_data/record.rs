@@ -196,7 +196,8 @@ pub(super) fn sample<'a>(event: &PerfEvent, mut body: Fields<'a>) -> Option<Perf
         sample.tid = Some(body.u32()?);
     }
     if has(TIME) {
-        sample.time = Some(body.u64()?);
+        // `perf record --off-cpu` gives each of its samples the time 0xffffffff00000000, so that it comes last.
+        sample.time = Some(body.u64()?).filter(|&time| i64::try_from(time).is_ok());
         sample.clock_time = sample.time.filter(|_| event.is_monotonic);
     }
     for field in [ADDRESS, ID, STREAM_ID, CPU] {

@@ -10,7 +10,7 @@
 //! Frames follow a tab, and their addresses take sixteen columns, which no other format has.
 
 use crate::format::perf_script::frame;
-use crate::format::perf_script::header::{ids, seconds};
+use crate::format::perf_script::header::{ids, known, seconds};
 use crate::format::text::{Scan, decimal, hex};
 
 /// The columns of an address.
@@ -77,7 +77,7 @@ pub(super) fn parse(line: &[u8]) -> BriefHeader<'_> {
         if word.is_empty() {
             return header;
         } else if let Some(time) = name.and_then(seconds) {
-            header.time = Some(time);
+            header.time = known(time);
         } else if let Some(event) = name {
             header.event = Some(event);
             header.frame = Some(scan.0.trim_ascii()).filter(|text| is_address(text));

@@ -86,7 +86,7 @@ fn timed(line: &[u8], at: usize) -> Option<SampleHeader<'_>> {
         comm,
         tid,
         pid,
-        time: Some(time),
+        time: known(time),
         period: None,
         event: None,
         frame: None,
@@ -179,7 +179,12 @@ pub(super) fn ids(word: &[u8]) -> Option<(Option<i64>, i64)> {
     }
 }
 
-/// Parses seconds such as `877.743991` to nanoseconds.
+/// A time, if it is one: `perf record --off-cpu` gives each of its samples the time 0xffffffff00000000, so that it comes last.
+pub(super) fn known(time: i64) -> Option<i64> {
+    (time != i64::MAX).then_some(time)
+}
+
+/// Parses seconds such as `877.743991` to nanoseconds. More than fit are the most that do.
 pub(super) fn seconds(word: &[u8]) -> Option<i64> {
     let point = memchr::memchr(b'.', word)?;
     let (whole, digits) = (decimal(&word[..point])?, &word[point + 1..]);
@@ -187,7 +192,7 @@ pub(super) fn seconds(word: &[u8]) -> Option<i64> {
         return None;
     }
     let fraction = decimal(digits)? * 10_i64.pow(9 - digits.len() as u32);
-    whole.checked_mul(1_000_000_000)?.checked_add(fraction)
+    Some(whole.saturating_mul(1_000_000_000).saturating_add(fraction))
 }
 
 #[cfg(test)]

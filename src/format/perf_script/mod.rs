@@ -451,6 +451,18 @@ mod tests {
         );
     }
 
+    /// `perf record --off-cpu`.
+    #[test]
+    fn a_time_that_is_none_does_not_hide_the_event() {
+        let text = "sh 9 [000]     7.500000:  100 cycles:P: \n\t 10 f+0x1 (/bin/sh)\n\n\
+                    sh 9 [000] 18446744069.414584:  2528851 offcpu-time: \n\t 20 wait4+0x2 (/lib/libc.so.6)\n";
+        let profile = load(text).unwrap();
+        let metrics: Vec<_> =
+            profile.meta.metrics.iter().map(|metric| (metric.name.as_str(), metric.unit.as_str())).collect();
+        assert_eq!(metrics, [("samples", "count"), ("cycles:P", "count"), ("offcpu-time", "nanoseconds")]);
+        assert_eq!((profile.meta.metrics[2].total, profile.meta.duration_ns), (2_528_851, None));
+    }
+
     /// `python -X perf`, with `-F +dsoff`.
     #[test]
     fn trampolines_of_python_are_its_functions() {

@@ -21,6 +21,7 @@ use crate::format::threads::Thread;
 use crate::format::v8::nodes::{OwnValues, read_flat, read_nested};
 use crate::format::v8::samples::{SampleWriter, Timestamps, declare_metrics};
 use crate::format::v8::tree::V8Tree;
+use crate::format::v8::{HEAD, enter_profile, is_answer};
 use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
 use crate::profile::{Column, LabelSetId, LoadOptions, Profile, ProfileBuilder};
 use crate::unit::plural;
@@ -30,14 +31,13 @@ pub(in crate::format) static CPUPROFILE: Format = Format { name: NAME, title: "V
 
 pub(super) const NAME: &str = "cpuprofile";
 
-/// What of a file shows who wrote it.
-const HEAD: usize = 16 * 1024;
-
 fn sniff(head: &[u8]) -> Confidence {
     let keys = json::keys(head);
-    let flat = json::has(&keys, &["nodes"]) && json::mentions(head, "\"callFrame\"");
+    let is_in_answer = |key: &str| is_answer(head) && json::mentions(head, &format!("\"{key}\""));
+    let has = |key: &str| json::has(&keys, &[key]) || is_in_answer(key);
+    let flat = has("nodes") && json::mentions(head, "\"callFrame\"");
     // A heap profile has a `head`, too, and possibly `samples`.
-    let nested = json::has(&keys, &["head"]) && json::mentions(head, "\"functionName\"");
+    let nested = has("head") && json::mentions(head, "\"functionName\"");
     if flat || (nested && !json::mentions(head, "\"selfSize\"")) {
         return Confidence::Certain;
     }
@@ -49,6 +49,8 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
     let mut builder = ProfileBuilder::new(NAME, options);
     declare_metrics(&mut builder);
     let mut json = Json::new(NAME, &text);
+    let is_answer = is_answer(&text);
+    enter_profile(&mut json)?;
     // Nodes are read where they are, which takes a third less time than to skip them first. If that fails, they are read again
     // after the rest, so that of several errors the same one is reported.
     let mut nodes = None;
@@ -58,7 +60,9 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
         nodes = is_read.then_some(read);
         is_read
     })?;
-    json.end()?;
+    if !is_answer {
+        json.end()?;
+    }
     let parts = CpuProfileParts { is_sum: is_of_business_central(&text), ..parts };
     parts.read_into(&json, nodes, &mut builder, &Thread::default())?;
     Ok(finished(builder)?)
@@ -307,6 +311,19 @@ mod tests {
     fn load(text: &str) -> Result<Profile, LoadError> {
         assert_eq!(sniff(text.as_bytes()), Confidence::Certain);
         read(&mut Source::from_bytes(text.as_bytes().to_vec()), LoadOptions::ALL)
+    }
+
+    #[test]
+    fn answers_of_the_protocol_are_profiles() {
+        let text = r#"{"nodes": [{"id": 1, "callFrame": {"functionName": "f", "url": "a.js", "lineNumber": 2, "columnNumber": 4}}],
+            "samples": [1], "timeDeltas": [5], "startTime": 0, "endTime": 9}"#;
+        let expected = load(text).unwrap().meta.metrics[1].total;
+        assert!(expected > 0);
+        for answer in
+            [format!(r#"{{"profile": {text}}}"#), format!(r#"{{"id": 7, "result": {{"profile": {text}}}}}"#)]
+        {
+            assert_eq!(load(&answer).unwrap().meta.metrics[1].total, expected);
+        }
     }
 
     #[test]

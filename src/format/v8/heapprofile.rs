@@ -10,6 +10,7 @@
 use crate::format::json::{self, Json, Kind};
 use crate::format::v8::nodes::{OwnValues, read_nested};
 use crate::format::v8::tree::V8Tree;
+use crate::format::v8::{enter_profile, is_answer};
 use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
 use crate::profile::{LabelSetId, LoadOptions, Profile, ProfileBuilder};
 
@@ -21,7 +22,8 @@ const NAME: &str = "heapprofile";
 
 fn sniff(head: &[u8]) -> Confidence {
     let keys = json::keys(head);
-    let fits = json::has(&keys, &["head"]) && json::mentions(head, "\"selfSize\"");
+    let has_head = json::has(&keys, &["head"]) || (is_answer(head) && json::mentions(head, "\"head\""));
+    let fits = has_head && json::mentions(head, "\"selfSize\"");
     if fits { Confidence::Certain } else { Confidence::No }
 }
 
@@ -31,6 +33,7 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
     builder.metric("inuse_space", "bytes");
     let mut json = Json::new(NAME, &text);
     let mut found = false;
+    enter_profile(&mut json)?;
     json.object()?;
     while let Some(key) = json.key()? {
         if key == "head" && json.kind()? == Kind::Object {
@@ -40,7 +43,9 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
             json.skip()?;
         }
     }
-    json.end()?;
+    if !is_answer(&text) {
+        json.end()?;
+    }
     if !found {
         return Err(ParseError::whole(NAME, "missing `head`").into());
     }
@@ -73,5 +78,12 @@ mod tests {
         let expected = " 8\nf@a.js:0 3\nf@a.js:0;(anonymous)@a.js:0 100\nf@a.js:0;f@a.js:0 20";
         assert_eq!(to_notation(&profile), expected);
         assert_eq!(profile.symbols.functions.len(), 2);
+        for answer in
+            [format!(r#"{{"profile": {text}}}"#), format!(r#"{{"id": 7, "result": {{"profile": {text}}}}}"#)]
+        {
+            assert_eq!(sniff(answer.as_bytes()), Confidence::Certain);
+            let profile = read(&mut Source::from_bytes(answer.into()), LoadOptions::default()).unwrap();
+            assert_eq!(to_notation(&profile), expected);
+        }
     }
 }

@@ -115,6 +115,37 @@ static HINTS: &[Hint] = &[
         "this is the trace.log of a D program (`dmd -profile`); record with perf, or convert it with gprof2dot",
     ),
     (
+        |head| head.starts_with(b"JOB \"") && find(front(head), b"\nSAMPLE_UNIT "),
+        "this is a heap profile of GHC (.hp), which has no stacks; record a profile with `+RTS -p`, which writes a .prof file",
+    ),
+    (
+        |head| starts_line(head, "Overhead \u{254e} [+additional indent] Count File:Line".as_bytes()),
+        "this is a tree that Julia's Profile.print wrote; save the samples with `pprof()` of PProf.jl instead",
+    ),
+    (
+        |head| starts_line(head, b"Date/Time:") && find(front(head), b"\nReport Version:"),
+        "this is a report of spindump; record with `sample` or `xctrace`",
+    ),
+    (
+        |head| starts_line(head, b"% self  % total  name"),
+        "this is rbspy's summary; record with `rbspy record --format speedscope` or `--format collapsed`",
+    ),
+    (
+        |head| head.starts_with(b"Cmdline: ") && find(head, b"\nOverhead  "),
+        "this is the table of `simpleperf report`; pass the perf.data that it was made from instead",
+    ),
+    (
+        |head| {
+            starts_line(head, b"CPU SAMPLES BEGIN (total = ")
+                || starts_line(head, b"CPU TIME (ms) BEGIN (total = ")
+        },
+        "this is the last part of a file of HPROF; pass all of it, as the stacks are before that table",
+    ),
+    (
+        |head| head.starts_with(b"Function  ") && find(front(head), b"  CPU Time"),
+        "this is VTune's report as text; write it with `-format csv`",
+    ),
+    (
         |head| head.starts_with(b"{\"bug_type\":"),
         "this is a report of macOS or iOS, with one sample or few; record with `sample` or `xctrace`",
     ),
@@ -197,6 +228,13 @@ mod tests {
         (b"--- 352227700 ns (53.09%), 248 samples\n  [ 0] java.util.Properties\n", "async-profiler"),
         (b" 0xffffffff8105c10f : do_sys_open+0xf/0x1d0 [kernel]\n", "SystemTap"),
         (b"PERFFILEh\0\0\0", "version 1"),
+        (b"JOB \"a.out -p\"\nDATE \"Fri Apr 17\"\nSAMPLE_UNIT \"seconds\"\n", "+RTS -p"),
+        ("Overhead \u{254e} [+additional indent] Count File:Line; Function\n=====\n".as_bytes(), "pprof()"),
+        (b"Date/Time:        2025-11-20 10:00:00\nOS Version:       macOS 12\nReport Version:   35\n", "spindump"),
+        (b"Summary of profiling data so far:\n% self  % total  name\n 98.40   100.00  f - a.rb\n", "rbspy record"),
+        (b"Cmdline: /data/local/tmp/simpleperf record\nSamples: 1000 of event 'cpu-cycles'\n\nOverhead  Command\n", "simpleperf report"),
+        (b"CPU SAMPLES BEGIN (total = 446) Sun Dec 29 15:09:21 2013\nrank   self  accum\n", "HPROF"),
+        (b"Function    CPU Time  CPU Time:Spin Time\n--------  ----\n", "-format csv"),
         (b"hdrbhetbetb\0", "+RTS -p"),
         (b"MMPD\x09\0\0\0", "crox"),
         (b"# CPU Profile\n\n| Duration | Samples | Interval | Functions |\n", "bun --cpu-prof"),

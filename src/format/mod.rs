@@ -7,6 +7,7 @@
 mod allocators;
 mod art_trace;
 mod austin;
+mod bcc;
 mod bpftrace;
 mod by_number;
 mod call_counts;
@@ -246,6 +247,7 @@ pub static FORMATS: &[&Format] = &[
     &ghc_json::GHC_JSON,
     &vtune::VTUNE,
     &vsprof::VSPROF,
+    &bcc::BCC,
     &dtrace::DTRACE,
     &austin::text::AUSTIN,
     &bpftrace::BPFTRACE,

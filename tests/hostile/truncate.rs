@@ -29,6 +29,7 @@ const OPEN_ENDED: &[&str] = &[
     "xdebug",
     "v8-log",
     "bpftrace",
+    "bcc",
     "dtrace",
     "ghc",
     "vtune",

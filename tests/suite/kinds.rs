@@ -73,6 +73,7 @@ fn types_are_known_below(root: &Path) {
                 | "perf-script"
                 | "inferno"
                 | "bpftrace"
+                | "bcc"
                 | "pmcstat"
                 | "simpleperf"
                 | "oprofile"

@@ -41,10 +41,6 @@ static HINTS: &[Hint] = &[
         "this is line_profiler's text report, which has no stacks; record with `python -m cProfile -o FILE`, py-spy or austin",
     ),
     (
-        |head| find(head, b"--- Execution profile ---") || find(head, b" samples\n  [ 0] "),
-        "this is async-profiler's text output; record with `-o collapsed`, or into a file that ends in .jfr",
-    ),
-    (
         is_systemtap,
         "this is a backtrace of SystemTap; convert it with stackcollapse-stap.pl of FlameGraph, and pass what that writes",
     ),
@@ -224,8 +220,6 @@ mod tests {
             b"Timer unit: 1e-06 s\n\nLine #      Hits         Time  Per Hit   % Time  Line Contents\n=====\n",
             "line_profiler",
         ),
-        (b"--- Execution profile ---\nTotal samples:         496\n", "async-profiler"),
-        (b"--- 352227700 ns (53.09%), 248 samples\n  [ 0] java.util.Properties\n", "async-profiler"),
         (b" 0xffffffff8105c10f : do_sys_open+0xf/0x1d0 [kernel]\n", "SystemTap"),
         (b"PERFFILEh\0\0\0", "version 1"),
         (b"JOB \"a.out -p\"\nDATE \"Fri Apr 17\"\nSAMPLE_UNIT \"seconds\"\n", "+RTS -p"),

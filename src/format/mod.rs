@@ -6,6 +6,7 @@
 
 mod allocators;
 mod art_trace;
+mod async_profiler;
 mod austin;
 mod bcc;
 mod bpftrace;
@@ -248,6 +249,7 @@ pub static FORMATS: &[&Format] = &[
     &vtune::VTUNE,
     &vsprof::VSPROF,
     &bcc::BCC,
+    &async_profiler::ASYNC_PROFILER,
     &dtrace::DTRACE,
     &austin::text::AUSTIN,
     &bpftrace::BPFTRACE,

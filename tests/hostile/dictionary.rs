@@ -70,6 +70,7 @@ pub fn words(format: &str) -> &'static [&'static str] {
         "vsprof" => &["Level,Function Name,Number of Calls,", "\"", ",", "1,234", "99999"],
         "dtrace" => &["`", "+0x", "0x", "->", "\n\n", "  ", "unix`"],
         "bcc" => &["Sampling at 49 Hertz of all threads by user + kernel stack", "Tracing off-CPU time (us) of all threads by kernel stack", "Tracing off-CPU time (us) by kernel stack", "Tracing blocked time (us) by kernel stack", " off-CPU and waker stack", "Tracing 1 functions for \"f\"...", "    --\n", "    -    dd (25)\n", "    --    --\n", "    tar [15]\n", "target: ", "waker: ", "[unknown]", "b'", "'", "+0x1", "ffffffff810a9581 ", "        9\n", "\n\n", "^C"],
+        "async-profiler" => &["--- Execution profile ---", "Total samples       : 9", "Started [wall] profiling", "--- 9 ns (7.48%), 9 samples\n", "--- 9 bytes (7.48%), 1 sample\n", "Samples: 9 (98.84%)\n", "  [ 0] ", "[10] ", "_[k]", "ns  percent  samples  top", "\n\n"],
         "bpftrace" => &["@[", "@bytes[", "]: ", ", ", "\n    ", "+0x", "+1", "Attaching", "@x[sh]: 1", "(/lib/libc.so)", "hist", "|@@"],
         "austin" => &["# mode:", "# austin:", "# interval:", "full", "memory", "P", ";T", ":", ";", ":GC:", ":INVALID:", "MOJ", "\x01", "\x02", "\x03", "\x04", "\x05"],
         _ => &[";", " ", "_[k]", "_[j]", "_[i]", "#", "//", "1.5", "\r\n", "\u{feff}", "\u{fffd}"],

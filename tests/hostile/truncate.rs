@@ -30,6 +30,7 @@ const OPEN_ENDED: &[&str] = &[
     "v8-log",
     "bpftrace",
     "bcc",
+    "async-profiler",
     "dtrace",
     "ghc",
     "vtune",

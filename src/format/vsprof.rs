@@ -12,9 +12,9 @@ use inferno::collapse::{Collapse, vsprof};
 
 use crate::format::indented_tree::{From, IndentedTree, plain_sample};
 use crate::format::quietly::quietly;
-use crate::format::text::{BadLines, csv_fields, decimal, lossy};
+use crate::format::text::{BadLines, csv_fields, decimal, first_line, lossy};
 use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
-use crate::profile::{FrameId, Function, LabelSetId, LoadOptions, Mapping, Profile, ProfileBuilder};
+use crate::profile::{Frame, FrameId, Function, LabelSetId, LoadOptions, Mapping, Profile, ProfileBuilder};
 
 /// The entry in the list of readable formats.
 pub(super) static VSPROF: Format = Format { name: NAME, title: "Visual Studio CSV", sniff, read };
@@ -52,12 +52,8 @@ impl Columns {
     }
 }
 
-fn first_line(text: &[u8]) -> std::borrow::Cow<'_, str> {
-    lossy(text.split(|&byte| byte == b'\n').next().unwrap_or_default())
-}
-
 fn sniff(head: &[u8]) -> Confidence {
-    let is_it = head.starts_with(CALLS) || Columns::of(&first_line(head)).is_some();
+    let is_it = head.starts_with(CALLS) || Columns::of(&lossy(first_line(head))).is_some();
     if is_it { Confidence::Certain } else { Confidence::No }
 }
 
@@ -66,7 +62,7 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
     let mut builder = ProfileBuilder::new(NAME, options);
     // The text is UTF-8, or is taken to be.
     let text = lossy(&bytes);
-    let Some(columns) = Columns::of(&first_line(text.as_bytes())) else {
+    let Some(columns) = Columns::of(&lossy(first_line(text.as_bytes()))) else {
         builder.metric("calls", "count");
         return collapse(text.as_bytes(), builder, vsprof::Folder::default);
     };
@@ -107,7 +103,7 @@ fn add(
     let mapping = builder.mapping(Mapping { file, ..Mapping::default() });
     match columns.level {
         Some(level) => {
-            let frame = builder.frame(crate::profile::Frame { function, mapping, ..Default::default() });
+            let frame = builder.frame(Frame { function, mapping, ..Frame::default() });
             let values = [(inclusive, Some(exclusive))];
             tree.add(builder, From::Root, plain_sample, (number(level)? as usize, frame), values);
         }

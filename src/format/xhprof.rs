@@ -16,6 +16,7 @@ use crate::format::json::{self, Json, Kind};
 use crate::format::text::lossy;
 use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
 use crate::profile::{FunctionId, LoadOptions, Profile, ProfileBuilder};
+use crate::unit::plural;
 
 /// The entry in the list of readable formats.
 pub(super) static XHPROF: Format = Format { name: NAME, title: "XHProf", sniff, read };
@@ -213,10 +214,20 @@ fn collect(pairs: &[Pair<'_>], options: LoadOptions) -> Result<ProfileBuilder, P
             builder.call_edge(caller, callee, None, &pick(&costs));
         }
     }
+    let mut cheaper = 0;
     for (name, level) in levels(pairs) {
         let (function, is_first) = function(name, &mut builder);
-        builder.call_node(function, &pick(&level.own()));
+        let own = level.own();
+        cheaper += u64::from(own.iter().any(|&cost| cost < 0));
+        builder.call_node(function, &pick(&own.map(|cost| cost.max(0))));
         builder.call_total(function, &pick(&if is_first { level.whole() } else { level.count() }));
+    }
+    if cheaper > 0 {
+        let functions =
+            plural(cheaper, "function costs less than its callees", "functions cost less than their callees");
+        builder.meta.notes.push(format!(
+            "{cheaper} {functions}, as those do that free memory; own costs below 0 are left out"
+        ));
     }
     Ok(builder)
 }
@@ -256,7 +267,7 @@ impl Level {
         count
     }
 
-    /// What it costs without its callees, and how often it was called. Memory that it frees is negative.
+    /// What it costs without its callees, and how often it was called; negative if it frees memory that they allocated.
     fn own(&self) -> Costs {
         let whole = self.whole();
         let mut own: Costs = std::array::from_fn(|index| whole[index].saturating_sub(self.calls[index]));
@@ -319,11 +330,13 @@ mod tests {
         let profile = load(JSON).unwrap();
         let metrics: Vec<_> =
             profile.meta.metrics.iter().map(|metric| (&*metric.name, metric.total)).collect();
-        assert_eq!(metrics, [("wall", 90), ("inuse_space", 56), ("calls", 15)]);
+        assert_eq!(metrics, [("wall", 90), ("inuse_space", 48), ("calls", 15)]);
         // 70 − 50 at first, and 50 − 20 when it calls itself; it was called twice and three times.
         assert_eq!(costs(&profile, "parse"), [(50, 70), (48, 48), (5, 5)]);
-        assert_eq!(costs(&profile, "main()"), [(20, 90), (-8, 40), (1, 1)]);
+        assert_eq!(costs(&profile, "main()"), [(20, 90), (0, 40), (1, 1)]);
         assert_eq!(costs(&profile, "strlen")[0], (20, 20));
+        // `main()` frees 8 of what `parse` allocated.
+        assert!(profile.meta.notes[0].starts_with("1 function costs less than its callees"));
     }
 
     #[test]

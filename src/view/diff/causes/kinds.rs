@@ -86,8 +86,10 @@ fn of_one_caller(flow: &Flow<'_, '_>, origin: Origin, caller: usize, call: Chang
     let is_moved = flow.is_moved_call(origin.function, caller, &call);
     // What others spent in it before is no growth.
     let points = if is_moved { call.points.min(total.points) } else { call.points };
+    // A caller that costs less as a whole did not become dearer, such as one that looks up in a map what it computed before.
     if flow.is_own(caller)
         && !flow.is_own(origin.function)
+        && flow.total(caller).points > 0.0
         && is_of_one_module(flow, caller, origin.function)
         && !is_new_path(flow, caller, origin.function)
     {

@@ -161,13 +161,13 @@ impl StackprofParts {
             json.object()?;
             while let Some(key) = json.key()? {
                 match &*key {
-                    "samples" => own = json.integer()?,
-                    "total_samples" => total = json.integer()?,
+                    "samples" => own = samples(&mut json)?,
+                    "total_samples" => total = samples(&mut json)?,
                     "edges" => {
                         let has_edges = json.object_if_any()?;
                         while let Some(callee) = if has_edges { json.key()? } else { None } {
                             let callee = known(functions, &callee, &json)?;
-                            builder.call_edge(function, callee, None, &values(json.integer()?));
+                            builder.call_edge(function, callee, None, &values(samples(&mut json)?));
                         }
                     }
                     _ => json.skip()?,
@@ -270,6 +270,12 @@ fn known(functions: &HashMap<i64, FunctionId>, key: &str, json: &Json) -> Result
     function.ok_or_else(|| json.error("frame id is not in `frames`"))
 }
 
+/// How many samples something has.
+fn samples(json: &mut Json) -> Result<i64, ParseError> {
+    let count = json.integer()?;
+    if count < 0 { Err(json.error("a number of samples is negative")) } else { Ok(count) }
+}
+
 /// The next number of a column that may be missing or too short.
 fn next(column: &mut Option<Json>) -> Result<Option<i64>, ParseError> {
     let Some(json) = column else { return Ok(None) };
@@ -347,6 +353,8 @@ mod tests {
         assert_eq!(profile.meta.metrics[0].total, 3);
         let error = load(&text.replace("{\"8\": 2}", "{\"9\": 2}")).unwrap_err().to_string();
         assert!(error.contains("frame id is not in `frames`"), "{error}");
+        let error = load(&text.replace("\"samples\": 2", "\"samples\": -2")).unwrap_err().to_string();
+        assert!(error.contains("a number of samples is negative"), "{error}");
     }
 
     #[test]

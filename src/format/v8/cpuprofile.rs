@@ -21,7 +21,7 @@ use crate::format::threads::Thread;
 use crate::format::v8::nodes::{OwnValues, read_flat, read_nested};
 use crate::format::v8::samples::{SampleWriter, Timestamps, declare_metrics};
 use crate::format::v8::tree::V8Tree;
-use crate::format::v8::{HEAD, enter_profile, is_answer};
+use crate::format::v8::{HEAD, enter_profile, has};
 use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
 use crate::profile::{Column, LabelSetId, LoadOptions, Profile, ProfileBuilder};
 use crate::unit::plural;
@@ -33,11 +33,9 @@ pub(super) const NAME: &str = "cpuprofile";
 
 fn sniff(head: &[u8]) -> Confidence {
     let keys = json::keys(head);
-    let is_in_answer = |key: &str| is_answer(head) && json::mentions(head, &format!("\"{key}\""));
-    let has = |key: &str| json::has(&keys, &[key]) || is_in_answer(key);
-    let flat = has("nodes") && json::mentions(head, "\"callFrame\"");
+    let flat = has(head, &keys, "nodes") && json::mentions(head, "\"callFrame\"");
     // A heap profile has a `head`, too, and possibly `samples`.
-    let nested = has("head") && json::mentions(head, "\"functionName\"");
+    let nested = has(head, &keys, "head") && json::mentions(head, "\"functionName\"");
     if flat || (nested && !json::mentions(head, "\"selfSize\"")) {
         return Confidence::Certain;
     }
@@ -49,8 +47,7 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
     let mut builder = ProfileBuilder::new(NAME, options);
     declare_metrics(&mut builder);
     let mut json = Json::new(NAME, &text);
-    let is_answer = is_answer(&text);
-    enter_profile(&mut json)?;
+    let is_answer = enter_profile(&mut json)?;
     // Nodes are read where they are, which takes a third less time than to skip them first. If that fails, they are read again
     // after the rest, so that of several errors the same one is reported.
     let mut nodes = None;

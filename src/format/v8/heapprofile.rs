@@ -10,7 +10,7 @@
 use crate::format::json::{self, Json, Kind};
 use crate::format::v8::nodes::{OwnValues, read_nested};
 use crate::format::v8::tree::V8Tree;
-use crate::format::v8::{enter_profile, is_answer};
+use crate::format::v8::{enter_profile, has};
 use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
 use crate::profile::{LabelSetId, LoadOptions, Profile, ProfileBuilder};
 
@@ -22,8 +22,7 @@ const NAME: &str = "heapprofile";
 
 fn sniff(head: &[u8]) -> Confidence {
     let keys = json::keys(head);
-    let has_head = json::has(&keys, &["head"]) || (is_answer(head) && json::mentions(head, "\"head\""));
-    let fits = has_head && json::mentions(head, "\"selfSize\"");
+    let fits = has(head, &keys, "head") && json::mentions(head, "\"selfSize\"");
     if fits { Confidence::Certain } else { Confidence::No }
 }
 
@@ -33,7 +32,7 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
     builder.metric("inuse_space", "bytes");
     let mut json = Json::new(NAME, &text);
     let mut found = false;
-    enter_profile(&mut json)?;
+    let is_answer = enter_profile(&mut json)?;
     json.object()?;
     while let Some(key) = json.key()? {
         if key == "head" && json.kind()? == Kind::Object {
@@ -43,7 +42,7 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
             json.skip()?;
         }
     }
-    if !is_answer(&text) {
+    if !is_answer {
         json.end()?;
     }
     if !found {

@@ -25,20 +25,28 @@ const WRAPPERS: [&str; 3] = ["id", "result", "profile"];
 /// How much of a text shows whether it is such an answer.
 const HEAD: usize = 16 * 1024;
 
-/// Whether a text is such an answer.
-fn is_answer(text: &[u8]) -> bool {
-    let keys = json::keys(&text[..text.len().min(HEAD)]);
+/// The top-level keys of a text with the kinds of their values.
+type Keys = [(String, Option<Kind>)];
+
+/// Whether a text with these keys is such an answer.
+fn is_answer(keys: &Keys) -> bool {
     let wraps = |(key, kind): &(String, Option<Kind>)| {
         key == "id" || WRAPPERS.contains(&&**key) && *kind == Some(Kind::Object)
     };
     !keys.is_empty() && keys.iter().all(wraps)
 }
 
-/// Enters the profile of an answer; other texts are left as they are.
-fn enter_profile(json: &mut Json<'_>) -> Result<(), ParseError> {
+/// Whether the profile at the head of a text, possibly in an answer, has this key.
+fn has(head: &[u8], keys: &Keys, key: &str) -> bool {
+    json::has(keys, &[key]) || (is_answer(keys) && json::mentions(head, &format!("\"{key}\"")))
+}
+
+/// Enters the profile of an answer; other texts are left as they are. Returns whether it is an answer.
+fn enter_profile(json: &mut Json<'_>) -> Result<bool, ParseError> {
     // `rest` is all of the text.
-    if !is_answer(json.rest()) {
-        return Ok(());
+    let text = json.rest();
+    if !is_answer(&json::keys(&text[..text.len().min(HEAD)])) {
+        return Ok(false);
     }
     for wrapper in &WRAPPERS[1..] {
         let mut inner = json.clone();
@@ -52,5 +60,5 @@ fn enter_profile(json: &mut Json<'_>) -> Result<(), ParseError> {
             inner.skip()?;
         }
     }
-    Ok(())
+    Ok(true)
 }

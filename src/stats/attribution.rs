@@ -136,8 +136,8 @@ fn excuse_moved(
     }
 }
 
-/// Sets the verdict and the cause of functions whose total grew only by that of unchanged code which they call now: of new ones
-/// (wrappers), only their own code is news.
+/// Sets the verdict and the cause of functions whose total grew only by that of unchanged code which they call now, and of those
+/// that are called now in exchange for something dearer: of new ones (wrappers), only their own code is news.
 fn excuse_new_calls(comparison: &mut Comparison, model: &Model, stacks: &impl StackSource) {
     let rows = &comparison.hypotheses;
     let mut regressed: Vec<usize> = (0..rows.len())
@@ -153,6 +153,11 @@ fn excuse_new_calls(comparison: &mut Comparison, model: &Model, stacks: &impl St
             comparison.hypotheses[index].set_moved(Cause::Wraps { caller });
         } else if row.old > 0.0 && elsewhere.took_over(row) {
             let cause = Cause::Moved { caller: None, from: None, loser: None };
+            comparison.hypotheses[index].set_moved(cause);
+        } else if row.old > 0.0
+            && let Some(caller) = elsewhere.cheaper_caller(row)
+        {
+            let cause = Cause::Moved { caller: Some(caller), from: None, loser: None };
             comparison.hypotheses[index].set_moved(cause);
         }
     }

@@ -91,6 +91,30 @@ impl<S: StackSource> CalledElsewhere<'_, S> {
         self.hold_most(row, taken.into_iter().filter(is_all_here).map(|(_, other)| other).collect())
     }
 
+    /// The function which calls that of a row in exchange for something dearer: all that this total gained comes from new calls of
+    /// a function that became cheaper by more.
+    ///
+    /// ```text
+    /// main;render;scan 80    →    main;render;lookup 6
+    /// main;pay;lookup 20          main;pay;lookup 20
+    /// ```
+    pub(super) fn cheaper_caller(&self, row: &Hypothesis) -> Option<usize> {
+        let alpha = self.comparison.options.alpha;
+        let is_cheaper = |other: &&Hypothesis| {
+            other.measure == CountKind::Total && other.decrease.q < alpha && -other.points >= row.points
+        };
+        let gained_below = |caller: &&Hypothesis| {
+            let (whole, rest) = (self.shares(caller, &[]), self.shares(caller, &[row.function]));
+            let (old, new) = (whole.0 - rest.0, whole.1 - rest.1);
+            old < GONE * new && new - old >= COVERS * row.points
+        };
+        let all = self.comparison.hypotheses.iter().filter(is_cheaper);
+        let callers = all.filter(|caller| {
+            caller.function != row.function && self.stacks.includes(caller.function, row.function)
+        });
+        callers.filter(gained_below).min_by(|a, b| a.new.total_cmp(&b.new)).map(|caller| caller.function)
+    }
+
     /// The functions of a share that matters for a change of `points` which a function no longer calls, although they cost
     /// about as much as before.
     pub(super) fn given_away(&self, row: &Hypothesis, points: f64) -> Vec<&Hypothesis> {

@@ -144,6 +144,9 @@ pub struct TestOptions {
     /// ln of the cost ratio of unchanged code and the variance of that, if they are known from a finer comparison: a few
     /// kinds of requests do not tell what unchanged code costs, but their functions do.
     pub core: Option<(f64, f64)>,
+    /// The counts of each part of the call tree in every profile, the old ones first: parts do not share the functions of
+    /// libraries, as callers do. If most of them cost the same per run, they are unchanged. Empty if they are not known.
+    pub parts: Vec<Vec<f64>>,
     /// Whether the cost of unchanged code is estimated from functions on both sides only, and not at all if that leaves it
     /// uncertain.
     pub check_scale: bool,
@@ -164,6 +167,7 @@ impl Default for TestOptions {
             learned: None,
             normalize: Normalization::Core,
             core: None,
+            parts: Vec::new(),
             check_scale: false,
             one_build: false,
             functions: None,

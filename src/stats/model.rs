@@ -6,7 +6,7 @@ use super::columns::FunctionColumns;
 use super::dispersion::{Design, RunCounts, Trend, dispersion_trend, pearson_dispersion};
 use super::distributions::{binomial_mid_p, normal_to_t, t_upper_quantile};
 use super::learned::LearnedNoise;
-use super::majority::{majority, same_per_run};
+use super::majority::{LEAST_APART_OF_PARTS, Part, majority, same_parts_per_run, same_per_run};
 use super::{CountKind, Noise, Normalization, TestOptions};
 
 /// What has less than this fraction of its share left is gone.
@@ -200,10 +200,10 @@ impl Model {
         if !options.check_scale || options.normalize != Normalization::Core || options.core.is_some() {
             return None;
         }
-        let runs = (self.design.totals.len() - self.design.old) as f64 / self.design.old as f64;
-        let none = -(self.new_total / self.old_total / runs).ln();
+        let none = self.same_work();
         let most = majority(ratios, variances, (self.location, self.location_variance))
-            .or_else(|| self.same_per_run(columns, (ratios, variances), none))?;
+            .or_else(|| self.same_per_run(columns, (ratios, variances), none))
+            .or_else(|| self.same_parts_per_run(options, none))?;
         // How much more a new run costs in code that is taken to be unchanged.
         let per_run = |location: f64| (location - none).abs();
         let by_most = per_run(most.0) <= SAME_WORK && per_run(most.0) < per_run(self.location);
@@ -222,6 +222,39 @@ impl Model {
         }
         (self.location, self.location_variance) = most;
         Some(most.0)
+    }
+
+    /// The location at which code costs the same per run.
+    fn same_work(&self) -> f64 {
+        let runs = (self.design.totals.len() - self.design.old) as f64 / self.design.old as f64;
+        -(self.new_total / self.old_total / runs).ln()
+    }
+
+    /// Whether runs seem to differ so much in what unchanged code costs that [`TestOptions::parts`] should be asked.
+    pub fn is_far_from_same_work(&self, options: &TestOptions) -> bool {
+        options.check_scale
+            && options.normalize == Normalization::Core
+            && options.core.is_none()
+            && self.doubt.is_none()
+            && (self.location - self.same_work()).abs() >= LEAST_APART_OF_PARTS
+    }
+
+    /// What [`same_parts_per_run`] finds in the parts of the call tree.
+    fn same_parts_per_run(&self, options: &TestOptions, none: f64) -> Option<(f64, f64)> {
+        let part = |counts: &Vec<f64>| {
+            let column = RunCounts { counts: counts.clone(), unit: 1.0 };
+            let (ratios, variances) = self.log_ratios(&[&column]);
+            let noise = self.factor(&column, CountKind::Total, 1.0 / variances[0], None);
+            let sums = self.sums(&column);
+            let share = (sums.old / self.old_total).max(sums.new / self.new_total);
+            self.is_evidence(&column).then_some(Part {
+                ratio: ratios[0],
+                variance: noise * variances[0],
+                share,
+            })
+        };
+        let parts: Vec<Part> = options.parts.iter().filter_map(part).collect();
+        same_parts_per_run(&parts, (self.location, none), self.spread_of_runs())
     }
 
     /// What [`same_per_run`] finds in the functions that `ratios` and `variances` are of.

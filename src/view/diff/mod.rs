@@ -12,6 +12,7 @@ mod mix;
 mod noise;
 mod options;
 mod outliers;
+mod parts;
 mod plain_counts;
 mod reduced;
 mod rows;

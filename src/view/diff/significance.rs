@@ -9,6 +9,7 @@ use crate::tree::{Flat, Subject};
 use crate::view::diff::call_graph::CountedGraph;
 use crate::view::diff::history::learned;
 use crate::view::diff::options::{DiffOptions, DiffSides};
+use crate::view::diff::parts::parts;
 use crate::view::diff::sample_size::SampleSize;
 use crate::view::diff::stacks::CountedStacks;
 
@@ -48,9 +49,19 @@ pub(super) fn test(
         keys
     });
     let learned = options.history.as_ref().map(|history| learned(history, subject));
-    match compare(counts, &TestOptions { learned, functions, ..options.test.clone() }) {
+    let old = sides.old.profiles;
+    let test = TestOptions { learned, functions, ..options.test.clone() };
+    let compared = compare(counts, &test).and_then(|comparison| {
+        let is_far = comparison.model.as_ref().is_some_and(|model| model.is_far_from_same_work(&test));
+        if !is_far || subject.calls.is_some() || counts.sample_unit != SampleUnit::Samples {
+            return Ok(comparison);
+        }
+        let in_samples = |values: Vec<i64>| values.into_iter().map(|value| value as f64 / size).collect();
+        let parts = parts(subject, counted, (old, count)).into_iter().map(in_samples).collect();
+        compare(counts, &TestOptions { parts, ..test })
+    });
+    match compared {
         Ok(mut comparison) => {
-            let old = sides.old.profiles;
             if is_unsure(sides.size, options) {
                 withhold_verdicts(&mut comparison);
                 return Ok((Some(comparison), Some(UNKNOWN_VARIATION.to_string())));

@@ -70,6 +70,12 @@ pub trait StackSource {
         false
     }
 
+    /// Whether both functions may be in one binary, as one that was inlined into another is: `parse` of the program is not in
+    /// `memcmp` of the C library.
+    fn may_be_of_one_binary(&self, _one: usize, _other: usize) -> bool {
+        true
+    }
+
     /// Which of these functions, which have equal counts, is nearest to the leaf.
     fn leafmost(&self, functions: &[usize]) -> usize;
 }

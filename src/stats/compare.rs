@@ -245,7 +245,9 @@ fn test_all(model: &Model, columns: &FunctionColumns, options: &TestOptions) -> 
     let wanted: Option<HashSet<usize>> =
         options.functions.as_ref().map(|functions| functions.iter().copied().collect());
     let is_wanted = |functions: &[usize]| {
-        wanted.as_ref().is_none_or(|wanted| functions.iter().any(|function| wanted.contains(function)))
+        let is_idle = functions.iter().any(|function| options.idle.contains(function));
+        !is_idle
+            && wanted.as_ref().is_none_or(|wanted| functions.iter().any(|function| wanted.contains(function)))
     };
     let is_testable = |column: &RunCounts| {
         model.sums(column).all() >= 3.0 && model.pooled_share(column) >= options.min_tested

@@ -138,8 +138,10 @@ impl Model {
         let is_evidence = |column: &RunCounts| {
             if options.check_scale { model.is_evidence(column) } else { model.is_sizeable(column) }
         };
-        let evidence: Vec<usize> =
-            (0..columns.own.len()).filter(|&function| is_evidence(&columns.own[function])).collect();
+        let evidence: Vec<usize> = (0..columns.own.len())
+            .filter(|function| !options.idle.contains(function))
+            .filter(|&function| is_evidence(&columns.own[function]))
+            .collect();
         let core: Vec<&RunCounts> = evidence.iter().map(|&function| &columns.own[function]).collect();
         let (ratios, variances) = model.log_ratios(&core);
         let residual = model.design.residual();
@@ -150,7 +152,7 @@ impl Model {
             let given = given.or(options.core.map(|(location, _)| location));
             let mut bulk = fit_bulk_around(given, &ratios, &variances, prior(options.noise), 1);
             (model.location, model.location_variance) = (bulk.location, bulk.location_variance);
-            if let Some(most) = model.outvoted(columns, (&ratios, &variances), options) {
+            if let Some(most) = model.outvoted((columns, &evidence), (&ratios, &variances), options) {
                 bulk = fit_bulk_around(Some(most), &ratios, &variances, prior(options.noise), 1);
             }
             model.pair = Some(model.fit_pair(bulk, columns, options.noise));
@@ -167,7 +169,7 @@ impl Model {
                 .map(|(column, v)| model.replicate_factor(column, trend) * v)
                 .collect();
             (model.location, model.location_variance) = core_location(&ratios, &spread);
-            model.outvoted(columns, (&ratios, &spread), options);
+            model.outvoted((columns, &evidence), (&ratios, &spread), options);
         }
         if let Some(learned) = &options.learned {
             let noise = |(&function, variance): (&usize, &f64)| {
@@ -177,7 +179,7 @@ impl Model {
             };
             let spread: Vec<f64> = evidence.iter().zip(&variances).map(noise).collect();
             (model.location, model.location_variance) = core_location(&ratios, &spread);
-            model.outvoted(columns, (&ratios, &spread), options);
+            model.outvoted((columns, &evidence), (&ratios, &spread), options);
         }
         if let Some(known) = options.core {
             (model.location, model.location_variance) = known;
@@ -193,7 +195,7 @@ impl Model {
     /// are believed.
     fn outvoted(
         &mut self,
-        columns: &FunctionColumns,
+        (columns, evidence): (&FunctionColumns, &[usize]),
         (ratios, variances): (&[f64], &[f64]),
         options: &TestOptions,
     ) -> Option<f64> {
@@ -202,7 +204,7 @@ impl Model {
         }
         let none = self.same_work();
         let most = majority(ratios, variances, (self.location, self.location_variance))
-            .or_else(|| self.same_per_run(columns, (ratios, variances), none))
+            .or_else(|| self.same_per_run((columns, evidence), (ratios, variances), none))
             .or_else(|| self.same_parts_per_run(options, none))?;
         // How much more a new run costs in code that is taken to be unchanged.
         let per_run = |location: f64| (location - none).abs();
@@ -210,11 +212,11 @@ impl Model {
         let outvoted = |column: &RunCounts| {
             let sums = self.sums(column);
             let changed = self.raw_log_ratio(sums) - most.0;
-            (self.is_evidence(column) && changed.abs() > (most.0 - self.location).abs() / 2.0)
+            (changed.abs() > (most.0 - self.location).abs() / 2.0)
                 .then_some((sums.all() * column.unit, changed))
         };
         let outvoted =
-            columns.own.iter().enumerate().filter_map(|(index, column)| Some((index, outvoted(column)?)));
+            evidence.iter().filter_map(|&function| Some((function, outvoted(&columns.own[function])?)));
         let (function, (_, changed)) = outvoted.max_by(|(_, (a, _)), (_, (b, _))| a.total_cmp(b))?;
         self.doubt = Some(Doubt { function, ratio: changed.exp(), by_most });
         if !by_most {
@@ -260,7 +262,7 @@ impl Model {
     /// What [`same_per_run`] finds in the functions that `ratios` and `variances` are of.
     fn same_per_run(
         &self,
-        columns: &FunctionColumns,
+        (columns, evidence): (&FunctionColumns, &[usize]),
         (ratios, variances): (&[f64], &[f64]),
         none: f64,
     ) -> Option<(f64, f64)> {
@@ -268,8 +270,7 @@ impl Model {
             let sums = self.sums(column);
             (sums.old / self.old_total).max(sums.new / self.new_total) * column.unit
         };
-        let shares: Vec<f64> =
-            columns.own.iter().filter(|column| self.is_evidence(column)).map(share).collect();
+        let shares: Vec<f64> = evidence.iter().map(|&function| share(&columns.own[function])).collect();
         same_per_run(ratios, variances, &shares, (self.location, none), self.spread_of_runs())
     }
 

@@ -75,7 +75,13 @@ impl Trades {
             let other_one = (other.function, other.old * other.unit, &above[..]);
             // Of two functions that both sides have, one may simply have become dearer and the other one cheaper, or be gone.
             let is_gone = other.new_share < GONE * other.old_share;
-            let is_replaced = row.old <= 0.0 || (is_gone && stacks.may_lack_callers(other.function));
+            // It may have been inlined into what seems to be called from the same place.
+            let may_be_inlined = || {
+                is_gone
+                    && stacks.may_lack_callers(other.function)
+                    && stacks.may_be_of_one_binary(other.function, row.function)
+            };
+            let is_replaced = row.old <= 0.0 || may_be_inlined();
             // Nor does one that became much cheaper hide that another one is new.
             let cancels_out =
                 || model.test(&together(other.function), CountKind::SelfCount).decrease.0 > SURE;

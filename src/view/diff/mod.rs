@@ -7,6 +7,7 @@ mod calls;
 mod causes;
 mod cut;
 mod history;
+mod idle;
 mod lines;
 mod mix;
 mod noise;

@@ -8,6 +8,7 @@ use crate::stats::{Incomparable, ProfileCounts, SampleCounts, SampleUnit, TestOp
 use crate::tree::{Flat, Subject};
 use crate::view::diff::call_graph::CountedGraph;
 use crate::view::diff::history::learned;
+use crate::view::diff::idle::idle_functions;
 use crate::view::diff::options::{DiffOptions, DiffSides};
 use crate::view::diff::parts::parts;
 use crate::view::diff::sample_size::SampleSize;
@@ -50,7 +51,8 @@ pub(super) fn test(
     });
     let learned = options.history.as_ref().map(|history| learned(history, subject));
     let old = sides.old.profiles;
-    let test = TestOptions { learned, functions, ..options.test.clone() };
+    let idle = if subject.calls.is_some() { Vec::new() } else { idle_functions(subject, counted, count) };
+    let test = TestOptions { learned, functions, idle, ..options.test.clone() };
     let compared = compare(counts, &test).and_then(|comparison| {
         let is_far = comparison.model.as_ref().is_some_and(|model| model.is_far_from_same_work(&test));
         if !is_far || subject.calls.is_some() || counts.sample_unit != SampleUnit::Samples {

@@ -34,6 +34,8 @@ pub(super) struct CountedStacks<'s, 'p> {
     heavy: OnceCell<Column<KeyId, bool>>,
     /// The functions of which addresses of instructions are known.
     compiled: OnceCell<Column<KeyId, bool>>,
+    /// The name of the binary that each function is in; empty if it is unknown.
+    binary: OnceCell<Column<KeyId, &'p str>>,
     /// The stacks with the functions that are asked for most: those that changed.
     expected: OnceCell<Expected>,
     /// The stacks with other functions, each found when asked for.
@@ -69,6 +71,7 @@ impl<'s, 'p> CountedStacks<'s, 'p> {
             depth: OnceCell::new(),
             heavy: OnceCell::new(),
             compiled: OnceCell::new(),
+            binary: OnceCell::new(),
             expected: OnceCell::new(),
             others: RefCell::default(),
             below: RefCell::default(),
@@ -94,6 +97,18 @@ impl<'s, 'p> CountedStacks<'s, 'p> {
                 deepest
             });
             deepest.unwrap_or_else(|| Column::filled(0, keys))
+        })
+    }
+
+    fn binary(&self) -> &Column<KeyId, &'p str> {
+        self.binary.get_or_init(|| {
+            let symbols = &self.subject.profile.symbols;
+            let mut binary = Column::filled("", self.subject.keys.len());
+            for (frame, of_frame) in symbols.frames.enumerate() {
+                let path = symbols.strings.get(symbols.mappings[of_frame.mapping].file);
+                binary[self.subject.keys.of_frame(frame)] = path.rsplit(['/', '\\']).next().unwrap_or(path);
+            }
+            binary
         })
     }
 
@@ -302,6 +317,11 @@ impl StackSource for CountedStacks<'_, '_> {
         });
         let key = KeyId::new(function);
         may_lack_callers(self.subject.keys.get(key), compiled[key])
+    }
+
+    fn may_be_of_one_binary(&self, one: usize, other: usize) -> bool {
+        let [one, other] = [one, other].map(|function| self.binary()[KeyId::new(function)]);
+        one.is_empty() || other.is_empty() || one == other
     }
 
     fn leafmost(&self, functions: &[usize]) -> usize {

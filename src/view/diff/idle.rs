@@ -1,0 +1,49 @@
+//! The functions in which processors have nothing to do, and those that lead only there.
+
+use crate::pattern::is_idle_processor;
+use crate::profile::{Column, Id};
+use crate::tree::{Flat, KeyId, SeenKeys, Subject};
+
+/// The functions of all stacks that have one in which processors are idle, if they are on no others. Of a system that was recorded
+/// as a whole, `start_secondary` is one, which calls `do_idle`.
+pub(super) fn idle_functions(subject: &Subject<'_>, counted: &Flat, profiles: usize) -> Vec<usize> {
+    let keys = subject.keys.len();
+    let is_idle = |key: &KeyId| is_idle_processor(&subject.keys.get(*key).function);
+    let idle: Vec<KeyId> = subject.keys.ids().filter(is_idle).collect();
+    if idle.is_empty() {
+        return Vec::new();
+    }
+    let is_idle = Column::marking(idle.into_iter(), keys);
+    let mut values: Column<KeyId, Vec<i64>> = Column::filled(Vec::new(), keys);
+    let mut seen = SeenKeys::new(keys);
+    for stack in subject.stacks().filter(|&stack| subject.stack_keys(stack).any(|key| is_idle[key])) {
+        seen.next();
+        for key in subject.stack_keys(stack).filter(|&key| seen.first(key)) {
+            values[key].resize(profiles, 0);
+            values[key].iter_mut().zip(subject.values(stack)).for_each(|(sum, value)| *sum += value);
+        }
+    }
+    let is_all = |key: &KeyId| {
+        let total = counted.total[..profiles].iter().map(|total| total[*key]);
+        !values[*key].is_empty() && total.eq(values[*key].iter().copied())
+    };
+    subject.keys.ids().filter(is_all).map(KeyId::index).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile::from_notation;
+    use crate::tree::{By, flat};
+
+    #[test]
+    fn what_leads_only_to_idle_processors_is_idle() {
+        let profile = from_notation(
+            "start_secondary;cpu_startup_entry;do_idle 7\nstart_secondary;do_idle;irq 2\nmain;irq 1\nmain;poll 3",
+        );
+        let subject = Subject::new(&profile, &By::Function, &[0]);
+        let found = idle_functions(&subject, &flat(&subject), 1);
+        let names: Vec<&str> = found.iter().map(|&key| &**subject.keys.name(KeyId::new(key))).collect();
+        assert_eq!(names, ["start_secondary", "cpu_startup_entry", "do_idle"]);
+    }
+}

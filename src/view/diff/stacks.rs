@@ -312,9 +312,7 @@ impl StackSource for CountedStacks<'_, '_> {
     }
 
     fn may_lack_callers(&self, function: usize) -> bool {
-        let compiled = self.compiled.get_or_init(|| {
-            self.subject.keys.of_frames(&self.subject.profile.symbols, |frame| frame.address != 0)
-        });
+        let compiled = self.compiled.get_or_init(|| with_addresses(self.subject));
         let key = KeyId::new(function);
         may_lack_callers(self.subject.keys.get(key), compiled[key])
     }
@@ -328,6 +326,11 @@ impl StackSource for CountedStacks<'_, '_> {
         let deepest = |&function: &usize| self.depth()[KeyId::new(function)];
         functions.iter().copied().max_by_key(deepest).unwrap_or_default()
     }
+}
+
+/// The functions of which addresses of instructions are known, as those of compiled code are.
+pub(super) fn with_addresses(subject: &Subject<'_>) -> Column<KeyId, bool> {
+    subject.keys.of_frames(&subject.profile.symbols, |frame| frame.address != 0)
 }
 
 /// Whether stacks of a function may lack its caller, as those of compiled code may that were followed by frame pointers, and whose

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 
 use hashbrown::HashMap;
 
-use crate::name::{is_built_in, library_version};
+use crate::name::{is_built_in, is_library, library_version};
 use crate::pattern::{is_collector, is_own, is_runtime};
 use crate::profile::{Column, Frame, Id};
 use crate::report::{Name, TotalGrowth, Upgrade};
@@ -15,7 +15,7 @@ use crate::stats::dispersion::RunCounts;
 use crate::stats::model::{GONE, Model};
 use crate::stats::{CountKind, Verdict};
 use crate::tree::{Flat, KeyId, Subject, call_edges};
-use crate::view::diff::stacks::may_lack_callers;
+use crate::view::diff::stacks::{may_lack_callers, with_addresses};
 use crate::view::diff::{CallCounts, DiffSides};
 
 /// A caller and the function that it calls.
@@ -416,7 +416,13 @@ impl<'a, 'p> Flow<'a, 'p> {
 
     /// Whether the addresses of a function's instructions are known, as those of compiled code are.
     pub(super) fn has_addresses(&self, function: usize) -> bool {
-        self.with_addresses.get_or_init(|| self.with_frames(|frame| frame.address != 0))[KeyId::new(function)]
+        self.with_addresses.get_or_init(|| with_addresses(self.subject))[KeyId::new(function)]
+    }
+
+    /// Whether a function is one of a library, which is no part of the program that calls it.
+    pub(super) fn is_library(&self, function: usize) -> bool {
+        let key = self.subject.keys.get(KeyId::new(function));
+        is_library(&key.function, key.file.as_deref().unwrap_or_default())
     }
 
     /// Whether the callers of a function may be others than its stacks say.

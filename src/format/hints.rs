@@ -1,5 +1,6 @@
 //! Hints for inputs that `prof` does not read but that people try: what the file is, and what to do instead.
 
+use crate::format::callgrind;
 use crate::format::text::{Scan, first_line, hex};
 
 /// What the input seems to be and how to convert it, if known.
@@ -65,7 +66,12 @@ static HINTS: &[Hint] = &[
         "this is a Java heap dump (hprof); record allocations with JFR, or with async-profiler's `-e alloc`",
     ),
     (
-        |head| starts_line(head, b"desc: ") && find(head, b"\nevents: ") && find(head, b"\nfl="),
+        |head| {
+            starts_line(head, b"desc: ")
+                && find(head, b"\nevents: ")
+                && find(head, b"\nfl=")
+                && !callgrind::has_calls(head)
+        },
         "this is cachegrind's output, which has no calls; record with `valgrind --tool=callgrind`, which has them",
     ),
     (

@@ -32,24 +32,33 @@ use crate::profile::{LoadOptions, Profile};
 /// The entry in the list of readable formats.
 pub(super) static CALLGRIND: Format = Format { name: NAME, title: "callgrind", sniff, read };
 
-/// Requires header lines up to `events:`, and one line that cachegrind's similar output does not have.
+/// Requires header lines up to `events:`. Cachegrind's output is similar, but it has no calls and describes caches instead of naming
+/// its creator.
 fn sniff(head: &[u8]) -> Confidence {
     if head.starts_with(b"# callgrind format") {
         return Confidence::Certain;
     }
-    let (mut has_events, mut is_cachegrind) = (false, false);
+    let (mut has_events, mut is_described, mut is_callgrind) = (false, false, false);
     for line in head.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii) {
         match header(line) {
             _ if line.is_empty() || line.starts_with(b"#") => {}
-            Some((b"version" | b"creator" | b"positions" | b"part", _)) => is_cachegrind = false,
-            Some((b"desc", _)) if !has_events => is_cachegrind = true,
+            Some((b"version" | b"creator" | b"positions" | b"part", _)) => is_callgrind = true,
+            Some((b"desc", _)) if !has_events => is_described = true,
             Some((b"events", _)) => has_events = true,
             Some(_) => {}
-            None if has_events && !is_cachegrind && spec(line).is_some() => return Confidence::Certain,
+            None if has_events && spec(line).is_some() => {
+                let is_cachegrind = is_described && !is_callgrind && !has_calls(head);
+                return if is_cachegrind { Confidence::No } else { Confidence::Certain };
+            }
             None => return Confidence::No,
         }
     }
-    if has_events && !is_cachegrind { Confidence::Likely } else { Confidence::No }
+    if has_events && (is_callgrind || !is_described) { Confidence::Likely } else { Confidence::No }
+}
+
+/// Whether a text has a line about a call.
+pub(super) fn has_calls(head: &[u8]) -> bool {
+    memchr::memmem::find(head, b"\ncalls=").is_some()
 }
 
 fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError> {

@@ -5,7 +5,7 @@ use crate::format::callgrind::costs::Costs;
 use crate::format::callgrind::events::{CostEvent, Creator, TIME};
 use crate::format::callgrind::names::{CompressedName, CompressedNames, clean_file, clean_function};
 use crate::format::callgrind::positions::Positions;
-use crate::format::callgrind::syntax::{NAME, header, signed, spec};
+use crate::format::callgrind::syntax::{NAME, header, number, signed, spec};
 use crate::format::callgrind_write::UNCOUNTED;
 use crate::format::text::{BadLines, Scan};
 use crate::format::{ParseError, finished};
@@ -222,7 +222,7 @@ impl CallgrindReader {
     fn start_call(&mut self, value: &[u8]) -> bool {
         self.function();
         let callee = std::mem::take(&mut self.callee);
-        let (Some(name), Some(count)) = (callee.name, Scan(value).integer()) else { return false };
+        let (Some(name), Some(count)) = (callee.name, number(&mut Scan(value))) else { return false };
         let file = callee.file.unwrap_or(self.file);
         let object = callee.object.unwrap_or(self.object);
         let count = if self.counts_calls { count } else { 0 };

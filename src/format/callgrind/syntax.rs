@@ -23,12 +23,20 @@ pub(super) fn spec(line: &[u8]) -> Option<(&[u8], &[u8])> {
     known.contains(&key).then(|| (key, line[at + 1..].trim_ascii()))
 }
 
-/// Parses a cost with or without a sign: `20`, `+7`, `-2`. Only positions are relative to the previous line.
+/// Parses a cost with or without a sign: `20`, `0x14`, `+7`, `-2`. Only positions are relative to the previous line.
 pub(super) fn signed(scan: &mut Scan<'_>) -> Option<i64> {
     if let [b'+', rest @ ..] = scan.skip_blanks().0
         && rest.first().is_some_and(u8::is_ascii_digit)
     {
         scan.0 = rest;
+    }
+    number(scan)
+}
+
+/// Parses a number, which may be hexadecimal: `20` or `0x14`.
+pub(super) fn number(scan: &mut Scan<'_>) -> Option<i64> {
+    if scan.skip_blanks().0.starts_with(b"0x") {
+        return scan.hex().and_then(|number| i64::try_from(number).ok());
     }
     scan.integer()
 }

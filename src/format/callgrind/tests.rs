@@ -304,3 +304,24 @@ fn counts_that_repeat_the_cost_are_no_counts() {
         assert_eq!((profile.meta.metrics.len(), profile.meta.notes.len()), (2, 0));
     }
 }
+
+#[test]
+fn numbers_may_be_hexadecimal() {
+    let profile = load(
+        "events: Ir\nsummary: 0x2a\nfn=main\n1 0xa\ncfn=work\ncalls=0x2 0x10\n0x3 0x20\nfn=work\n0x10 +0x20\n",
+    );
+    assert_eq!(summary(&profile), ["main 10 42 0", "work 32 32 2", "main>work 32 2"]);
+    assert_eq!(profile.meta.warnings, [""; 0]);
+}
+
+#[test]
+fn a_description_is_not_only_cachegrinds() {
+    let sniffed = |text: &str| sniff(text.as_bytes());
+    let described = "desc: Trigger: Program termination\n";
+    let cost = "events: Ir\nfl=a.c\nfn=f\n1 2\n";
+    assert_eq!(sniffed(&format!("{described}{cost}")), Confidence::No);
+    assert_eq!(sniffed(&format!("{described}cmd: ./a\n{cost}cfn=g\ncalls=1 2\n1 3\n")), Confidence::Certain);
+    for header in ["version: 1\n", "creator: callgrind-3.26.0\n", "part: 1\n"] {
+        assert_eq!(sniffed(&format!("{header}{described}{cost}")), Confidence::Certain, "{header}");
+    }
+}

@@ -30,6 +30,12 @@ impl Decimals {
         rounded(value * scale(self.of_metric[metric]))
     }
 
+    /// Converts an integer, which may be too large for `f64`.
+    pub(super) fn whole(&self, metric: usize, value: i64) -> i64 {
+        let decimals = self.of_metric.get(metric).copied().unwrap_or(0);
+        value.saturating_mul(10i64.pow(decimals))
+    }
+
     /// Raises the divisor of a metric to fit the decimals of `value`.
     pub(super) fn keep(&mut self, builder: &mut ProfileBuilder, metric: usize, value: f64) {
         if self.of_metric.len() <= metric {

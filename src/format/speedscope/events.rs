@@ -2,7 +2,7 @@
 
 use crate::format::ParseError;
 use crate::format::json::{Json, KnownText};
-use crate::format::speedscope::{SpeedscopeReader, ThreadScale, numbered_frame};
+use crate::format::speedscope::{Moment, SpeedscopeReader, ThreadScale, numbered_frame};
 use crate::profile::{FrameId, StackId};
 
 /// How events are written: what comes before the number of a frame and before a time.
@@ -32,7 +32,7 @@ impl SpeedscopeReader {
         // The stacks of the open frames at each depth, as far as they were needed: closing a frame returns to a stack that
         // was looked up before.
         let mut stacks: Vec<Option<StackId>> = Vec::new();
-        let mut last: Option<f64> = None;
+        let mut last: Option<Moment> = None;
         let mut known = EventText::default();
         events.array()?;
         while events.element()? {
@@ -40,16 +40,16 @@ impl SpeedscopeReader {
             let (opens, frame, at) = self.read_event(events, &mut known)?;
             let since = last.replace(at).unwrap_or(at);
             // Before converting any value: both ends of an interval must have the same scale.
-            self.value(scale, at);
-            if at < since {
+            self.moment(scale, at);
+            if at.is_before(since) {
                 place.position();
                 return Err(place.error(format!("events are out of order: {at} comes after {since}")));
             }
             if let Some(innermost) = stacks.last_mut() {
                 let stack = *innermost.get_or_insert_with(|| self.builder.stack(&self.stack));
                 // Rounding the timestamps rather than the durations keeps the sum exact.
-                let value = self.value(scale, at).saturating_sub(self.value(scale, since));
-                self.write(scale, stack, since, value);
+                let value = self.moment(scale, at).saturating_sub(self.moment(scale, since));
+                self.write(scale, stack, since.time(scale), value);
             }
             if opens {
                 self.stack.push(frame);
@@ -72,7 +72,7 @@ impl SpeedscopeReader {
         &self,
         json: &mut Json<'a>,
         known: &mut EventText<'a>,
-    ) -> Result<(bool, FrameId, f64), ParseError> {
+    ) -> Result<(bool, FrameId, Moment), ParseError> {
         let mut ahead = json.clone();
         if let Some(event) = self.usual_event(&mut ahead, known) {
             *json = ahead;
@@ -90,7 +90,7 @@ impl SpeedscopeReader {
                     }
                 }
                 "frame" => frame = Some(numbered_frame(json, &self.frames)?),
-                "at" => at = Some(json.number()?),
+                "at" => at = Some(Moment::read(json)?),
                 _ => json.skip()?,
             }
         }
@@ -106,7 +106,7 @@ impl SpeedscopeReader {
         &self,
         json: &mut Json<'a>,
         known: &mut EventText<'a>,
-    ) -> Option<(bool, FrameId, f64)> {
+    ) -> Option<(bool, FrameId, Moment)> {
         let all = |json: &mut Json, tokens: &[&str]| tokens.iter().all(|token| json.token(token));
         let opens = match known.kind(json) {
             Some(opens) => opens,
@@ -132,7 +132,7 @@ impl SpeedscopeReader {
             }
             known.at = Some(json.known_text(&before));
         }
-        let at = json.number().ok()?;
+        let at = Moment::read(json).ok()?;
         json.token("}").then_some((opens, frame, at))
     }
 }

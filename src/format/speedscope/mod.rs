@@ -12,6 +12,7 @@
 use std::borrow::Cow;
 
 mod events;
+mod moment;
 mod sampled;
 
 use crate::format::decimals::{Decimals, rounded};
@@ -22,6 +23,7 @@ use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished}
 use crate::name::is_script;
 use crate::profile::{Frame, FrameId, Function, LabelSetId, LoadOptions, Profile, ProfileBuilder, StackId};
 
+use moment::Moment;
 use sampled::SampledStacks;
 
 /// The entry in the list of readable formats.
@@ -115,7 +117,7 @@ struct SpeedscopeParts {
     kind: Option<String>,
     unit: Option<String>,
     name: Option<String>,
-    start: Option<f64>,
+    start: Option<Moment>,
     samples: Option<usize>,
     weights: Option<usize>,
     events: Option<usize>,
@@ -131,7 +133,7 @@ impl SpeedscopeParts {
     }
 
     /// The samples and their start, if everything needed to read them is known but their weights, which come next.
-    fn readable_samples(&self) -> Option<(usize, f64)> {
+    fn readable_samples(&self) -> Option<(usize, Moment)> {
         let is_known = self.kind.as_deref() == Some("sampled") && self.unit.is_some() && self.name.is_some();
         self.samples.zip(self.start).filter(|_| is_known)
     }
@@ -216,7 +218,7 @@ impl SpeedscopeReader {
                 ("type", Kind::String) => parts.kind = text(json)?,
                 ("unit", Kind::String) => parts.unit = text(json)?,
                 ("name", Kind::String) => parts.name = text(json)?,
-                ("startValue", Kind::Number) => parts.start = Some(json.number()?),
+                ("startValue", Kind::Number) => parts.start = Some(Moment::read(json)?),
                 ("events", Kind::Array) if parts.can_read_events() => {
                     let scale = self.scale(&parts);
                     self.read_evented(json, &scale)?;
@@ -245,7 +247,7 @@ impl SpeedscopeReader {
         let scale = self.scale(&parts);
         match (parts.kind.as_deref(), parts.samples, parts.weights, parts.events) {
             (Some("sampled"), Some(samples), Some(weights), _) => {
-                let start = parts.start.unwrap_or(0.0);
+                let start = parts.start.unwrap_or_default();
                 self.read_sampled(json.at(samples), &mut json.at(weights), start, &scale, stacks)
             }
             (Some("evented"), .., Some(events)) => self.read_evented(&mut json.at(events), &scale),
@@ -274,6 +276,24 @@ impl SpeedscopeReader {
         ThreadScale { metric, nanoseconds, labels: thread.labels(&mut self.builder), skipped_labels }
     }
 
+    /// Converts a timestamp to the unit of the metric.
+    #[inline]
+    fn moment(&mut self, scale: &ThreadScale, moment: Moment) -> i64 {
+        match moment.whole {
+            Some(whole) => self.whole(scale, whole),
+            None => self.value(scale, moment.value),
+        }
+    }
+
+    /// The same for a number that is not exact as `f64`.
+    #[cold]
+    fn whole(&self, scale: &ThreadScale, whole: i64) -> i64 {
+        match scale.nanoseconds {
+            Some(nanoseconds) => whole.saturating_mul(nanoseconds as i64),
+            None => self.decimals.whole(scale.metric, whole),
+        }
+    }
+
     /// Converts a weight or a timestamp to the unit of the metric.
     #[inline]
     fn value(&mut self, scale: &ThreadScale, value: f64) -> i64 {
@@ -284,12 +304,11 @@ impl SpeedscopeReader {
     }
 
     #[inline]
-    fn write(&mut self, scale: &ThreadScale, stack: StackId, moment: f64, value: i64) {
+    fn write(&mut self, scale: &ThreadScale, stack: StackId, time: Option<i64>, value: i64) {
         self.values[scale.metric] = value;
         if scale.skipped_labels {
             self.builder.skipped_labels();
         }
-        let time = scale.nanoseconds.map(|nanoseconds| (moment * nanoseconds) as i64);
         self.builder.sample(stack, scale.labels, time, &self.values);
         self.values[scale.metric] = 0;
     }
@@ -342,6 +361,37 @@ mod tests {
         )
         .unwrap();
         assert_eq!(to_notation(&profile), "a 3250000\na;b@b.py:7 1250000\nb@b.py:7 1000000");
+    }
+
+    /// Nanoseconds since 1970 have more digits than a floating-point number.
+    #[test]
+    fn large_integers_are_exact() {
+        let evented = |unit: &str| {
+            format!(
+                r#"{{"type": "evented", "name": "", "unit": "{unit}", "startValue": 0, "endValue": 9, "events": [
+                {{"type": "O", "frame": 0, "at": 1700000000000000100}}, {{"type": "O", "at": 1700000000001000101, "frame": 1}},
+                {{"type": "C", "frame": 1, "at": 1700000000003000103}}, {{"type": "C", "frame": 0, "at": 1700000000003000107}}]}}"#
+            )
+        };
+        for unit in ["nanoseconds", "none"] {
+            let profile = load(&evented(unit)).unwrap();
+            assert_eq!(to_notation(&profile), "a 1000005\na;b@b.py:7 2000002", "{unit}");
+        }
+        let error = load(&evented("none").replace("3000107", "3000102")).unwrap_err().to_string();
+        assert!(error.contains("1700000000003000102 comes after 1700000000003000103"), "{error}");
+    }
+
+    /// The times of samples are those of the start and what the weights add to it.
+    #[test]
+    fn large_starts_are_exact() {
+        let text = r#"{"$schema": "https://www.speedscope.app/file-format-schema.json", "shared": {"frames": [{"name": "a"}]},
+            "profiles": [{"type": "sampled", "name": "", "unit": "nanoseconds", "startValue": 1700000000000000101, "endValue": 9,
+            "samples": [[0], [0]], "weights": [3, 4]}]}"#;
+        let profile = read(&mut Source::from_bytes(text.into()), LoadOptions::ALL).unwrap();
+        assert_eq!(
+            profile.samples.time.as_deref(),
+            Some(&[1_700_000_000_000_000_101, 1_700_000_000_000_000_104][..])
+        );
     }
 
     #[test]

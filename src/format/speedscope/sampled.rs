@@ -7,7 +7,7 @@ use hashbrown::DefaultHashBuilder;
 use crate::format::ParseError;
 use crate::format::json::Json;
 use crate::format::recent::Recent;
-use crate::format::speedscope::{SpeedscopeReader, ThreadScale, numbered_frame};
+use crate::format::speedscope::{Moment, SpeedscopeReader, ThreadScale, numbered_frame};
 use crate::format::text::common_prefix;
 use crate::parallel;
 use crate::profile::{AT_ONCE, Column, FrameId, Id, StackId, Stacks};
@@ -23,7 +23,7 @@ impl SpeedscopeReader {
         &mut self,
         samples: Json<'a>,
         weights: &mut Json<'a>,
-        mut moment: f64,
+        start: Moment,
         scale: &ThreadScale,
         stacks: &mut SampledStacks<'a>,
     ) -> Result<(), ParseError> {
@@ -32,11 +32,15 @@ impl SpeedscopeReader {
         let mut sampled = Sampled { samples, weights, weight: KnownWeight::ZERO, texts, frames: &frames };
         sampled.samples.array()?;
         sampled.weights.array()?;
+        // What the weights add to a start that is not exact as `f64` is summed separately.
+        let base = start.whole.and_then(|_| start.time(scale)).unwrap_or(0);
+        let mut moment = if start.whole.is_some() { 0.0 } else { start.value };
         let take = |batch: SampleBatch| {
             self.builder.add_stacks(&batch.stacks, ids);
             for (number, weight) in batch.samples {
                 let value = self.value(scale, weight);
-                self.write(scale, ids[StackId::new(number)], moment, value);
+                let time = scale.nanoseconds.map(|unit| base.saturating_add((moment * unit) as i64));
+                self.write(scale, ids[StackId::new(number)], time, value);
                 moment += weight;
             }
             Ok(())

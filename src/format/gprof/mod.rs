@@ -105,6 +105,8 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
         cycles_per_unit: None,
         per_call: None,
         has_products: false,
+        graphs: 0,
+        flats: 0,
     };
     while let Some(line) = source.line()? {
         report.line(line);
@@ -154,6 +156,9 @@ struct Report {
     per_call: Option<i128>,
     /// Whether totals are times per call times calls.
     has_products: bool,
+    /// How many call graphs and flat profiles the file has; a report has one of each.
+    graphs: u64,
+    flats: u64,
 }
 
 /// A line of the call graph.
@@ -264,9 +269,11 @@ impl Report {
         if is_graph_header(line) {
             self.end_graph();
             self.part = Part::Graph;
+            self.graphs += 1;
         } else if is_flat_header(line) {
             self.end_block();
             self.part = Part::Flat;
+            self.flats += 1;
             self.per_call = units_per_call(&lossy(line));
         } else if let Some(cycles) = cycles_per_unit(line) {
             self.cycles_per_unit = Some(cycles);
@@ -421,6 +428,11 @@ impl Report {
             };
             self.builder.meta.notes.push(note.to_string());
         }
+        let reports = self.graphs.max(self.flats);
+        if reports > 1 {
+            self.builder
+                .warn(format!("the file has {reports} reports; what they say about a function is added up"));
+        }
         if self.recursive > 0 {
             self.builder.meta.notes.push(format!(
                 "totals of {} functions in cycles are estimates: within a cycle, gprof counts calls but not their time",
@@ -511,6 +523,22 @@ mod tests {
         assert!(profile.meta.notes[0].contains("calls × total per call"));
         let rows = " 50.00      0.50     0.50        1     0.50     0.75  parse\n 50.00      1.00     0.50                             main\n";
         assert_eq!(totals(&flat("s", rows)), [750, 500]);
+    }
+
+    #[test]
+    fn several_reports_are_added_with_a_warning() {
+        let flat = "  %   cumulative   self              self     total           \n time   seconds   seconds    calls  ms/call  ms/call  name    \n\
+                    100.00      0.50     0.50                             main\n";
+        let warnings = |text: &str| {
+            let profile = read(&mut Source::from_bytes(text.into()), LoadOptions::default()).unwrap();
+            (profile.meta.metrics[0].total, profile.meta.warnings)
+        };
+        assert_eq!(warnings(flat), (500_000, Vec::new()));
+        let graph = "index % time    self  children    called     name\n[1]    100.0    0.50    0.00                 main [1]\n-----\n";
+        assert_eq!(warnings(&format!("{flat}\n{graph}")), (500_000, Vec::new()));
+        let (total, warnings) = warnings(&format!("{flat}\nAfter the change:\n{flat}"));
+        assert_eq!(total, 1_000_000);
+        assert_eq!(warnings, ["the file has 2 reports; what they say about a function is added up"]);
     }
 
     /// `a` runs for 0.4 s itself, and `b`, which `a` calls, for 0.3 s; now and then `b` calls `a` back.

@@ -222,7 +222,8 @@ fn close(path: &mut Vec<Open>, depth: usize, builder: &mut ProfileBuilder) -> bo
     is_whole
 }
 
-/// The frame for `0x108FF9: create (pool.c:88)`; `None` for the root of the tree.
+/// The frame for `0x108FF9: create (pool.c:88)`, which other programs than massif write without its address; `None` for the root of the
+/// tree.
 fn frame(what: &[u8], builder: &mut ProfileBuilder) -> Option<FrameId> {
     let text = lossy(what);
     if text.starts_with('(') {
@@ -232,10 +233,13 @@ fn frame(what: &[u8], builder: &mut ProfileBuilder) -> Option<FrameId> {
         let (address, rest) = text.split_once(": ")?;
         Some((hex(address.as_bytes())?, rest))
     });
-    let Some((address, rest)) = place else {
-        // `in 4 places, all below massif's threshold (1.00%)`
+    // `in 4 places, all below massif's threshold (1.00%)`
+    if place.is_none()
+        && (text.is_empty() || (text.starts_with("in ") && text.contains(" below massif's threshold")))
+    {
         return Some(builder.named_frame("[below massif's threshold]"));
-    };
+    }
+    let (address, rest) = place.unwrap_or((0, &text));
     // Names have blanks and parentheses: `operator new(unsigned long) (new.c:3)`.
     let (name, place) = rest.strip_suffix(')').and_then(|rest| rest.rsplit_once(" (")).unwrap_or((rest, ""));
     let (file, line) =
@@ -277,6 +281,13 @@ mod tests {
             "[below massif's threshold] 100\nf(int, char)@a.c:88 100\n\
              main@a.c:3;f(int, char)@a.c:88 500\nmain@a.c:4;[libx.so];f(int, char)@a.c:88 300"
         );
+    }
+
+    #[test]
+    fn functions_may_have_no_address() {
+        let profile = load(&TEXT.replace("0x40: main (a.c:4)", "main").replace("0x10: ", "")).unwrap();
+        let expected = "main;[libx.so];f(int, char)@a.c:88 300";
+        assert!(to_notation(&profile).contains(expected), "{}", to_notation(&profile));
     }
 
     /// Valgrind records symbols with `--demangle=no`.

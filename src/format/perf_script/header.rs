@@ -127,8 +127,21 @@ fn with_event<'a>(mut header: SampleHeader<'a>, mut scan: Scan<'a>) -> (SampleHe
     } else if word.starts_with(b"PERF_RECORD_") {
         header.event = Some(word);
         scan = after;
+    } else if let Some((event, address)) = event_and_address(word) {
+        header.event = Some(event);
+        // From the address on.
+        let length = address.len() + after.0.len();
+        scan = Scan(&scan.0[scan.0.len() - length..]);
     }
     (header, scan)
+}
+
+/// Splits `cpu-clock:pppH:ffffffff99454863`, in which the blanks before the address were lost.
+fn event_and_address(word: &[u8]) -> Option<(&[u8], &[u8])> {
+    const FEWEST_DIGITS: usize = 8;
+    let colon = memchr::memrchr(b':', word).filter(|&colon| colon > 0)?;
+    let address = &word[colon + 1..];
+    (address.len() >= FEWEST_DIGITS && hex(address).is_some()).then(|| (&word[..colon], address))
 }
 
 /// `[frame]`, or the fields of a tracepoint.
@@ -217,6 +230,17 @@ mod tests {
         assert_eq!(parse(b"13/11 5.25:   100 cycles:").unwrap().period, Some(100));
         // A thread may be called so.
         assert_eq!(parse(b"1/2 33 5.25:   100 cycles:").unwrap().comm, b"1/2");
+    }
+
+    /// As text that was copied from a page shows it.
+    #[test]
+    fn the_blanks_after_the_event_may_be_missing() {
+        let header = parse(
+            b"ls  3271  2903.562735: 250000 cpu-clock:pppH:ffffffff99454863 xas_start+0x63 (/x/vmlinux)",
+        );
+        let header = header.unwrap();
+        assert_eq!((header.period, header.event), (Some(250_000), Some(b"cpu-clock:pppH".as_slice())));
+        assert_eq!(header.frame, Some(b"ffffffff99454863 xas_start+0x63 (/x/vmlinux)".as_slice()));
     }
 
     #[test]

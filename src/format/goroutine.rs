@@ -115,14 +115,40 @@ impl Header {
     }
 }
 
-/// The pairs in `{"endpoint": "/users", "shard": "7"}`.
+/// The pairs in `{"endpoint": "/users", shard: 7}`: Go quotes only what needs it.
 fn labels(text: &str) -> Vec<(String, String)> {
-    let mut quoted = text.split('"').skip(1).step_by(2).map(str::to_string);
     let mut labels = Vec::new();
-    while let (Some(key), Some(value)) = (quoted.next(), quoted.next()) {
+    let Some((_, mut rest)) = text.split_once('{') else { return labels };
+    while let Some((key, after)) = label_text(rest, &[':'])
+        && let Some((value, after)) = after.strip_prefix(':').and_then(|text| label_text(text, &[',', '}']))
+    {
         labels.push((key, value));
+        rest = after.strip_prefix(',').unwrap_or_default();
     }
     labels
+}
+
+/// A key or a value, which may be quoted, and what follows it.
+fn label_text<'t>(text: &'t str, ends: &[char]) -> Option<(String, &'t str)> {
+    let text = text.trim_start();
+    let Some(quoted) = text.strip_prefix('"') else {
+        let (plain, rest) = text.split_at(text.find(ends)?);
+        return Some((plain.trim_end().to_string(), rest));
+    };
+    let mut unquoted = String::new();
+    let mut characters = quoted.char_indices();
+    while let Some((at, character)) = characters.next() {
+        match character {
+            '"' => return Some((unquoted, quoted[at + 1..].trim_start())),
+            '\\' => unquoted.extend(characters.next().map(|(_, escaped)| match escaped {
+                'n' => '\n',
+                't' => '\t',
+                other => other,
+            })),
+            other => unquoted.push(other),
+        }
+    }
+    None
 }
 
 /// A goroutine that is being read.
@@ -249,6 +275,21 @@ mod tests {
              main.main@/srv/a.go:9;+main.(*T).f@/srv/a.go:5;panic@/go/panic.go:770 1 {state=running}"
         );
         assert!(profile.symbols.frames.iter().any(|frame| frame.address == 0x4a_3b4c));
+    }
+
+    /// Go 1.27 quotes only what needs it.
+    #[test]
+    fn labels_are_quoted_if_need_be() {
+        let pairs = |text: &str| {
+            labels(text).iter().map(|(key, value)| format!("{key}={value}")).collect::<Vec<_>>().join("|")
+        };
+        assert_eq!(pairs(r#" {pid: "<A.0>", shard: 7}"#), "pid=<A.0>|shard=7");
+        assert_eq!(pairs(r#" {"a b": "x, \"y\"}", "endpoint": "/users"}"#), r#"a b=x, "y"}|endpoint=/users"#);
+        for text in ["", " {", " {pid", " {pid: ", " {}", r#" {"pid: 1}"#] {
+            assert_eq!(pairs(text), "", "{text}");
+        }
+        let text = "goroutine 7 [IO wait] {meta: \"Alias#<A>\"}:\nmain.f()\n\t/a.go:1 +0x1\n";
+        assert_eq!(to_notation(&load(text)), "main.f@/a.go:1 1 {meta=Alias#<A> state=IO wait}");
     }
 
     #[test]

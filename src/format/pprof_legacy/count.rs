@@ -15,21 +15,26 @@ use crate::format::pprof_legacy::{addresses, is_blank_or_comment, to_call_addres
 use crate::format::text::{BadLines, Lines, Scan};
 use crate::profile::{LabelSetId, Period, Profile};
 
-/// Returns what is counted, if `line` is the header of such a profile.
-pub(super) fn header(line: &[u8]) -> Option<String> {
+/// Returns what is counted and how many there are, if `line` is the header of such a profile.
+pub(super) fn header(line: &[u8]) -> Option<(String, i64)> {
     let (name, total) = std::str::from_utf8(line).ok()?.split_once(" profile: total ")?;
     let is_name = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
     let is_total = !total.is_empty() && total.bytes().all(|byte| byte.is_ascii_digit());
-    (is_name && is_total).then(|| name.to_string())
+    (is_name && is_total).then(|| (name.to_string(), total.parse().unwrap_or(i64::MAX)))
 }
 
-pub(super) fn read(what: String, mut lines: Lines<'_>, start: Start) -> Result<Profile, LoadError> {
+pub(super) fn read(
+    (what, total): (String, i64),
+    mut lines: Lines<'_>,
+    start: Start,
+) -> Result<Profile, LoadError> {
     let mut recorder = Recorder::new(start, &[(&what, "count")]);
     recorder.builder.meta.period = Some(Period { name: what, unit: "count".into(), value: 1 });
     // A waiting goroutine is in the runtime, whose frames Go does not name. What it waits for shows in the function
     // that called the runtime, such as `time.Sleep`.
     recorder.builder.meta.drop_frames = regex::escape(UNNAMED_RUNTIME);
     let (mut bad, mut samples, mut in_map) = (BadLines::default(), 0, false);
+    let mut sum: i64 = 0;
     let mut comments = Comments::default();
     // Labels are in a comment after their sample.
     let mut waiting: Option<(i64, Vec<u64>, LabelSetId)> = None;
@@ -55,6 +60,7 @@ pub(super) fn read(what: String, mut lines: Lines<'_>, start: Start) -> Result<P
             Some(count) => {
                 to_call_addresses(&mut stack);
                 samples += 1;
+                sum = sum.saturating_add(count);
                 waiting = Some((count, stack, LabelSetId::default()));
             }
             None => bad.add(lines.number()),
@@ -64,6 +70,10 @@ pub(super) fn read(what: String, mut lines: Lines<'_>, start: Start) -> Result<P
     emit(&mut recorder, waiting);
     let mut map = MemoryMap::read(&mut lines, in_map)?;
     bad.settle(&mut recorder.builder, samples, "no count and stack")?;
+    if sum != total {
+        let warning = format!("counts do not add up: the first line says {total}, the stacks sum to {sum}");
+        recorder.builder.warn(warning);
+    }
     recorder.finish(&mut map)
 }
 

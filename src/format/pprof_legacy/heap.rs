@@ -24,6 +24,7 @@ use crate::format::pprof_legacy::{NAME, addresses, count, is_blank_or_comment, t
 use crate::format::text::{BadLines, Lines, Scan};
 use crate::format::{LoadError, ParseError};
 use crate::profile::{Period, Profile};
+use crate::unit::plural;
 
 pub(super) const HEADER: &[u8] = b"heap profile:";
 pub(super) const JEMALLOC_HEADER: &[u8] = b"heap_v2/";
@@ -74,6 +75,8 @@ struct Heap {
     /// The stack of the following lines, in jemalloc's dialect.
     addresses: Vec<u64>,
     samples: u64,
+    /// How many stacks have numbers of all allocations although the header has none.
+    unexpected: u64,
     bad: BadLines,
 }
 
@@ -140,7 +143,15 @@ impl Heap {
         }
         meta.drop_frames = format!("{MALLOC}|{ALLOCATORS}");
         meta.keep_frames = r"runtime\.panic".into();
-        Heap { recorder, rate, has_allocated, addresses: Vec::new(), samples: 0, bad: BadLines::default() }
+        Heap {
+            recorder,
+            rate,
+            has_allocated,
+            addresses: Vec::new(),
+            samples: 0,
+            unexpected: 0,
+            bad: BadLines::default(),
+        }
     }
 
     /// Reads samples up to the memory map. Returns whether its header was found.
@@ -194,6 +205,7 @@ impl Heap {
         });
         let Some(counts) = sound else { return self.bad.add(number) };
         self.samples += 1;
+        self.unexpected += u64::from(!self.has_allocated && counts.has_allocated());
         let in_use = unsample(counts.objects, counts.bytes, self.rate);
         let allocated = unsample(counts.allocated_objects, counts.allocated_bytes, self.rate);
         // The mean size of the objects.
@@ -212,6 +224,14 @@ impl Heap {
     fn finish(mut self, mut lines: Lines<'_>, in_map: bool) -> Result<Profile, LoadError> {
         let mut map = MemoryMap::read(&mut lines, in_map)?;
         self.bad.settle(&mut self.recorder.builder, self.samples, "not a heap sample")?;
+        if self.unexpected > 0 {
+            let stacks = plural(self.unexpected, "stack has", "stacks have");
+            let warning = format!(
+                "{} {stacks} numbers of all allocations, which are left out because the totals of the file have none",
+                self.unexpected
+            );
+            self.recorder.builder.warn(warning);
+        }
         self.recorder.finish(&mut map)
     }
 }

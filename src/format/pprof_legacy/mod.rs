@@ -282,4 +282,20 @@ mod tests {
         let error = load(b"heap profile: 1: 8 [1: 8] @ heapprofile\nbroken\n").unwrap_err();
         assert_eq!(error.to_string(), "pprof-legacy: not a heap sample (line 2)");
     }
+
+    #[test]
+    fn what_does_not_add_up_is_reported() {
+        let warnings = |text: &str| load(text.as_bytes()).unwrap().meta.warnings;
+        assert_eq!(
+            warnings("goroutine profile: total 45\n6 @ 0x11\n#\t0x10\tmain.work+0x1\t/m.go:3\n"),
+            ["counts do not add up: the first line says 45, the stacks sum to 6"]
+        );
+        let twice = "goroutine profile: total 2\n1 @ 0x11\n#\t0x10\tmain.f+0x1\t/m.go:3\n\n1 @ 0x11 0x21\n#\t0x10\tmain.g+0x1\t/m.go:9\n";
+        assert_eq!(warnings(twice), ["1 address has more than one name; each is shown with its first one"]);
+        let heap =
+            |total: &str| format!("heap_v2/524288\n  t*: 2: 2048 {total}\n@ 0x11\n  t*: 2: 2048 [5: 4096]\n");
+        assert_eq!(warnings(&heap("[5: 4096]")), [""; 0]);
+        let left_out = "1 stack has numbers of all allocations, which are left out because the totals of the file have none";
+        assert_eq!(warnings(&heap("[0: 0]")), [left_out]);
+    }
 }

@@ -6,6 +6,7 @@ use crate::format::pprof_legacy::NAME;
 use crate::format::pprof_legacy::maps::MemoryMap;
 use crate::format::{LoadError, ParseError};
 use crate::profile::{Frame, FrameId, Id, LabelSetId, LoadOptions, Profile, ProfileBuilder, StackId};
+use crate::unit::plural;
 
 /// The function at an address, from comments in the profile itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,6 +35,8 @@ pub(super) struct Recorder {
     stacks: HashMap<Box<[u64]>, StackId>,
     /// The functions at an address, innermost first: more than one where calls were inlined.
     symbols: HashMap<u64, Vec<AddressSymbol>>,
+    /// Addresses that have more than one name.
+    ambiguous: HashSet<u64>,
     /// Whether the symbols are Go's comments, which do not name every address.
     pub(super) named_by_go: bool,
     /// Whether to drop the addresses of frames with symbols. In Java's profiles, addresses are only keys.
@@ -47,7 +50,14 @@ impl Recorder {
         for (name, unit) in metrics {
             builder.meta.default_metric = builder.metric(name, unit);
         }
-        Recorder { builder, stacks: HashMap::new(), symbols, named_by_go: false, drop_addresses: false }
+        Recorder {
+            builder,
+            stacks: HashMap::new(),
+            symbols,
+            ambiguous: HashSet::new(),
+            named_by_go: false,
+            drop_addresses: false,
+        }
     }
 
     /// Adds a sample. Its addresses, leaf first, must already be within the call instructions.
@@ -63,11 +73,22 @@ impl Recorder {
 
     /// Sets the functions at `address`, innermost first; only the first call for an address has an effect.
     pub(super) fn symbols(&mut self, address: u64, symbols: &[AddressSymbol]) {
-        self.symbols.entry(address).or_insert_with(|| symbols.to_vec());
+        let known = self.symbols.entry(address).or_insert_with(|| symbols.to_vec());
+        // How many calls were inlined there is not compared: if a function calls itself, its address comes twice, too.
+        let innermost = |symbols: &[AddressSymbol]| symbols.first().map(|symbol| symbol.function.clone());
+        if innermost(known) != innermost(symbols) {
+            self.ambiguous.insert(address);
+        }
     }
 
     /// Converts addresses to frames and finishes the profile.
     pub(super) fn finish(mut self, map: &mut MemoryMap) -> Result<Profile, LoadError> {
+        if !self.ambiguous.is_empty() {
+            let count = self.ambiguous.len() as u64;
+            let addresses = plural(count, "address has", "addresses have");
+            self.builder
+                .warn(format!("{count} {addresses} more than one name; each is shown with its first one"));
+        }
         let mut stacks: Vec<(StackId, Box<[u64]>)> =
             self.stacks.drain().map(|(addresses, stack)| (stack, addresses)).collect();
         stacks.sort_unstable_by_key(|&(stack, _)| stack);

@@ -80,6 +80,9 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
         let advice = if has_readable { ", so record with xdebug.trace_format=1" } else { "" };
         builder.warn(format!("{message}{advice}"));
     }
+    if running.ends_in_call {
+        builder.warn("the trace ends with a call, so how long that took is not known".to_string());
+    }
     builder.meta.duration_ns = Some(running.total);
     Ok(finished(builder)?)
 }
@@ -142,7 +145,8 @@ fn readable(line: &str) -> Option<Event<'_>> {
     let what = if let Some(call) = text.strip_prefix("-> ") {
         What::Enter(depth(3)?, call[..call.find('(').unwrap_or(call.len())].trim_end())
     } else if text.starts_with(">=> ") {
-        What::Exit(depth(4)?)
+        // One blank more than for the call, or as many if the text was edited.
+        What::Exit(depth(3)?)
     } else {
         What::Other
     };
@@ -160,6 +164,8 @@ struct Running {
     total: i64,
     /// Whether a function ended without a line that says so.
     lacks_ends: bool,
+    /// Whether the last line is a call, which has no time, then.
+    ends_in_call: bool,
 }
 
 impl Running {
@@ -178,6 +184,7 @@ impl Running {
             self.since = event.time;
             self.total = self.total.saturating_add(passed);
         }
+        self.ends_in_call = matches!(event.what, What::Enter(..));
         match event.what {
             What::Enter(depth, name) => {
                 self.lacks_ends |= depth < self.stack.len();
@@ -243,6 +250,24 @@ mod tests {
         let empty = read(&mut Source::from_bytes("TRACE START [x]\n".into()), LoadOptions::ALL);
         assert_eq!(empty.err().unwrap().to_string(), "xdebug: the file has no trace");
     }
+
+    #[test]
+    fn a_return_may_be_indented_like_its_call() {
+        let text = "TRACE START [x]\n    0.0010  1   -> {main}() /a.php:0\n    0.0020  1     -> f() /a.php:9\n    0.0030  1       -> g() /a.php:9\n\
+            \x20   0.0040  1       >=> 1\n    0.0060  1     >=> 1\n    0.0090  1   >=> 1\nTRACE END   [x]\n";
+        let profile = load(text);
+        assert_eq!(to_notation(&profile), "{main} 4000000\n{main};f 3000000\n{main};f;g 1000000");
+        assert_eq!(profile.meta.warnings, [""; 0]);
+    }
+
+    #[test]
+    fn a_call_at_the_end_is_reported() {
+        let text = "TRACE START [x]\n1\t0\t0\t0.001\t1\t{main}\t1\t\t/a.php\t0\t0\n2\t1\t0\t0.002\t1\tf\t1\t\t/a.php\t9\t0\nTRACE END   [x]\n";
+        let profile = load(text);
+        assert_eq!(to_notation(&profile), "{main} 1000000");
+        assert_eq!(profile.meta.warnings, ["the trace ends with a call, so how long that took is not known"]);
+    }
+
     /// As Xdebug 2.0 writes them with `xdebug.collect_return`: 20 blanks, two per level, and the arrow.
     #[test]
     fn returned_values_may_have_no_time() {

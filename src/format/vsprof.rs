@@ -64,6 +64,10 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
     let text = lossy(&bytes);
     let Some(columns) = Columns::of(&lossy(first_line(text.as_bytes()))) else {
         builder.metric("calls", "count");
+        builder.warn(
+            "the times are left out: the table has only averages and percentages, which are rounded to two decimals"
+                .to_string(),
+        );
         return collapse(text.as_bytes(), builder, vsprof::Folder::default);
     };
     builder.metric("samples", "count");
@@ -209,6 +213,11 @@ mod tests {
                     2,\"System.Collections.Generic.IEnumerator`1.get_Current()\",3,1.0,1.0,1.0,1.0,\"a.dll\",\n";
         let profile = read(&mut source(text), LoadOptions::ALL).unwrap();
         assert_eq!(to_notation(&profile), "a.exe;System.Collections.Generic.IEnumerator`1.get_Current() 3");
+        assert!(
+            profile.meta.warnings[0].starts_with("the times are left out"),
+            "{:?}",
+            profile.meta.warnings
+        );
     }
 
     #[test]

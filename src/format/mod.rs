@@ -17,6 +17,7 @@ mod callgrind_write;
 mod chrome_trace;
 mod collapsed;
 mod collapsed_write;
+mod copied;
 mod coz;
 mod d3_flamegraph;
 mod decimals;
@@ -286,11 +287,30 @@ pub fn load(
         Some(format) => (format, "given"),
         None => match recognize_source(source)? {
             Some((format, confidence)) => (format, confidence.word()),
-            None => return Err(LoadError::Unrecognized { hint: hint(head(source)?) }),
+            None => return load_copied(source, options),
         },
     };
     let mut profile = (format.read)(source, options)?;
     profile.meta.confidence = confidence;
+    profile.meta.encoding = source.encoding().to_vec();
+    profile.meta.bytes = source.bytes_read();
+    Ok(profile)
+}
+
+/// Loads a profile from a text that is none as it stands but has one in it, such as a mail.
+fn load_copied(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError> {
+    let hint = hint(head(source)?);
+    let may_be_copied = hint.is_none() && !source.is_in_folder();
+    let copied = if may_be_copied { copied::find(head(source)?) } else { None };
+    let Some(copied) = copied else { return Err(LoadError::Unrecognized { hint }) };
+    let mut text = Source::from_bytes(copied.text(&source.read_all()?));
+    text.set_name(source.name());
+    if let Some(files) = source.files() {
+        text.set_files(files);
+    }
+    let mut profile = load(&mut text, options, Some(copied.format))?;
+    profile.meta.warnings.insert(0, copied.warning());
+    profile.meta.confidence = copied.confidence.word();
     profile.meta.encoding = source.encoding().to_vec();
     profile.meta.bytes = source.bytes_read();
     Ok(profile)

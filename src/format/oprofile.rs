@@ -33,8 +33,10 @@ fn sniff(head: &[u8]) -> Confidence {
     let mut is_counted = false;
     let is_report = lines.any(|line| {
         is_counted |= line.starts_with("Counted ") || line.starts_with("Profiling through ");
+        // In a report that is quoted or indented as a whole, functions cannot be told from callees.
+        let columns = Columns::of(line).filter(|_| !line.starts_with([' ', '\t', '>']));
         // What was counted is missing where a part of a report was copied.
-        Columns::of(line).is_some_and(|columns| is_counted || columns.has_image)
+        columns.is_some_and(|columns| is_counted || columns.has_image)
     });
     if is_report { Confidence::Likely } else { Confidence::No }
 }

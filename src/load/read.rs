@@ -413,6 +413,9 @@ impl Reader<'_> {
         }
         let name = &*path.name;
         source.set_name(name);
+        if path.in_folder {
+            source.found_in_folder();
+        }
         let files = self.request.symbols.wanted.then(|| Arc::new(self.files_of(name)));
         if let Some(files) = &files {
             source.set_files(files.clone());

@@ -21,7 +21,7 @@ use crate::format::off_cpu::{OffCpu, SchedulerEvent, Wait};
 use crate::format::perf_script::brief::BriefHeader;
 use crate::format::perf_script::frame::FrameCache;
 use crate::format::perf_script::header::SampleHeader;
-use crate::format::text::{BadLines, decimal, is_binary};
+use crate::format::text::{BadLines, decimal, first_line, is_binary};
 use crate::format::{Confidence, Format, HEAD, LoadError, ParseError, Source, finished};
 use crate::profile::{ContextSwitch, FrameId, LabelSetId, LoadOptions, Profile, ProfileBuilder};
 use crate::unit::saturated;
@@ -35,7 +35,9 @@ const NAME: &str = "perf-script";
 const SNIFFED_LINES: usize = 16;
 
 fn sniff(head: &[u8]) -> Confidence {
-    if is_binary(head) {
+    // Neither a quotation mark nor the prompt of a shell is part of a thread's name.
+    let is_copied = [b"> ".as_slice(), b">> ", b"$ "].iter().any(|start| first_line(head).starts_with(start));
+    if is_binary(head) || is_copied {
         return Confidence::No;
     }
     let head = &*extras::clean_head(head);

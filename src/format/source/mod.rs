@@ -41,6 +41,8 @@ pub struct Source {
     window: Vec<u8>,
     /// The file name; empty if unknown.
     name: String,
+    /// Whether the input was found in a folder, which may hold other files than profiles.
+    in_folder: bool,
     /// Where the files are that the input refers to.
     files: Option<Arc<dyn RecordedFiles>>,
     /// Tables that the profile may share with others.
@@ -133,6 +135,7 @@ impl Source {
     fn new(window: Vec<u8>, blocks: Blocks, counters: Arc<Counters>, budget: Budget) -> Source {
         Source {
             name: String::new(),
+            in_folder: false,
             files: None,
             tables: None,
             window,
@@ -219,6 +222,17 @@ impl Source {
     /// The file name, with its path; empty if unknown.
     pub(super) fn name(&self) -> &str {
         &self.name
+    }
+
+    /// Notes that the input was found in a folder, which may hold other files than profiles: it is not searched for a profile within
+    /// other text.
+    pub fn found_in_folder(&mut self) {
+        self.in_folder = true;
+    }
+
+    /// Whether the input was found in a folder.
+    pub(super) fn is_in_folder(&self) -> bool {
+        self.in_folder
     }
 
     /// Sets who finds the files that the input refers to.

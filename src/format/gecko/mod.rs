@@ -33,6 +33,7 @@ use crate::format::decimals::rounded;
 use crate::format::json::{self, Json};
 use crate::format::{Confidence, Format, LoadError, ParseError, Source};
 use crate::profile::{LoadOptions, Period, Profile, ProfileBuilder};
+use crate::unit::{group_thousands, plural};
 
 use libs::Libs;
 use parts::{ProfileParts, RecordingMeta};
@@ -70,6 +71,7 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
     let mut reader = GeckoReader {
         writer: ThreadSampleWriter::new(ProfileBuilder::new(NAME, options)),
         any_thread: false,
+        other_events: 0,
     };
     let mut embedded = Vec::new();
     if text.starts_with(slabs::MAGIC) {
@@ -87,12 +89,21 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
     if !reader.any_thread {
         return Err(ParseError::whole(NAME, "the profile has no threads").into());
     }
+    if reader.other_events > 0 {
+        let samples = plural(reader.other_events, "sample", "samples");
+        let count = group_thousands(reader.other_events.into());
+        let warning =
+            format!("{count} {samples} of other events, which samply writes as markers, are left out");
+        reader.writer.builder.warn(warning);
+    }
     Ok(reader.writer.finish().map_err(|error| ParseError::whole(NAME, error.to_string()))?)
 }
 
 struct GeckoReader {
     writer: ThreadSampleWriter,
     any_thread: bool,
+    /// How many markers are samples of other events.
+    other_events: u64,
 }
 
 impl GeckoReader {
@@ -142,6 +153,7 @@ impl GeckoReader {
         let shared_strings = strings(document, parts.shared.strings)?;
         let mut shared_stacks: Option<GeckoStacks> = None;
         for thread in &parts.threads {
+            self.other_events = self.other_events.saturating_add(thread.other_events);
             let builder = &mut self.writer.builder;
             let own_libs = thread.libs.map(|at| Libs::read(&mut document.at(at), builder)).transpose()?;
             let libs = own_libs.as_ref().unwrap_or(&shared_libs);
@@ -257,6 +269,16 @@ mod tests {
         assert_eq!(span(""), (1_002_500_000, 2_000_000));
         assert_eq!(span(r#", "profilingStartTime": 2"#), (1_002_000_000, 2_500_000));
         assert_eq!(span(r#", "profilingStartTime": 2, "profilingEndTime": 8"#), (1_002_000_000, 6_000_000));
+    }
+
+    #[test]
+    fn samples_of_other_events_are_reported() {
+        let text = r#"{"meta": {"preprocessedProfileVersion": 55}, "threads": [{"stringArray": ["f"], "funcTable": {"name": [0]},
+            "frameTable": {"func": [0]}, "stackTable": {"prefix": [null], "frame": [0]}, "samples": {"stack": [0], "time": [1]},
+            "markers": {"data": [{"type": "Other event", "cause": {"stack": 0}}, null, {"type": "Other event"}]}}]}"#;
+        let warning = "2 samples of other events, which samply writes as markers, are left out";
+        assert_eq!(load(text).unwrap().meta.warnings, [warning]);
+        assert_eq!(load(&text.replace("Other event", "Text")).unwrap().meta.warnings, [""; 0]);
     }
 
     #[test]

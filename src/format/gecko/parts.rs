@@ -130,7 +130,12 @@ pub(super) struct ThreadParts {
     pub(super) samples: Option<TableColumns>,
     pub(super) js_allocations: Option<TableColumns>,
     pub(super) native_allocations: Option<TableColumns>,
+    /// How many markers are samples of other events than the one whose samples are in `samples`.
+    pub(super) other_events: u64,
 }
+
+/// The type of markers with which samply writes the samples of all events but one.
+const OTHER_EVENT: &[u8] = b"\"Other event\"";
 
 impl ThreadParts {
     fn find(json: &mut Json) -> Result<ThreadParts, ParseError> {
@@ -152,6 +157,13 @@ impl ThreadParts {
                 ("libs", Kind::Array) => {
                     parts.libs = Some(json.position());
                     json.skip()?;
+                }
+                ("markers", Kind::Object) => {
+                    let start = json.position();
+                    json.skip()?;
+                    // Firefox writes millions of other markers, and reading each would take long.
+                    let found = memchr::memmem::find_iter(json.since(start), OTHER_EVENT);
+                    parts.other_events = found.count() as u64;
                 }
                 _ => {
                     if !parts.tables.member(&key, json)? {

@@ -20,7 +20,7 @@ use crate::format::text::{BadLines, Lines, decimal, is_binary, lossy};
 use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
 use crate::name::demangle;
 use crate::profile::{FrameId, LabelSetId, LoadOptions, Profile, ProfileBuilder};
-use crate::unit::group_thousands;
+use crate::unit::{group_thousands, plural};
 
 /// The entry in the list of readable formats.
 pub(super) static ASYNC_PROFILER: Format = Format { name: NAME, title: "async-profiler's text", sniff, read };
@@ -55,6 +55,7 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
         samples: 0,
         good: 0,
         bad: BadLines::default(),
+        elided: 0,
     };
     let mut lines = Lines::new(source);
     while lines.advance()? {
@@ -128,6 +129,8 @@ struct TextReader {
     samples: i64,
     good: u64,
     bad: BadLines,
+    /// How many lines stand for frames that somebody left out.
+    elided: u64,
 }
 
 impl TextReader {
@@ -140,6 +143,7 @@ impl TextReader {
             self.end_stack();
         } else if let Some((_, frames, _)) = &mut self.stack {
             match frame_name(line) {
+                None if line == b"..." => self.elided += 1,
                 Some(name) => frames.push(self.builder.named_frame(&demangle(&lossy(name)))),
                 None => self.bad.add(number),
             }
@@ -196,6 +200,11 @@ impl TextReader {
             let message = "this report has no stacks; record with `-o collapsed` or `-o traces`";
             return Err(ParseError::whole(NAME, message));
         }
+        if self.elided > 0 {
+            let lines = plural(self.elided, "line", "lines");
+            self.builder
+                .warn(format!("frames are missing where the text has `...` ({} {lines})", self.elided));
+        }
         self.warn_of_rest();
         finished(self.builder)
     }
@@ -246,6 +255,15 @@ mod tests {
             .iter()
             .map(|metric| (&*metric.name, &*metric.unit, metric.total as u128))
             .collect()
+    }
+
+    #[test]
+    fn elided_frames_are_reported() {
+        let text =
+            format!("{SUMMARY}--- 900 ns (90.00%), 11 samples\n  [ 0] a.B.f\n...\n  [ 9] a.B.g\n  ...\n\n");
+        let profile = load(&text).unwrap();
+        assert_eq!(to_notation(&profile), "a.B.g;a.B.f 11 900");
+        assert_eq!(profile.meta.warnings, ["frames are missing where the text has `...` (2 lines)"]);
     }
 
     #[test]

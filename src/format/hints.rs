@@ -152,8 +152,39 @@ static HINTS: &[Hint] = &[
         "this is a report of macOS or iOS, with one sample or few; record with `sample` or `xctrace`",
     ),
     (
+        |head| find(front(head), b"  _     ._   __/__   _ _  _  _ _/_"),
+        "this is pyinstrument's text, which has only part of the call tree; record with `pyinstrument -r json -o FILE`",
+    ),
+    (
+        |head| head.starts_with(b"Time (%),Total Time (ns),"),
+        "this is a table of Nsight Systems (`nsys stats`), which has no stacks; record a Chrome trace, such as that of PyTorch's profiler",
+    ),
+    (
+        |head| head.starts_with(b"\"Name\",\"Calls\",\"TotalDurationNs\""),
+        "this is a table of rocprof (`--stats`), which has no stacks; pass the trace that it writes (results.json, or with rocprofv3's \
+         `--output-format pftrace`) instead",
+    ),
+    (
+        |head| head.starts_with(b"name,src_file,src_line,total_ns,"),
+        "this is a table of tracy-csvexport, which has no stacks; record with perf or samply",
+    ),
+    (
         |head| {
-            starts_line(head, b"# To display the perf.data header info") || find(front(head), b"# Overhead  ")
+            find(front(head), b"main()==>")
+                && (find(front(head), b"[ct] => ") || find(front(head), b": ct= "))
+        },
+        "this is how PHP printed the data of XHProf; write it with `json_encode()` or `serialize()` instead",
+    ),
+    (
+        |head| head.starts_with(b"Running Time,Self,"),
+        "this is a table that was exported from Instruments; copy the call tree with Edit > Deep Copy, or use `xctrace export`",
+    ),
+    (
+        |head| {
+            starts_line(head, b"# To display the perf.data header info")
+                || find(front(head), b"# Overhead  ")
+                || (find(front(head), b"Samples: ") && find(front(head), b", Event count (approx.): "))
+                || (find(front(head), b"# Samples: ") && find(front(head), b"# Event count (approx.): "))
         },
         "this is the output of `perf report`; pass perf.data itself or the output of `perf script` instead",
     ),
@@ -257,6 +288,15 @@ mod tests {
         (b"%% Analysis results:\n{  analysis_options,\n", "erlgrind"),
         (b"------------------\n\t   10\t_Dmain\n", "gprof2dot"),
         (b"{\"bug_type\":\"145\",\"os_version\":\"iPhone OS 26.0\"}\n", "xctrace"),
+        (b"\n  _     ._   __/__   _ _  _  _ _/_   Recorded: 12:34:56  Samples:  4912\n", "pyinstrument -r json"),
+        (b"Time (%),Total Time (ns),Instances,Avg (ns),Med (ns)\n", "Nsight"),
+        (b"\"Name\",\"Calls\",\"TotalDurationNs\",\"AverageNs\",\"Percentage\"\n", "rocprof"),
+        (b"name,src_file,src_line,total_ns,counts,mean_ns\n", "tracy-csvexport"),
+        (b"Array\n(\n    [main()==>strlen] => Array\n        (\n            [ct] => 1\n", "json_encode()"),
+        (b"main()                                  : ct=       1; wt=*;\nmain()==>strlen : ct=       1; wt=*;\n", "XHProf"),
+        (b"Running Time,Self,,Symbol Name\n1673.0ms   91.6%,0, , start\n", "Deep Copy"),
+        (b"$ perf report\n\nSamples: 348K of event 'cycles', Event count (approx.): 280908431073\n 97.69% ruby\n", "`perf report`"),
+        (b"#\n# Samples: 24K of event 'cycles:P'\n# Event count (approx.): 20985064890\n#\n# Children\n", "`perf report`"),
         (b"# To display the perf.data header info, please use --header\n", "perf script"),
         (b"\x7FELF\x02\x01\x01\0", "an executable (ELF)"),
         (b"\xCF\xFA\xED\xFE\x0C\0\0\x01", "an executable;"),

@@ -53,6 +53,10 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
     let mut is_whole = false;
     while lines.advance()? {
         let line = lines.line();
+        if tree.path.is_empty() && line.trim_ascii().starts_with(b"...") {
+            let message = "the call graph was left out of this report, and the table below it has no stacks; pass the whole report";
+            return Err(ParseError::at_line(NAME, lines.number(), message).into());
+        }
         if line.starts_with(b"    ") {
             tree.line(line).map_err(|what| ParseError::at_line(NAME, lines.number(), what))?;
         } else if line.starts_with(b"Total number in stack") {
@@ -266,5 +270,6 @@ mod tests {
         assert!(message("    1 Thread_1\n        1 f\n").contains("more than one level"));
         assert!(message("    1 Thread_1\n    + !\n").contains("(line 5)"));
         assert!(message("    x Thread_1\n").contains("count is not a number"));
+        assert!(message("    ... (tree omitted) ...\n").contains("the call graph was left out"));
     }
 }

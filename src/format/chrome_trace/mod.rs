@@ -188,6 +188,9 @@ impl<'a> TraceReader<'a> {
             self.spans.skip();
             return Ok(());
         };
+        if event.phase == b'X' && event.duration.is_some_and(|duration| duration < 0.0) {
+            self.skipped.add_negative();
+        }
         if event.phase == b'E' {
             let name = builder.string(&event.name);
             self.spans.end(thread, time, name);
@@ -215,6 +218,7 @@ impl<'a> TraceReader<'a> {
     fn write(self, json: &Json, builder: &mut ProfileBuilder) -> Result<(), ParseError> {
         let without_stacks = self.skipped.note();
         builder.meta.notes.extend(without_stacks);
+        builder.meta.warnings.extend(self.skipped.warning());
         let spans = self.spans.count();
         if self.v8.any_samples() {
             builder.meta.notes.extend(note_of_spans(spans));
@@ -413,6 +417,12 @@ mod tests {
             "ExecuteCompiler 55000\nExecuteCompiler;OptFunction f(int) 5000\nExecuteCompiler;Source /usr/include/a.h 40000"
         );
         assert_eq!(profile.meta.notes, ["left out what has no stack: 2 totals of other spans"]);
+    }
+
+    #[test]
+    fn negative_durations_are_reported() {
+        let profile = spans(&["X a 1 5", "X b 2 -3"]);
+        assert_eq!(profile.meta.warnings, ["1 span has a negative duration, which is taken as 0"]);
     }
 
     #[test]

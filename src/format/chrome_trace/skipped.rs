@@ -10,12 +10,26 @@ pub(super) struct SkippedEvents {
     instants: u64,
     counters: u64,
     totals: u64,
+    /// Spans that end before they begin.
+    negative: u64,
 }
 
 impl SkippedEvents {
     /// Counts a span that sums up others.
     pub(super) fn add_total(&mut self) {
         self.totals += 1;
+    }
+
+    /// Counts a span that ends before it begins.
+    pub(super) fn add_negative(&mut self) {
+        self.negative += 1;
+    }
+
+    /// A warning about spans that end before they begin.
+    pub(super) fn warning(&self) -> Option<String> {
+        let spans = plural(self.negative, "span has", "spans have");
+        let count = group_thousands(self.negative.into());
+        (self.negative > 0).then(|| format!("{count} {spans} a negative duration, which is taken as 0"))
     }
 
     /// Counts an event of this phase. Others, such as names of threads (`M`), are no part of what the program did.

@@ -21,7 +21,7 @@ use crate::format::labels::sample_labels;
 use crate::format::text::{BadLines, Lines, decimal, hex, is_binary};
 use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
 use crate::name::demangle;
-use crate::profile::{Frame, FrameId, LabelSetId, LoadOptions, Mapping, MappingId, Profile, ProfileBuilder};
+use crate::profile::{Frame, FrameId, LabelSetId, LoadOptions, Profile, ProfileBuilder};
 use crate::unit::{Family, Unit, plural};
 
 /// The entry in the list of readable formats.
@@ -390,12 +390,7 @@ impl FrameText<'_> {
 fn frame(builder: &mut ProfileBuilder, text: &[u8]) -> FrameId {
     let text = String::from_utf8_lossy(text);
     let FrameText { address, name, file } = FrameText::parse(&text);
-    let mapping = if file.is_empty() {
-        MappingId::default()
-    } else {
-        let file = builder.string(file);
-        builder.mapping(Mapping { file, ..Mapping::default() })
-    };
+    let mapping = builder.named_mapping(file);
     let function = if name.is_empty() {
         builder.unnamed_function(mapping)
     } else {

@@ -12,7 +12,7 @@ use crate::format::decimals::Decimals;
 use crate::format::json::{self, Json, Kind};
 use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
 use crate::name::demangle;
-use crate::profile::{Frame, FrameId, LabelSetId, LoadOptions, Mapping, MappingId, Profile, ProfileBuilder};
+use crate::profile::{Frame, FrameId, LabelSetId, LoadOptions, MappingId, Profile, ProfileBuilder};
 
 /// The entry in the list of readable formats.
 pub(super) static D3_FLAMEGRAPH: Format = Format { name: NAME, title: "JSON of d3-flame-graph", sniff, read };
@@ -117,12 +117,7 @@ fn frame(node: &Node, builder: &mut ProfileBuilder) -> Option<FrameId> {
     if node.parent.is_none() && ROOTS.contains(&node.name.as_str()) {
         return None;
     }
-    let mapping = if node.is_kernel {
-        let file = builder.string(KERNEL);
-        builder.mapping(Mapping { file, ..Mapping::default() })
-    } else {
-        MappingId::default()
-    };
+    let mapping = if node.is_kernel { builder.named_mapping(KERNEL) } else { MappingId::default() };
     let function = builder.named_function(&demangle(&node.name), "");
     Some(builder.frame(Frame { function, mapping, ..Frame::default() }))
 }

@@ -12,7 +12,7 @@
 use crate::format::allocators::MALLOC;
 use crate::format::json::{self, Json, Kind};
 use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished, unsupported_version};
-use crate::profile::{Frame, FrameId, LabelSetId, LoadOptions, Mapping, Profile, ProfileBuilder};
+use crate::profile::{Frame, FrameId, LabelSetId, LoadOptions, Profile, ProfileBuilder};
 
 /// The entry in the list of readable formats.
 pub(super) static DHAT: Format = Format { name: NAME, title: "DHAT", sniff, read };
@@ -103,8 +103,7 @@ fn read_head(
                 // The first mapping of a profile is assumed to be the program. Most frames of the program have a
                 // source file instead of a binary, so the first frame that names a binary belongs to
                 // Valgrind's own library.
-                let program = builder.string(command.split(' ').next().unwrap_or_default());
-                builder.mapping(Mapping { file: program, ..Mapping::default() });
+                builder.named_mapping(command.split(' ').next().unwrap_or_default());
                 builder.meta.comments.push(command.into_owned());
             }
             ("pps", Kind::Array) => {
@@ -161,8 +160,7 @@ fn read_frame(text: &str, builder: &mut ProfileBuilder) -> Frame {
     let mut frame = Frame { address, ..Frame::default() };
     let mut file = "";
     if let Some(path) = place.strip_prefix("in ") {
-        let path = builder.string(path);
-        frame.mapping = builder.mapping(Mapping { file: path, ..Mapping::default() });
+        frame.mapping = builder.named_mapping(path);
     } else {
         (file, frame.line) = split_place(place);
     }

@@ -17,7 +17,7 @@
 use crate::format::text::{Lines, Scan, decimal, lossy};
 use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
 use crate::name::{demangle, rust_escape};
-use crate::profile::{Frame, FrameId, LabelSetId, LoadOptions, Mapping, Profile, ProfileBuilder};
+use crate::profile::{Frame, FrameId, LabelSetId, LoadOptions, Profile, ProfileBuilder};
 
 /// The entry in the list of readable formats.
 pub(super) static DTRACE: Format = Format { name: NAME, title: "DTrace stacks", sniff, read };
@@ -102,9 +102,8 @@ fn push_frames(builder: &mut ProfileBuilder, frames: &mut Vec<FrameId>, line: &s
     let is_inlined = text.contains("->");
     let (module, function) = text.split_once('`').unwrap_or(("", text));
     let function = rust_name(function);
-    let file = builder.string(module);
     // Inlined code is in the module of the function that it was inlined into.
-    let mapping = builder.mapping(Mapping { file, ..Mapping::default() });
+    let mapping = builder.named_mapping(module);
     let callee = frames.len();
     for (number, name) in function.split("->").enumerate() {
         // The class of a Java method: `Lorders/Shop;`.

@@ -13,7 +13,7 @@
 
 use crate::format::group::SampleGroup;
 use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished, unsupported_version};
-use crate::profile::{AT_ONCE, Frame, LabelSetId, LoadOptions, Mapping, Period, Profile, ProfileBuilder};
+use crate::profile::{AT_ONCE, Frame, LabelSetId, LoadOptions, Period, Profile, ProfileBuilder};
 
 /// The entry in the list of readable formats.
 pub(super) static GMON: Format = Format { name: NAME, title: "gmon.out", sniff, read };
@@ -238,8 +238,7 @@ impl Waiting {
 
 /// A frame of the program, at no address.
 fn unnamed(builder: &mut ProfileBuilder) -> Frame {
-    let file = builder.string(UNNAMED_PROGRAM);
-    let mapping = builder.mapping(Mapping { file, ..Mapping::default() });
+    let mapping = builder.named_mapping(UNNAMED_PROGRAM);
     Frame { function: builder.unnamed_function(mapping), mapping, ..Frame::default() }
 }
 

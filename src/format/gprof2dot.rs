@@ -10,7 +10,7 @@
 use crate::format::decimals::Decimals;
 use crate::format::json::{self, Json, Kind};
 use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished, unsupported_version};
-use crate::profile::{FrameId, LabelSetId, LoadOptions, Mapping, Profile, ProfileBuilder};
+use crate::profile::{FrameId, LabelSetId, LoadOptions, Profile, ProfileBuilder};
 
 /// The entry in the list of readable formats.
 pub(super) static GPROF2DOT: Format = Format { name: NAME, title: "JSON for gprof2dot", sniff, read };
@@ -100,8 +100,7 @@ fn read_function(json: &mut Json<'_>, builder: &mut ProfileBuilder) -> Result<Fr
     let mapping = if is_source || module.is_empty() {
         crate::profile::MappingId::default()
     } else {
-        let file = builder.string(&module);
-        builder.mapping(Mapping { file, ..Mapping::default() })
+        builder.named_mapping(&module)
     };
     Ok(builder.frame(crate::profile::Frame { function, mapping, ..crate::profile::Frame::default() }))
 }

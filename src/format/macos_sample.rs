@@ -14,9 +14,7 @@ use crate::format::labels::sample_labels;
 use crate::format::text::{Lines, Scan, decimal};
 use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
 use crate::name::demangle;
-use crate::profile::{
-    Frame, FrameId, LabelSetId, LoadOptions, Mapping, MappingId, Period, Profile, ProfileBuilder,
-};
+use crate::profile::{Frame, FrameId, LabelSetId, LoadOptions, Period, Profile, ProfileBuilder};
 
 /// The entry in the list of readable formats.
 pub(super) static MACOS_SAMPLE: Format = Format { name: NAME, title: "macOS sample", sniff, read };
@@ -163,12 +161,7 @@ impl OpenNodes {
         let text = String::from_utf8_lossy(node);
         let (name, rest) = text.rsplit_once("  (in ").unwrap_or((&text, ""));
         let module = rest.split_once(')').map_or("", |(module, _)| module);
-        let mapping = if module.is_empty() {
-            MappingId::default()
-        } else {
-            let file = builder.string(module);
-            builder.mapping(Mapping { file, ..Mapping::default() })
-        };
+        let mapping = builder.named_mapping(module);
         let (addresses, place) =
             rest.rsplit_once("[0x").and_then(|(_, rest)| rest.split_once(']')).unwrap_or_default();
         // Several addresses are several locations in one function.

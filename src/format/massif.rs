@@ -18,7 +18,7 @@ use std::ops::Range;
 use crate::format::text::{decimal, hex, lossy};
 use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
 use crate::name::demangle;
-use crate::profile::{Frame, FrameId, LabelSetId, LoadOptions, Mapping, Profile, ProfileBuilder};
+use crate::profile::{Frame, FrameId, LabelSetId, LoadOptions, Profile, ProfileBuilder};
 
 /// The entry in the list of readable formats.
 pub(super) static MASSIF: Format = Format { name: NAME, title: "massif", sniff, read };
@@ -245,8 +245,7 @@ fn frame(what: &[u8], builder: &mut ProfileBuilder) -> Option<FrameId> {
     let (file, line) =
         place.rsplit_once(':').and_then(|(file, line)| Some((file, line.parse().ok()?))).unwrap_or(("", 0));
     let binary = place.strip_prefix("in ").unwrap_or_default();
-    let path = builder.string(binary);
-    let mapping = builder.mapping(Mapping { file: path, ..Mapping::default() });
+    let mapping = builder.named_mapping(binary);
     let function = match name {
         "???" => builder.unnamed_function(mapping),
         name => builder.named_function(&demangle(name), file),

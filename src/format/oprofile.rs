@@ -16,7 +16,7 @@
 use crate::format::text::{BadLines, decimal, is_binary, lossy};
 use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
 use crate::name::demangle;
-use crate::profile::{Function, FunctionId, LoadOptions, Mapping, MappingId, Profile, ProfileBuilder};
+use crate::profile::{Function, FunctionId, LoadOptions, Profile, ProfileBuilder};
 
 /// The entry in the list of readable formats.
 pub(super) static OPROFILE: Format = Format { name: NAME, title: "opreport output", sniff, read };
@@ -194,12 +194,7 @@ impl Report {
     fn function(&mut self, name: &str, file: &str, line: u32, image: &str) -> FunctionId {
         let builder = &mut self.builder;
         let file = builder.string(file);
-        let mapping = if image.is_empty() {
-            MappingId::default()
-        } else {
-            let file = builder.string(image);
-            builder.mapping(Mapping { file, ..Mapping::default() })
-        };
+        let mapping = builder.named_mapping(image);
         if name == "(no symbols)" {
             return builder.unnamed_function(mapping);
         }

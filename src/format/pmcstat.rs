@@ -14,7 +14,7 @@ use crate::format::indented_tree::{From, IndentedTree};
 use crate::format::text::{BadLines, Lines, Scan, lossy};
 use crate::format::{Confidence, Format, LoadError, Source, finished};
 use crate::name::demangle;
-use crate::profile::{Frame, FrameId, LabelSetId, LoadOptions, Mapping, MappingId, Profile, ProfileBuilder};
+use crate::profile::{Frame, FrameId, LabelSetId, LoadOptions, MappingId, Profile, ProfileBuilder};
 
 /// The entry in the list of readable formats.
 pub(super) static PMCSTAT: Format = Format { name: NAME, title: "pmcstat call graph", sniff, read };
@@ -52,10 +52,7 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
             let (name, module) =
                 text.split_once(" @ ").map_or((&*text, None), |(name, path)| (name, Some(path)));
             let mapping = match module {
-                Some(path) => {
-                    let file = builder.string(path.trim());
-                    builder.mapping(Mapping { file, ..Mapping::default() })
-                }
+                Some(path) => builder.named_mapping(path.trim()),
                 None => modules.last().map_or(MappingId::default(), |&(_, mapping)| mapping),
             };
             modules.push((indent, mapping));

@@ -20,7 +20,7 @@ use crate::format::threads::Thread;
 use crate::format::wire::{Field, Value, Wire};
 use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished, unsupported_version};
 use crate::name::demangle;
-use crate::profile::{Frame, FrameId, LabelSetId, LoadOptions, Mapping, MappingId, Profile, ProfileBuilder};
+use crate::profile::{Frame, FrameId, LabelSetId, LoadOptions, Profile, ProfileBuilder};
 use crate::unit::{plural, saturated};
 
 /// The entry in the list of readable formats.
@@ -166,8 +166,7 @@ impl<'a> SimpleperfReader<'a> {
         if !report.app.is_empty() {
             let app = lossy(report.app);
             // The first mapping of a profile is assumed to be the program.
-            let file = builder.string(&app);
-            builder.mapping(Mapping { file, ..Mapping::default() });
+            builder.named_mapping(&app);
             builder.meta.comments.push(app.into_owned());
         }
         SimpleperfReader {
@@ -260,12 +259,7 @@ impl<'a> SimpleperfReader<'a> {
         let builder = &mut self.builder;
         let place = self.report.files.get(&file);
         let path = place.map_or(&b""[..], |file| file.path);
-        let mapping = if path.is_empty() {
-            MappingId::default()
-        } else {
-            let file = builder.string(&lossy(path));
-            builder.mapping(Mapping { file, ..Mapping::default() })
-        };
+        let mapping = builder.named_mapping(&lossy(path));
         let name = place.and_then(|file| file.symbols.get(usize::try_from(symbol).ok()?));
         let function = match name {
             Some(name) => builder.named_function(&demangle(&lossy(name)), ""),

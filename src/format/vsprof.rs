@@ -14,7 +14,7 @@ use crate::format::indented_tree::{From, IndentedTree, plain_sample};
 use crate::format::quietly::quietly;
 use crate::format::text::{BadLines, csv_fields, decimal, first_line, lossy};
 use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
-use crate::profile::{Frame, FrameId, Function, LabelSetId, LoadOptions, Mapping, Profile, ProfileBuilder};
+use crate::profile::{Frame, FrameId, Function, LabelSetId, LoadOptions, Profile, ProfileBuilder};
 
 /// The entry in the list of readable formats.
 pub(super) static VSPROF: Format = Format { name: NAME, title: "Visual Studio CSV", sniff, read };
@@ -103,8 +103,7 @@ fn add(
     let (name, file) = (builder.string(field(Some(columns.name))), builder.string(field(columns.file)));
     let line = field(columns.line).parse().unwrap_or(0);
     let function = builder.function(Function { name, file, line, column: 0, by_place: false });
-    let file = builder.string(field(columns.module));
-    let mapping = builder.mapping(Mapping { file, ..Mapping::default() });
+    let mapping = builder.named_mapping(field(columns.module));
     match columns.level {
         Some(level) => {
             let frame = builder.frame(Frame { function, mapping, ..Frame::default() });

@@ -11,7 +11,7 @@
 use crate::format::indented_tree::{From, IndentedTree, plain_sample};
 use crate::format::text::{fields_between, lossy};
 use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
-use crate::profile::{Frame, FrameId, LoadOptions, Mapping, Profile, ProfileBuilder};
+use crate::profile::{Frame, FrameId, LoadOptions, Profile, ProfileBuilder};
 
 /// The entry in the list of readable formats.
 pub(super) static VTUNE: Format = Format { name: NAME, title: "VTune CSV", sniff, read };
@@ -142,8 +142,7 @@ impl Row {
 fn frame(builder: &mut ProfileBuilder, name: &str, module: &str, file: &str) -> FrameId {
     let known = |text| if text == "[Unknown]" { "" } else { text };
     let function = builder.named_function(name, known(file));
-    let file = builder.string(known(module));
-    let mapping = builder.mapping(Mapping { file, ..Mapping::default() });
+    let mapping = builder.named_mapping(known(module));
     builder.frame(Frame { function, mapping, ..Frame::default() })
 }
 

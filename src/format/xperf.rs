@@ -10,7 +10,7 @@
 use crate::format::labels::sample_labels;
 use crate::format::text::{BadLines, csv_fields, decimal, lossy};
 use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
-use crate::profile::{Frame, FrameId, LoadOptions, Mapping, Profile, ProfileBuilder};
+use crate::profile::{Frame, FrameId, LoadOptions, Profile, ProfileBuilder};
 
 /// The entry in the list of readable formats.
 pub(super) static XPERF: Format = Format { name: NAME, title: "xperf table", sniff, read };
@@ -102,8 +102,7 @@ fn add(line: &str, columns: &Columns, builder: &mut ProfileBuilder) -> Option<()
 /// `ntdll.dll!RtlUserThreadStart`, or `?` where the stack could not be walked.
 fn frame(name: &str, builder: &mut ProfileBuilder) -> FrameId {
     let Some((module, name)) = name.split_once('!') else { return builder.named_frame(name) };
-    let file = builder.string(module);
-    let mapping = builder.mapping(Mapping { file, ..Mapping::default() });
+    let mapping = builder.named_mapping(module);
     let function = builder.named_function(name, "");
     builder.frame(Frame { function, mapping, ..Frame::default() })
 }

@@ -23,7 +23,7 @@ use crate::format::recent::Recent;
 use crate::format::text::lossy;
 use crate::format::varint::first_number;
 use crate::format::{Confidence, Format, LoadError, ParseError, Source, unsupported_version};
-use crate::profile::{Frame, FrameId, LoadOptions, Mapping, MappingId, Profile, StackId};
+use crate::profile::{Frame, FrameId, LoadOptions, MappingId, Profile, StackId};
 
 /// The entry in the list of readable formats.
 pub(in crate::format) static MOJO: Format = Format { name: NAME, title: "austin MOJO", sniff, read };
@@ -383,8 +383,7 @@ impl<'a> MojoReader<'a> {
         let start = u64::from_str_radix(start, 16).ok()?;
         let limit = u64::from_str_radix(limit, 16).ok()?;
         let builder = &mut self.recording.builder;
-        let file = builder.string(file);
-        let mapping = builder.mapping(Mapping { file, ..Mapping::default() });
+        let mapping = builder.named_mapping(file);
         self.maps.insert(start, limit, mapping);
         Some(())
     }

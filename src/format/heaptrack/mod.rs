@@ -27,7 +27,7 @@ use crate::format::heaptrack::suppressions::Suppressions;
 use crate::format::heaptrack::traces::Traces;
 use crate::format::text::{BadLines, lossy};
 use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
-use crate::profile::{LabelSetId, LoadOptions, Mapping, Profile, ProfileBuilder};
+use crate::profile::{LabelSetId, LoadOptions, Profile, ProfileBuilder};
 
 /// The entry in the list of readable formats.
 pub(super) static HEAPTRACK: Format = Format { name: NAME, title: "heaptrack", sniff, read };
@@ -202,8 +202,7 @@ impl HeaptrackReader {
                 let command = lossy(rest.trim_ascii()).into_owned();
                 if self.modules.is_none() {
                     // The first mapping of a profile is assumed to be the program.
-                    let program = self.builder.string(command.split(' ').next().unwrap_or_default());
-                    self.builder.mapping(Mapping { file: program, ..Mapping::default() });
+                    self.builder.named_mapping(command.split(' ').next().unwrap_or_default());
                 }
                 self.builder.meta.comments.push(command);
                 Some(())

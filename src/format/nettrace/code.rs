@@ -112,8 +112,7 @@ impl<'a> Code<'a> {
         let (function, mapping) = match range.map(|range| &range.content) {
             Some(Content::Method(method)) => {
                 let file = self.modules.get(&(process, method.module)).map_or("", |path| path);
-                let file = builder.string(file);
-                let mapping = builder.mapping(Mapping { file, ..Mapping::default() });
+                let mapping = builder.named_mapping(file);
                 (builder.named_function(&method.name(), ""), mapping)
             }
             Some(Content::Symbol(name)) => {

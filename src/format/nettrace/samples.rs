@@ -14,7 +14,7 @@ use crate::format::nettrace::payload::{
 use crate::format::nettrace::survey::{Survey, Visitor};
 use crate::format::nettrace::threads::{Thread, Threads};
 use crate::format::text::lossy;
-use crate::profile::{FrameId, LabelSetId, LoadOptions, Mapping, Period, ProfileBuilder, StackId};
+use crate::profile::{FrameId, LabelSetId, LoadOptions, Period, ProfileBuilder, StackId};
 use crate::unit::{plural, saturated};
 
 /// Reads samples, when all code is known.
@@ -73,8 +73,7 @@ impl<'a> SampleReader<'a> {
             let command = wide_text(command);
             // The first mapping of a profile is assumed to be the program.
             if let Some(program) = survey.code.program(&command) {
-                let file = builder.string(program);
-                builder.mapping(Mapping { file, ..Mapping::default() });
+                builder.named_mapping(program);
             }
             builder.meta.comments.push(command);
         }

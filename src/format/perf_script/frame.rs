@@ -8,7 +8,7 @@ use hashbrown::{DefaultHashBuilder, HashSet, HashTable};
 use crate::format::jit::{is_anonymous, java_calls, python_function};
 use crate::format::text::hex;
 use crate::name::demangle;
-use crate::profile::{Frame, FrameId, Mapping, MappingId, ProfileBuilder};
+use crate::profile::{Frame, FrameId, MappingId, ProfileBuilder};
 
 /// The parts of a frame's line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -124,8 +124,7 @@ fn make(builder: &mut ProfileBuilder, line: FrameLine<'_>) -> Vec<FrameId> {
     let mapping = if inlined || line.module.is_empty() || line.module == b"[unknown]" {
         MappingId::default()
     } else {
-        let file = builder.string(&String::from_utf8_lossy(line.module));
-        builder.mapping(Mapping { file, ..Mapping::default() })
+        builder.named_mapping(&String::from_utf8_lossy(line.module))
     };
     let address = line.address;
     if line.is_unnamed() {

@@ -11,7 +11,7 @@ use crate::format::json::{self, Json, Kind};
 use crate::format::labels::sample_labels;
 use crate::format::v8::log_names::{GARBAGE_COLLECTION, script_frame};
 use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
-use crate::profile::{Frame, FrameId, LoadOptions, Mapping, Profile, ProfileBuilder};
+use crate::profile::{Frame, FrameId, LoadOptions, Profile, ProfileBuilder};
 
 /// The entry in the list of readable formats.
 pub(in crate::format) static V8_LOG_JSON: Format =
@@ -71,8 +71,7 @@ fn read_code(json: &mut Json<'_>, builder: &mut ProfileBuilder) -> Result<FrameI
     Ok(match kind.as_deref() {
         Some("JS") => script_frame(&name, builder),
         Some("SHARED_LIB") => {
-            let file = builder.string(&name);
-            let mapping = builder.mapping(Mapping { file, ..Mapping::default() });
+            let mapping = builder.named_mapping(&name);
             let function = builder.unnamed_function(mapping);
             builder.frame(Frame { function, mapping, ..Frame::default() })
         }

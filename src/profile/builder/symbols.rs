@@ -33,6 +33,15 @@ impl ProfileBuilder {
         self.tables.symbols.mapping(mapping)
     }
 
+    /// The id of a mapping of which only the path of the file is known; that of the unknown mapping if the path is empty.
+    pub fn named_mapping(&mut self, path: &str) -> MappingId {
+        if path.is_empty() {
+            return MappingId::default();
+        }
+        let file = self.string(path);
+        self.mapping(Mapping { file, ..Mapping::default() })
+    }
+
     /// All mappings but the unknown one.
     pub(crate) fn mappings(&self) -> impl Iterator<Item = &Mapping> {
         self.tables.symbols.symbols.mappings.iter().skip(1)

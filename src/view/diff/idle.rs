@@ -13,7 +13,7 @@ pub(super) fn idle_functions(subject: &Subject<'_>, counted: &Flat, profiles: us
     if idle.is_empty() {
         return Vec::new();
     }
-    let is_idle = Column::marking(idle.into_iter(), keys);
+    let is_idle = Column::marking(idle, keys);
     let mut values: Column<KeyId, Vec<i64>> = Column::filled(Vec::new(), keys);
     let mut seen = SeenKeys::new(keys);
     for stack in subject.stacks().filter(|&stack| subject.stack_keys(stack).any(|key| is_idle[key])) {

@@ -52,7 +52,7 @@ pub(super) fn test(
     let learned = options.history.as_ref().map(|history| learned(history, subject));
     let old = sides.old.profiles;
     let idle = if subject.calls.is_some() { Vec::new() } else { idle_functions(subject, counted, count) };
-    let test = TestOptions { learned, functions, idle, ..options.test.clone() };
+    let test = TestOptions { learned, idle, functions, ..options.test.clone() };
     let compared = compare(counts, &test).and_then(|comparison| {
         let is_far = comparison.model.as_ref().is_some_and(|model| model.is_far_from_same_work(&test));
         if !is_far || subject.calls.is_some() || counts.sample_unit != SampleUnit::Samples {

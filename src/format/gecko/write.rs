@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::format::gecko::NAME;
 use crate::format::gecko::write_samples::{NANOSECOND, SampleMetrics, SampleTable, Start, milliseconds};
-use crate::format::gecko::write_tables::{ThreadTables, WrittenLibs};
+use crate::format::gecko::write_tables::{ThreadTables, WrittenLibs, is_too_large};
 use crate::format::threads::{LabelledThread, rows_by};
 use crate::format::write::{Part, Writer, rows_in_time};
 use crate::profile::{Frame, Id, LoadOptions, MappingId, Profile};
@@ -105,6 +105,10 @@ fn changes(profile: &Profile, metric: usize, columns: &SampleMetrics) -> Vec<Str
     let is_lost = |frame: &Frame| frame.address != 0 && frame.mapping == MappingId::default();
     if symbols.frames.iter().any(is_lost) {
         changes.push("gecko: addresses without a binary are lost".into());
+    }
+    let is_large = |frame: &Frame| is_too_large(frame.address, &symbols.mappings[frame.mapping]);
+    if symbols.frames.iter().any(|frame| !is_lost(frame) && is_large(frame)) {
+        changes.push("gecko: addresses above 2^53, such as those of the kernel, are lost".into());
     }
     if profile.samples.values[columns.weight].iter().any(|value| value.unsigned_abs() > EXACT) {
         changes.push(format!("gecko: values above 2^{} are rounded", f64::MANTISSA_DIGITS));

@@ -320,9 +320,18 @@ fn known(number: u32) -> Option<u32> {
 
 /// An address relative to the start of its library; `None` if it is unknown or too large for a number in JSON.
 fn relative_address(address: u64, mapping: &Mapping) -> Option<i64> {
+    let relative = relative_to(address, mapping);
+    i64::try_from(relative).ok().filter(|_| relative > 0 && !is_too_large(address, mapping))
+}
+
+/// Whether an address is too large for a number in JSON, as those of the kernel are if it is not known where that was loaded.
+pub(super) fn is_too_large(address: u64, mapping: &Mapping) -> bool {
+    relative_to(address, mapping) >= 1 << f64::MANTISSA_DIGITS
+}
+
+fn relative_to(address: u64, mapping: &Mapping) -> u64 {
     let is_inside = (mapping.start..mapping.limit).contains(&address);
-    let relative = if is_inside { (address - mapping.start).saturating_add(mapping.offset) } else { address };
-    i64::try_from(relative).ok().filter(|relative| (1..1 << f64::MANTISSA_DIGITS).contains(relative))
+    if is_inside { (address - mapping.start).saturating_add(mapping.offset) } else { address }
 }
 
 #[cfg(test)]

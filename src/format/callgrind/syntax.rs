@@ -35,8 +35,12 @@ pub(super) fn signed(scan: &mut Scan<'_>) -> Option<i64> {
 
 /// Parses a number, which may be hexadecimal: `20` or `0x14`.
 pub(super) fn number(scan: &mut Scan<'_>) -> Option<i64> {
-    if scan.skip_blanks().0.starts_with(b"0x") {
-        return scan.hex().and_then(|number| i64::try_from(number).ok());
+    let start = scan.0;
+    let decimal = scan.integer();
+    // Nearly all numbers are decimal: `0x14` was read as far as the zero.
+    if decimal != Some(0) || scan.0.first() != Some(&b'x') {
+        return decimal;
     }
-    scan.integer()
+    scan.0 = start.trim_ascii_start();
+    scan.0.starts_with(b"0x").then(|| scan.hex())?.and_then(|number| i64::try_from(number).ok())
 }

@@ -39,8 +39,8 @@ impl SpeedscopeReader {
             let mut place = events.clone();
             let (opens, frame, at) = self.read_event(events, &mut known)?;
             let since = last.replace(at).unwrap_or(at);
-            // Before converting any value: both ends of an interval must have the same scale.
-            self.moment(scale, at);
+            // Before the start: both ends of an interval must have the same scale, which this may make finer.
+            let end = self.moment(scale, at);
             if at.is_before(since) {
                 place.position();
                 return Err(place.error(format!("events are out of order: {at} comes after {since}")));
@@ -48,7 +48,7 @@ impl SpeedscopeReader {
             if let Some(innermost) = stacks.last_mut() {
                 let stack = *innermost.get_or_insert_with(|| self.builder.stack(&self.stack));
                 // Rounding the timestamps rather than the durations keeps the sum exact.
-                let value = self.moment(scale, at).saturating_sub(self.moment(scale, since));
+                let value = end.saturating_sub(self.moment(scale, since));
                 self.write(scale, stack, since.time(scale), value);
             }
             if opens {

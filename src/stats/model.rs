@@ -243,6 +243,10 @@ impl Model {
 
     /// What [`same_parts_per_run`] finds in the parts of the call tree.
     fn same_parts_per_run(&self, options: &TestOptions, none: f64) -> Option<(f64, f64)> {
+        if self.trend.is_none() && self.pair.is_none() {
+            // How much parts vary is not known yet.
+            return None;
+        }
         let part = |counts: &Vec<f64>| {
             let column = RunCounts { counts: counts.clone(), unit: 1.0 };
             let (ratios, variances) = self.log_ratios(&[&column]);

@@ -243,8 +243,14 @@ fn mix_of_work(mix: &MixChange, name: impl Fn(&str) -> String) -> String {
         parts.truncate(MOST_NAMED);
         parts.push(format!("{more} more"));
     }
+    let has = |is: fn(f64) -> bool| mix.kinds.iter().filter_map(|kind| kind.ratio).any(is);
+    let is_trade = has(|ratio| ratio > 1.0) && has(|ratio| ratio < 1.0);
     let meaning = match &mix.label {
-        Some(_) => "so there were more or fewer requests, not dearer ones",
+        Some(_) if is_trade => "so there were more or fewer requests, not dearer ones",
+        // A collector has more to do for requests that allocate more.
+        Some(_) => {
+            "as if there were more or fewer requests, unless something else slowed down all that they do, such as a collector"
+        }
         // Callees of one function may be requests, or the stages of each.
         None => {
             "as if there were more or fewer requests; if every run does the same work, use --normalize none"

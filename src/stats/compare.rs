@@ -245,7 +245,7 @@ fn test_all(model: &Model, columns: &FunctionColumns, options: &TestOptions) -> 
     let wanted: Option<HashSet<usize>> =
         options.functions.as_ref().map(|functions| functions.iter().copied().collect());
     let is_wanted = |functions: &[usize]| {
-        let is_idle = functions.iter().any(|function| options.idle.contains(function));
+        let is_idle = functions.iter().any(|function| options.idle.binary_search(function).is_ok());
         !is_idle
             && wanted.as_ref().is_none_or(|wanted| functions.iter().any(|function| wanted.contains(function)))
     };

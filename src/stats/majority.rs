@@ -72,8 +72,17 @@ pub(super) fn same_per_run(
     if certainly < FEWEST_SAME || share < LEAST_SAME || is_few {
         return None;
     }
-    let weight: f64 = same.iter().map(|&i| 1.0 / variances[i]).sum();
-    let mean = same.iter().map(|&i| ratios[i] / variances[i]).sum::<f64>() / weight;
+    mean_near(none, same.iter().map(|&i| (ratios[i], variances[i])))
+}
+
+/// The mean of log ratios, given with their variances, and the variance of that, if it cannot be told from `none`.
+fn mean_near(none: f64, ratios: impl Iterator<Item = (f64, f64)>) -> Option<(f64, f64)> {
+    let (mut weight, mut sum) = (0.0, 0.0);
+    for (ratio, variance) in ratios {
+        weight += 1.0 / variance;
+        sum += ratio / variance;
+    }
+    let mean = sum / weight;
     ((mean - none).abs() <= LEAST / 2.0 + 2.0 / weight.sqrt()).then_some((mean, 1.0 / weight))
 }
 
@@ -100,11 +109,8 @@ pub(super) fn same_parts_per_run(
     if at(none, location).count() < FEWEST || same < MOST_SAMPLES || same < MORE * changed {
         return None;
     }
-    let weight: f64 = at(none, location).map(|part| 1.0 / part.variance).sum();
-    let mean = at(none, location).map(|part| part.ratio / part.variance).sum::<f64>() / weight;
-    let is_none = (mean - none).abs() <= LEAST / 2.0 + 2.0 / weight.sqrt();
-    let is_apart = (mean - location).abs() >= ERRORS / weight.sqrt();
-    (is_none && is_apart).then_some((mean, 1.0 / weight))
+    let found = mean_near(none, at(none, location).map(|part| (part.ratio, part.variance)));
+    found.filter(|(mean, variance)| (mean - location).abs() >= ERRORS * variance.sqrt())
 }
 
 /// Locations that differ by less than this may be one.

@@ -147,7 +147,7 @@ pub struct TestOptions {
     /// The counts of each part of the call tree in every profile, the old ones first: parts do not share the functions of
     /// libraries, as callers do. If most of them cost the same per run, they are unchanged. Empty if they are not known.
     pub parts: Vec<Vec<f64>>,
-    /// The functions in which processors have nothing to do. More of that is no more work, so they are not tested and say nothing
+    /// The functions in which processors have nothing to do, in ascending order. More of that is no more work, so they are not tested and say nothing
     /// about unchanged code.
     pub idle: Vec<usize>,
     /// Whether the cost of unchanged code is estimated from functions on both sides only, and not at all if that leaves it

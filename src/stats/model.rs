@@ -139,7 +139,7 @@ impl Model {
             if options.check_scale { model.is_evidence(column) } else { model.is_sizeable(column) }
         };
         let evidence: Vec<usize> = (0..columns.own.len())
-            .filter(|function| !options.idle.contains(function))
+            .filter(|function| options.idle.binary_search(function).is_err())
             .filter(|&function| is_evidence(&columns.own[function]))
             .collect();
         let core: Vec<&RunCounts> = evidence.iter().map(|&function| &columns.own[function]).collect();

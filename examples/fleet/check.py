@@ -100,6 +100,10 @@ def spark_engine(script):
 
     builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
     builder = builder.config("spark.ui.showConsoleProgress", "false")
+    # Compiling a question that is asked once takes longer than the answer.
+    builder = builder.config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1")
+    builder = builder.config("spark.sql.codegen.wholeStage", "false")
+    builder = builder.config("spark.sql.codegen.factoryMode", "NO_CODEGEN")
     session = builder.config("spark.sql.shuffle.partitions", "2").getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
     for statement in statements(script):

@@ -7,6 +7,7 @@ use object::{Architecture, CompressionFormat, File, Object, ObjectSection, Objec
 
 use crate::binary::build_id::BuildId;
 use crate::binary::place::Address;
+use crate::name::base_name;
 
 /// A program, a library, or the debug information of one.
 pub struct Binary<'data, R: ReadRef<'data>> {
@@ -88,7 +89,7 @@ impl<'data, R: ReadRef<'data>> Binary<'data, R> {
         let name = link.map(<[u8]>::to_vec).or_else(pdb)?;
         // Linkers write the whole path of a PDB file, which is one on another machine.
         let name = String::from_utf8_lossy(&name);
-        name.rsplit(['/', '\\']).next().map(str::to_string)
+        Some(base_name(&name).to_string())
     }
 
     /// The path and build id of the file with debug information that several files share (`.gnu_debugaltlink`).

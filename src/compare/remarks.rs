@@ -6,6 +6,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use crate::kind;
 use crate::load::{Side, SideInput, Sides};
+use crate::name::base_name;
 use crate::profile::{Column, FunctionId, Profile};
 use crate::report::Message;
 use crate::unit::{Family, Unit, first_of, times};
@@ -147,9 +148,7 @@ fn build_ids(profile: &Profile) -> Vec<(String, String)> {
     let mappings = profile.symbols.mappings.iter();
     let known = mappings.map(|mapping| (strings.get(mapping.file), strings.get(mapping.build_id)));
     let known = known.filter(|(file, id)| !file.is_empty() && !id.is_empty());
-    known
-        .map(|(file, id)| (file.rsplit(['/', '\\']).next().unwrap_or(file).to_string(), id.to_string()))
-        .collect()
+    known.map(|(file, id)| (base_name(file).to_string(), id.to_string())).collect()
 }
 
 /// The names of the first two different inputs that hold the same data.

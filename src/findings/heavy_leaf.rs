@@ -4,6 +4,7 @@ use hashbrown::HashMap;
 
 use crate::findings::evidence::CALLED;
 use crate::findings::{Candidate, Cost, Rule, Samples};
+use crate::name::base_name;
 use crate::profile::StringId;
 use crate::report::{Evidence, Name, Sentence};
 use crate::tree::KeyId;
@@ -34,11 +35,11 @@ fn find(samples: &Samples<'_, '_>) -> Vec<Candidate> {
                 let part = unit::share(line.value, measured.value);
                 says = says.text(format!(
                     ", {part} of it in one line ({}:{})",
-                    short_file(&line.file),
+                    base_name(&line.file),
                     line.line
                 ));
             } else if let Some(line) = &line {
-                says = says.text(format!(", all in one line ({}:{})", short_file(&line.file), line.line));
+                says = says.text(format!(", all in one line ({}:{})", base_name(&line.file), line.line));
             }
             let evidence = match line {
                 // `prof source` lists a function once for each of its files.
@@ -105,11 +106,6 @@ fn heaviest_line(samples: &Samples<'_, '_>, key: KeyId) -> Option<HotLine> {
     let is_known = line > 0 && file != StringId::default();
     let is_heavy = value as f64 >= LINE * all as f64;
     (is_known && is_heavy).then(|| HotLine { file: symbols.strings.get(file).into(), line, value })
-}
-
-/// The file without its folders.
-fn short_file(file: &str) -> &str {
-    file.rsplit(['/', '\\']).next().unwrap_or(file)
 }
 
 #[cfg(test)]

@@ -15,6 +15,7 @@
 use crate::format::labels::sample_labels;
 use crate::format::text::{BadLines, lossy};
 use crate::format::{Confidence, Format, LoadError, Source, finished};
+use crate::name::base_name;
 use crate::profile::{Frame, LoadOptions, Profile, ProfileBuilder, StackId};
 
 /// The entry in the list of readable formats.
@@ -140,7 +141,7 @@ impl CozReader {
             Some((file, line)) => (file, line.parse().unwrap_or(0)),
             None => (location, 0),
         };
-        let base = location.rsplit('/').next().unwrap_or(location);
+        let base = base_name(location);
         let function = self.builder.named_function(base, file);
         let frame = self.builder.frame(Frame { function, line, ..Frame::default() });
         self.builder.stack(&[frame])

@@ -61,7 +61,7 @@ pub fn split_shown(name: &str) -> Option<(&str, &str)> {
 /// The part of a place that usually distinguishes it: `app.mjs:52:19` of `file:///srv/app.mjs:52:19`, and `x.py:82)`
 /// of `(lib/x.py:82)`.
 pub(super) fn end_of_place(place: &str) -> &str {
-    place.trim_start_matches('(').rsplit(['/', '\\']).next().unwrap_or(place)
+    base_name(place.trim_start_matches('('))
 }
 
 /// The line and column at the end of a place: `:52:19` of `app.mjs:52:19`, and `:82)` of `(x.py:82)`.
@@ -106,7 +106,7 @@ fn file_and_line(place: &str) -> String {
     while let Some((rest, number)) = file.rsplit_once(':').filter(|(_, number)| is_number(number)) {
         (file, line) = (rest, number);
     }
-    let file = file.rsplit(['/', '\\']).next().unwrap_or(file);
+    let file = base_name(file);
     if line.is_empty() { file.to_string() } else { format!("{file}:{line}") }
 }
 

@@ -82,6 +82,9 @@ pub struct Diff {
     pub appeared: usize,
     /// The same for the old side.
     pub vanished: usize,
+    /// How long processors had nothing to do, which is not tested.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub idle: Option<IdleProcessors>,
 }
 
 impl Diff {
@@ -115,6 +118,16 @@ impl Diff {
     pub fn exceeded(&self) -> impl Iterator<Item = &BudgetCheck> {
         self.budgets.iter().filter(|budget| budget.exceeded)
     }
+}
+
+/// Stacks of functions in which processors are idle, in percent of each side.
+#[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
+pub struct IdleProcessors {
+    /// Of the old side.
+    pub old: f64,
+    /// Of the new side.
+    pub new: f64,
 }
 
 /// A heavy function and most other functions disagree about what unchanged code did.

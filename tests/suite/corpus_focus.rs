@@ -13,10 +13,10 @@ const FOLDERS: [&str; 9] =
     ["pprof", "collapsed", "cpuprofile", "speedscope", "perf-script", "gecko", "jfr", "stackprof", "austin"];
 
 /// `focus` goes through all stacks for each function, so in larger files only some functions are compared.
-const MOST_FRAMES: usize = 1_000_000;
+const MOST_FRAMES: usize = 300_000;
 
 /// Files with more frames take too long by brute force.
-const MOST_FRAMES_OF_A_FILE: usize = 400_000;
+const MOST_FRAMES_OF_A_FILE: usize = 200_000;
 
 #[test]
 #[needs(Corpus)]

@@ -228,10 +228,11 @@ fn the_page_shows_the_numbers_of_the_command_line() {
         "const shown = () => {{
            page.table.rowsShown = Infinity;
            page.table.show();
+           const shownCells = cells();
            const rows = page.model.table().map((row, at) => ({{
              name: row.name,
              values: [row.self, row.total, row.other?.self ?? 0, row.other?.total ?? 0].map(String),
-             cells: cells()[at],
+             cells: shownCells[at],
            }}));
            const described = (name, {{ layer, node }}) => ({{ name: page.data.names[layer.tree.name[name]], isUp: Boolean(layer.isUp), lines: page.picture.lines({{ layer, node }}) }});
            // A folded run has the self of its last call; the others have none, as its second one shows.

@@ -5,7 +5,7 @@ const SHOP: &[u8] = include_bytes!("../../../fixtures/symbols/shop.pdb");
 fn functions(pdb: &Pdb<&[u8]>, addresses: &[u32]) -> Vec<String> {
     let found = pdb.functions(&addresses.iter().copied().map(Some).collect::<Vec<_>>());
     let text = |place: &CodePlace| {
-        let file = place.file.rsplit(['/', '\\']).next().unwrap();
+        let file = crate::name::base_name(&place.file);
         format!("{} {file}:{} from {}", place.function, place.line, place.start_line)
     };
     found.iter().map(|places| places.iter().map(text).collect()).collect()

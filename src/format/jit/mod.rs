@@ -12,7 +12,7 @@ pub use code::{JitCode, JitError};
 
 use crate::format::jit::code::JitPlace;
 use crate::format::{RecordedFiles, Source};
-use crate::name::demangle;
+use crate::name::{base_name, demangle};
 use crate::profile::{Frame, FrameId, MappingId, ProfileBuilder};
 
 /// The frames at an address, innermost first: several if calls were inlined.
@@ -107,7 +107,7 @@ pub(super) fn map_pid(file: &[u8]) -> Option<u32> {
 
 /// Whether a file is called `jit-PID.dump`, as jitdumps are.
 fn is_dump(path: &str) -> bool {
-    let name = path.rsplit('/').next().unwrap_or_default();
+    let name = base_name(path);
     let pid = name.strip_prefix("jit-").and_then(|name| name.strip_suffix(".dump"));
     pid.is_some_and(|pid| pid.parse::<u32>().is_ok())
 }

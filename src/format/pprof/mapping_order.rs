@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 
+use crate::name::base_name;
 use crate::profile::{Column, Id, MappingId, Profile, StackId};
 
 /// The order in which mappings are written: pprof's tools assume that the first one is the program.
@@ -43,7 +44,7 @@ impl MappingOrder {
 /// Whether a mapping's file is an executable rather than a library, the kernel or anonymous memory.
 fn is_program(file: &str) -> bool {
     let file = file.strip_suffix(" (deleted)").unwrap_or(file);
-    let name = file.rsplit(['/', '\\']).next().unwrap_or_default();
+    let name = base_name(file);
     let is_library =
         [".so", ".dylib", ".dll", ".ko", ".ko.xz", ".ko.zst"].iter().any(|end| name.ends_with(end))
             || name.contains(".so.");

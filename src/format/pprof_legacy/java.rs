@@ -13,6 +13,7 @@ use crate::format::pprof_legacy::heap::unsample;
 use crate::format::pprof_legacy::maps::MemoryMap;
 use crate::format::pprof_legacy::recorder::{AddressSymbol, Recorder};
 use crate::format::text::{BadLines, Lines, Scan};
+use crate::name::base_name;
 use crate::profile::{LabelSetId, LoadOptions, Profile};
 
 /// The sampling interval of Java's heap profiler in bytes.
@@ -114,6 +115,6 @@ fn location(text: &str) -> AddressSymbol {
     {
         return AddressSymbol { function, file: file.to_string(), line: u32::try_from(line).unwrap_or(0) };
     }
-    let file = place.rsplit('/').next().unwrap_or(place).to_string();
+    let file = base_name(place).to_string();
     AddressSymbol { function, file, line: 0 }
 }

@@ -14,6 +14,7 @@ use hashbrown::HashMap;
 
 use crate::format::LoadError;
 use crate::format::text::{Lines, Scan, decimal};
+use crate::name::base_name;
 use crate::profile::{Mapping, MappingId, ProfileBuilder};
 
 /// The address to which most x86-64 executables are linked.
@@ -182,7 +183,7 @@ impl Region {
     /// Whether this looks like the program itself: a file that is not a library.
     fn is_executable(&self) -> bool {
         let file = self.file.strip_suffix("(deleted)").unwrap_or(&self.file).trim();
-        let name = file.rsplit('/').next().unwrap_or(file);
+        let name = base_name(file);
         let is_library = name.split('.').any(|part| part == "so" || part.starts_with("so_"));
         !file.is_empty() && !file.starts_with('[') && !is_library
     }

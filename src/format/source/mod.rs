@@ -19,6 +19,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use crate::format::{LoadError, RecordedFiles};
+use crate::name::base_name;
 use crate::parallel::checkpoint;
 use crate::profile::{Budget, Reservation, SharedTables};
 use blocks::{Blocks, HEADROOM};
@@ -262,7 +263,7 @@ impl Source {
 
     /// Whether the file name, without its folder, contains one of `words`.
     pub(crate) fn is_called(&self, words: &[&str]) -> bool {
-        let name = self.name.rsplit(['/', '\\']).next().unwrap_or_default().to_ascii_lowercase();
+        let name = base_name(&self.name).to_ascii_lowercase();
         words.iter().any(|word| name.contains(word))
     }
 

@@ -7,8 +7,8 @@ use crate::output::Scaled;
 use crate::output::headline;
 use crate::report::{
     BudgetCheck, BudgetReport, CauseKind, Diff, DiffCause, DiffOutcome, DiffRow, DiffSide, DiffVerdict,
-    DoubtfulCore, Folded, Header, Matched, Moved, RowTest, RowVerdict, SMALL_SHARE, SUGGESTED_RUNS,
-    TYPICAL_SHARE,
+    DoubtfulCore, Folded, Header, IdleProcessors, Matched, Moved, RowTest, RowVerdict, SMALL_SHARE,
+    SUGGESTED_RUNS, TYPICAL_SHARE,
 };
 use crate::unit::{
     self, Scale, Unit, about, group_thousands, human, plain_ratio, points, probability, ratio, saturated,
@@ -700,6 +700,15 @@ pub(in crate::output) fn on_one_side(diff: &Diff) -> Option<String> {
         (None, false) => " (fewer than 3 samples, or a share below --min-tested)",
     };
     (!parts.is_empty()).then(|| format!("not tested: {}{why}", parts.join(", ")))
+}
+
+/// How long processors were idle on each side: more of that is no work, and no function is blamed for it.
+pub(in crate::output) fn idle(diff: &Diff) -> Option<String> {
+    let IdleProcessors { old, new } = diff.idle.as_ref()?;
+    let metric = &diff.header.metric.name;
+    Some(format!(
+        "not tested: {old:.1}% of {metric} is of idle processors on the old side, {new:.1}% on the new side"
+    ))
 }
 
 /// `budget exceeded: total of ^serde is 14.2%, limit 12% (owner: parsing)`

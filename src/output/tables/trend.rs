@@ -1,6 +1,6 @@
 //! The table of `trend`: one row per function, with its series as a line of blocks.
 
-use crate::name::clean;
+use crate::name::{base_name, clean};
 use crate::output::Scaled;
 use crate::output::diff::words::matched_text;
 use crate::output::label::Label;
@@ -148,7 +148,7 @@ fn slope(rise: &TrendRise) -> (f64, &'static str) {
 
 /// The time of the first profile after a step, or else the name of the last one before it.
 pub(in crate::output) fn since(step: &TrendStep) -> String {
-    let name = || format!("after {}", clean(step.after.rsplit(['/', '\\']).next().unwrap_or_default()));
+    let name = || format!("after {}", clean(base_name(&step.after)));
     step.since_ns.map_or_else(name, timestamp_minutes)
 }
 

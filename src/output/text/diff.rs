@@ -40,6 +40,7 @@ pub(super) fn lines(diff: &Diff, style: &Style) -> Scaled<Vec<TextLine>> {
     notes.extend(words::matched(diff, style.all_matches, name).map(faint));
     notes.extend(words::upgrades(diff, style.all_matches).map(faint));
     notes.extend(words::on_one_side(diff).map(faint));
+    notes.extend(words::idle(diff).map(faint));
     notes.push(faint(words::scales(diff, has_shares)));
     notes.extend(words::learned(diff).map(faint));
     notes.extend(words::doubts(diff).map(|text| (text, Emphasis::Strong)));

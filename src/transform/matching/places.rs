@@ -4,6 +4,7 @@ use hashbrown::{HashMap, HashSet};
 
 use super::pool::{EntryId, Pool, grouped};
 use super::{MatchMethod, MatchingState};
+use crate::name::base_name;
 
 /// The maximum number of pairs to compare among functions with one name. With more, they are paired in order.
 pub(super) const MOST_COMPARED: usize = 250_000;
@@ -53,11 +54,11 @@ fn same_files(pairs: &MatchingState<'_>) -> HashMap<String, String> {
     }
     let mut by_name: HashMap<&str, Vec<&str>> = HashMap::new();
     for &file in new.iter().filter(|file| !taken.contains(*file)) {
-        by_name.entry(base(file)).or_default().push(file);
+        by_name.entry(base_name(file)).or_default().push(file);
     }
     let mut candidates: Vec<(usize, &str, &str)> = Vec::new();
     for &file in old.iter().filter(|file| !mapped.contains_key(**file)) {
-        let others = by_name.get(base(file)).map_or(&[][..], Vec::as_slice);
+        let others = by_name.get(base_name(file)).map_or(&[][..], Vec::as_slice);
         // There may be a thousand files called index.js; do not try all pairs.
         for &other in others.iter().take(MOST_FILES_OF_A_NAME) {
             candidates.push((common_ending(file, other), file, other));
@@ -84,10 +85,6 @@ fn files<'p>(pool: &Pool<'p>) -> Vec<&'p str> {
     files.sort_unstable();
     files.dedup();
     files
-}
-
-fn base(file: &str) -> &str {
-    file.rsplit(['/', '\\']).next().unwrap_or(file)
 }
 
 /// The number of trailing components that two paths have in common.

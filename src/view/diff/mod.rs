@@ -35,6 +35,7 @@ use crate::transform::{AlignError, AlignedInput, align_owned};
 use crate::tree::{By, Flat, KeyId, Subject, flat};
 use crate::view::diff::causes::Causes;
 use crate::view::diff::cut::{Rows, is_heavy};
+use crate::view::diff::idle::idle_processors;
 use crate::view::diff::mix::Mix;
 use crate::view::diff::rows::{COUNTLESS, RowBuilder};
 use crate::view::diff::significance::{counts, test};
@@ -126,8 +127,8 @@ pub fn diff(profile: &Profile, sides: DiffSides, options: &DiffOptions) -> Resul
     }
     .build();
     let sensitivity = comparison.as_ref().filter(|_| is_tested).and_then(Sensitivity::of);
-    let seen = |share: f64| sensitivity.as_ref().and_then(|sensitivity| detectable_ratio(share, sensitivity));
-    let suffices = seen(TYPICAL_SHARE).is_some_and(|ratio| ratio <= options.wanted_ratio);
+    let seen = sensitivity.as_ref().and_then(|sensitivity| detectable_ratio(TYPICAL_SHARE, sensitivity));
+    let suffices = seen.is_some_and(|ratio| ratio <= options.wanted_ratio);
     let budgets: Vec<_> = options
         .budgets
         .iter()
@@ -145,6 +146,8 @@ pub fn diff(profile: &Profile, sides: DiffSides, options: &DiffOptions) -> Resul
         let samples = samples.map(|samples| side(samples).round());
         samples.filter(|&samples| samples < COUNTLESS).map(|samples| samples as i64)
     };
+    let idle = idle_processors(&subject, sides.old.profiles, count);
+    let idle = idle.filter(|_| is_tested && subject.calls.is_none());
     // Rows say what only moved, whether or not the causes are listed.
     let explained = if options.explain { explained } else { Causes::default() };
     let mut diff = Diff {
@@ -156,11 +159,7 @@ pub fn diff(profile: &Profile, sides: DiffSides, options: &DiffOptions) -> Resul
         verdict,
         regressed: made.regressed,
         improved: made.improved,
-        detectable: if sensitivity.is_some() {
-            SHARES.map(|share| Detectable { share, ratio: seen(share) }).to_vec()
-        } else {
-            Vec::new()
-        },
+        detectable: sensitivity.as_ref().map(detectable).unwrap_or_default(),
         folded: Vec::new(),
         matched: sides.matched,
         upgrades: sides.upgrades,
@@ -171,14 +170,7 @@ pub fn diff(profile: &Profile, sides: DiffSides, options: &DiffOptions) -> Resul
         old: DiffSide { samples: samples(|both| both.0), ..sides.old },
         new: DiffSide { samples: samples(|both| both.1), ..sides.new },
         rows: made.rows,
-        strictness: Strictness {
-            alpha: options.test.alpha,
-            min_effect: options.test.min_effect,
-            min_points: options.test.min_points * 100.0,
-            detect: options.wanted_ratio,
-            named: options.functions.is_some(),
-            strict: options.strict,
-        },
+        strictness: strictness(options),
         core_ratio,
         untestable,
         samples_needed: pure
@@ -194,9 +186,26 @@ pub fn diff(profile: &Profile, sides: DiffSides, options: &DiffOptions) -> Resul
         elided_tested: 0,
         appeared: made.appeared,
         vanished: made.vanished,
+        idle,
     };
     cut_rows(&mut diff, options);
     Ok(diff)
+}
+
+fn strictness(options: &DiffOptions) -> Strictness {
+    Strictness {
+        alpha: options.test.alpha,
+        min_effect: options.test.min_effect,
+        min_points: options.test.min_points * 100.0,
+        detect: options.wanted_ratio,
+        named: options.functions.is_some(),
+        strict: options.strict,
+    }
+}
+
+/// The smallest ratios that would have been found, for functions of several sizes.
+fn detectable(sensitivity: &Sensitivity) -> Vec<Detectable> {
+    SHARES.map(|share| Detectable { share, ratio: detectable_ratio(share, sensitivity) }).to_vec()
 }
 
 /// Leaves out the rows that are not asked for, and counts them.

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use hashbrown::{HashMap, HashSet};
 
-use crate::name::{is_library, split_shown};
+use crate::name::{base_name, is_library, split_shown};
 use crate::parallel;
 use crate::profile::{Column, Id, StackId};
 use crate::stats::CountKind;
@@ -106,7 +106,7 @@ impl<'s, 'p> CountedStacks<'s, 'p> {
             let mut binary = Column::filled("", self.subject.keys.len());
             for (frame, of_frame) in symbols.frames.enumerate() {
                 let path = symbols.strings.get(symbols.mappings[of_frame.mapping].file);
-                binary[self.subject.keys.of_frame(frame)] = path.rsplit(['/', '\\']).next().unwrap_or(path);
+                binary[self.subject.keys.of_frame(frame)] = base_name(path);
             }
             binary
         })

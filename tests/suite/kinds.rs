@@ -62,7 +62,7 @@ fn types_are_known_for_real_profiles() {
 
 fn types_are_known_below(root: &Path) {
     let mut files: Vec<PathBuf> = below(root).iter().map(|file| root.join(file)).collect();
-    files.retain(|file| file.metadata().is_ok_and(|file| file.len() < 2_000_000));
+    files.retain(|file| file.metadata().is_ok_and(|file| file.len() < 500_000));
     let (mut known, mut unknown) = (0, Vec::new());
     for file in &files {
         let Ok(profile) = load_file(file) else { continue };

@@ -32,7 +32,7 @@ fn program(is_new: bool) -> String {
 
 /// The functions of the rows in a text.
 fn functions(text: &str) -> Vec<String> {
-    let rows = text.lines().skip_while(|line| !line.contains("COST")).skip(1);
+    let rows = text.lines().skip_while(|line| !line.trim_start().starts_with("COST ")).skip(1);
     let rows = rows.take_while(|line| !line.contains("not shown") && !line.is_empty());
     rows.map(|line| line.split("  ").last().unwrap().trim().to_string()).collect()
 }

@@ -111,6 +111,9 @@ fn requests_of_one_kind_for_requests_of_another() {
 fn more_requests_of_one_kind_only() {
     let diff = compared(Run { list: 180, auth_of_list: 180, ..USUAL }, Some("route"));
     assert_eq!(found(&diff), (Vec::new(), kinds(&[("list", "1.8"), ("show", "same")])));
+    // If every run is said to have handled as many of each kind as before, they became dearer.
+    let same = compared_by(Run { list: 180, auth_of_list: 180, ..USUAL }, Some("route"), Normalization::Run);
+    assert!(same.mix.is_none() && same.outcome() == DiffOutcome::Failed, "{:?}", verdicts(&same));
 }
 
 #[test]

@@ -249,7 +249,8 @@ fn mix_of_work(mix: &MixChange, name: impl Fn(&str) -> String) -> String {
         Some(_) if is_trade => "so there were more or fewer requests, not dearer ones",
         // A collector has more to do for requests that allocate more.
         Some(_) => {
-            "as if there were more or fewer requests, unless something else slowed down all that they do, such as a collector"
+            "as if there were more or fewer requests, unless something else slowed down all that they do, such as a \
+             collector; if every run does the same work, use --normalize none"
         }
         // Callees of one function may be requests, or the stages of each.
         None => {

@@ -132,6 +132,7 @@ fn notes(diff: &Diff, style: &Style) -> Vec<String> {
     notes.extend(words::upgrades(diff, style.all_matches));
     notes.extend(words::legend(&diff.rows.iter()));
     notes.extend(words::on_one_side(diff));
+    notes.extend(words::idle(diff));
     notes.extend(diff.budgets.iter().map(|budget| words::budget(&diff.header, budget)));
     notes.extend(diff.header.warnings.iter().map(ToString::to_string));
     notes

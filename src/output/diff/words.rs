@@ -322,6 +322,24 @@ fn unseen_change(diff: &Diff) -> Option<String> {
     })
 }
 
+/// What costs leave out, if that is so much that they seem to contradict the values beside them.
+pub(in crate::output) fn outside_costs(diff: &Diff) -> Option<String> {
+    let normalize = diff.header.normalize.as_ref()?;
+    let ratio = per_run(diff, normalize.ratio);
+    let is_rescaled = diff.noise.is_some() && diff.mix.is_none() && normalize.reason.is_none();
+    if !is_rescaled || ratio.ln().abs() <= MUCH.ln() {
+        return None;
+    }
+    let ratio = times(ratio);
+    match normalize.method {
+        "core" => Some(format!(
+            "unchanged code costs {ratio} as much per run on the new side; COST and Δ leave that out"
+        )),
+        "per" => Some(format!("a run of the new side did {ratio} as much work; COST and Δ leave that out")),
+        _ => None,
+    }
+}
+
 /// Sides that differ by more than this factor may differ by more than the length of the runs or the speed of the machine.
 const MUCH: f64 = 1.1;
 

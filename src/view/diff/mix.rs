@@ -94,10 +94,9 @@ pub(super) fn find<'p>(
     let finder = Finder { subject, counted, sides, comparison, unit };
     let by_label = finder.labels().into_iter().filter_map(|label| finder.by_label(label));
     let largest = |a: &Found, b: &Found| a.effect().total_cmp(&b.effect());
-    // Whoever says that both sides did the same work, or how much, says that there were no other requests.
-    let is_work_given = comparison.options.normalize != usual_normalization(subject.profile);
     let found = by_label.max_by(largest).or_else(|| {
-        if is_work_given {
+        // Whoever says that both sides did the same work, or how much, says that there were no other requests.
+        if finder.is_work_given() {
             return None;
         }
         let callers = finder.callers();
@@ -159,6 +158,11 @@ struct Finder<'a, 'p> {
 impl<'p> Finder<'_, 'p> {
     fn profile(&self) -> &'p Profile {
         self.subject.profile
+    }
+
+    /// Whether the command line says how much work was done.
+    fn is_work_given(&self) -> bool {
+        self.comparison.options.normalize != usual_normalization(self.profile())
     }
 
     fn old_runs(&self) -> usize {
@@ -232,7 +236,9 @@ impl<'p> Finder<'_, 'p> {
         let key = profile.symbols.strings.get(label).to_ascii_lowercase();
         let is_thread = THREADS.contains(&&*key);
         let found = self.found(of_row, kinds)?;
-        let is_evident = is_trade(&found) || (!is_thread && self.are_parts_alike(&found));
+        // If the work of all runs is said to be the same, what grew alone was slowed down.
+        let is_same_work = self.is_work_given() && self.comparison.options.normalize == Normalization::Run;
+        let is_evident = is_trade(&found) || (!is_thread && !is_same_work && self.are_parts_alike(&found));
         is_evident.then_some(Found { label: Some(label), ..found })
     }
 

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 
 use hashbrown::HashMap;
 
-use crate::name::{is_built_in, is_library, library_version};
+use crate::name::{is_built_in, is_library, is_nameless, library_version};
 use crate::pattern::{is_collector, is_own, is_runtime};
 use crate::profile::{Column, Frame, Id};
 use crate::report::{Name, TotalGrowth, Upgrade};
@@ -179,7 +179,7 @@ impl<'a, 'p> Flow<'a, 'p> {
         for key in self.subject.keys.ids() {
             let counts = self.counts(key.index(), CountKind::Total);
             let (old, new) = self.model.comparable_shares(&self.column(&counts, key.index()));
-            heavy[key] = old.max(new) >= least;
+            heavy[key] = old.max(new) >= least && !self.is_gap(key.index());
         }
         for edge in call_edges(self.subject, &heavy) {
             let counts: Vec<f64> =
@@ -199,13 +199,24 @@ impl<'a, 'p> Flow<'a, 'p> {
         self.comparison.hypotheses.iter().find(is_row).map_or(function, |row| row.function)
     }
 
-    /// The functions whose own code or total certainly grew, with what was tested, and by enough to matter.
+    /// Whether a function is only a gap in stacks: nothing tells its name or its binary, and it has no samples of its own. Where
+    /// the C library has no frame pointers, such a one stands between `malloc` and `_int_malloc`.
+    fn is_gap(&self, function: usize) -> bool {
+        let key = self.subject.keys.get(KeyId::new(function));
+        let is_of_binary = key.function.starts_with('[') && &*key.function != "[unknown]";
+        !is_of_binary
+            && is_nameless(&key.function, key.file.as_deref().unwrap_or_default())
+            && self.counts(function, CountKind::SelfCount).iter().all(|&count| count == 0.0)
+    }
+
+    /// The functions whose own code or total certainly grew, gaps aside, with what was tested, and by enough to matter.
     pub(super) fn grown(&self) -> impl Iterator<Item = (usize, CountKind)> + '_ {
         let options = &self.comparison.options;
         let rows = self.comparison.hypotheses.iter().filter(|row| {
             let is_change = matches!(row.verdict, Verdict::Regressed | Verdict::Small);
             is_change && row.increase.q < options.alpha && row.points >= options.min_points / 2.0
         });
+        let rows = rows.filter(|row| !self.is_gap(row.function));
         rows.map(|row| (row.function, row.measure))
     }
 

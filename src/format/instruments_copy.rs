@@ -50,13 +50,13 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
         let columns: Vec<&str> = line.split('\t').collect();
         let decimal = *decimal.get_or_insert_with(|| decimal_mark(&line));
         let total = columns.first().and_then(|text| amount(text, total_unit, decimal));
-        let name = columns.last().filter(|_| columns.len() == titles.len());
-        let (Some((total, unit)), Some(name)) = (total, name) else {
+        let name = columns.last().filter(|_| fits(&columns, titles.len()));
+        let (Some((total, quantity)), Some(name)) = (total, name) else {
             bad.add(lines.number());
             continue;
         };
         if builder.meta.metrics.is_empty() {
-            let (metric, unit) = metric(titles[0], unit);
+            let (metric, unit) = metric(titles[0], quantity);
             builder.metric(metric, unit);
             if count_column.is_some() {
                 builder.metric("alloc_objects", "count");
@@ -64,7 +64,7 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
         }
         let own = own_column
             .and_then(|column| columns.get(column))
-            .map(|text| amount(text, own_unit, decimal).map_or(0, |(own, _)| own));
+            .map(|text| own_amount(text, own_unit, quantity, decimal));
         let frame = builder.named_frame(&demangle(name.trim()));
         let indent = name.len() - name.trim_start_matches(' ').len();
         let count = count_column.and_then(|column| amount(columns.get(column)?, "", decimal));
@@ -147,6 +147,19 @@ fn amount(text: &str, unit: &str, decimal: char) -> Option<(i64, Quantity)> {
     Some(((number * size).round() as i64, quantity))
 }
 
+/// Whether a line has a column for each title, or also the blank one before the name, whose empty title some versions do not copy.
+fn fits(columns: &[&str], titles: usize) -> bool {
+    let extra = columns.len().checked_sub(titles);
+    extra == Some(0) || (extra == Some(1) && columns[titles - 1].trim().is_empty())
+}
+
+/// What a function took itself. Neither its title nor its numbers may have a unit, as in `29.33 s  99.6%` and `12.0`: times are in
+/// milliseconds then, whatever the unit of the total.
+fn own_amount(text: &str, unit: &str, quantity: Quantity, decimal: char) -> i64 {
+    let unit = if unit.is_empty() && quantity == Quantity::Time { "ms" } else { unit };
+    amount(text, unit, decimal).map_or(0, |(own, _)| own)
+}
+
 /// The metric of a column and its unit.
 fn metric(title: &str, quantity: Quantity) -> (&'static str, &'static str) {
     match quantity {
@@ -222,6 +235,27 @@ mod tests {
             profile.meta.warnings,
             ["1 function has callees that the file lacks: `<unknown>` is what they take"]
         );
+    }
+
+    #[test]
+    fn times_without_a_unit_are_in_milliseconds() {
+        for (title, unit) in [("Self", ""), ("Self", " ms"), ("Self (ms)", "")] {
+            let text = format!(
+                "Running Time\t{title}\t\tSymbol Name\n1.70 s  100.0%\t53.0{unit}\t \tmain\n1647.0ms   96.9%\t1647.0{unit}\t \t work\n"
+            );
+            let profile = load(&text).unwrap();
+            assert_eq!(to_notation(&profile), "main 53000000\nmain;work 1647000000", "{title}{unit}");
+            assert_eq!(profile.meta.warnings, [""; 0]);
+        }
+    }
+
+    #[test]
+    fn the_blank_column_may_lack_a_title() {
+        let text = "Running Time\tSelf\tSymbol Name\n20.0ms    7.7%\t 2\t \t-[View draw:]\n18.0ms    6.9%\t18\t \t render\n";
+        let profile = load(text).unwrap();
+        assert_eq!(to_notation(&profile), "-[View draw:] 2000000\n-[View draw:];render 18000000");
+        let error = load("Running Time\tSelf\tSymbol Name\n20.0ms    7.7%\t2\t7\tdraw\n").unwrap_err();
+        assert!(error.to_string().contains("in columns"), "{error}");
     }
 
     #[test]

@@ -18,6 +18,8 @@ pub(super) struct TraceEvent<'a> {
     pub(super) time: Option<f64>,
     /// In µs.
     pub(super) duration: Option<f64>,
+    /// The id of its stack among `stackFrames`; empty if it has none.
+    pub(super) stack: Cow<'a, str>,
     /// The position of `args`.
     pub(super) args: Option<usize>,
     /// Whether it has a category; clang's spans have none.
@@ -38,6 +40,7 @@ pub(super) enum EventKey {
     Duration,
     /// The CPU time, used in traces that have no wall-clock time.
     Busy,
+    Stack,
     Args,
     Category,
     Other,
@@ -54,6 +57,7 @@ impl EventKey {
             "ts" => EventKey::Time,
             "dur" => EventKey::Duration,
             "tdur" => EventKey::Busy,
+            "sf" => EventKey::Stack,
             "args" => EventKey::Args,
             "cat" => EventKey::Category,
             _ => EventKey::Other,
@@ -81,6 +85,7 @@ impl<'a> TraceEvent<'a> {
                 EventKey::Time => event.time = json.number_if_any()?,
                 EventKey::Duration => event.duration = json.number_if_any()?,
                 EventKey::Busy => busy = json.number_if_any()?,
+                EventKey::Stack => event.stack = json.text_if_any()?.unwrap_or_default(),
                 EventKey::Args => {
                     event.args = Some(json.position());
                     json.skip()?;

@@ -7,9 +7,9 @@
 //!
 //! The top level is the list of events itself, or an object with the list as `traceEvents`. A bare list may
 //! lack its closing bracket. Stacks come from the first of these three sources that the trace has: V8 CPU
-//! profiles, in chunks; `samples` with `stackFrames`, as written by Hermes; or nested spans, which are begin
-//! (`B`) and end (`E`) events or complete (`X`) events. Times are in µs. Other events (asynchronous ones, instants, counters,
-//! flows) have no stacks: a note says how many there are.
+//! profiles, in chunks; samples, which are `samples`, as written by Hermes, and events (`P`) whose `sf` refers to `stackFrames`; or
+//! nested spans, which are begin (`B`) and end (`E`) events or complete (`X`) events. Times are in µs. Other events (asynchronous
+//! ones, instants, counters, flows) have no stacks: a note says how many there are.
 
 mod clang;
 mod event;
@@ -31,6 +31,7 @@ use crate::unit::{group_thousands, plural};
 
 use clang::ClangArgs;
 use event::{EventKey, TraceEvent};
+use sampled::Samples;
 use skipped::SkippedEvents;
 use v8_profiles::V8Profiles;
 
@@ -82,9 +83,7 @@ struct TraceReader<'a> {
     v8: V8Profiles<'a>,
     spans: Spans,
     skipped: SkippedEvents,
-    /// The positions of `samples` and `stackFrames`.
-    samples: Option<usize>,
-    frames: Option<usize>,
+    samples: Samples<'a>,
 }
 
 impl<'a> TraceReader<'a> {
@@ -107,8 +106,8 @@ impl<'a> TraceReader<'a> {
                     read_metadata(json, builder)?;
                     continue;
                 }
-                ("samples", Kind::Array) => self.samples = Some(json.position()),
-                ("stackFrames", Kind::Object) => self.frames = Some(json.position()),
+                ("samples", Kind::Array) => self.samples.listed = Some(json.position()),
+                ("stackFrames", Kind::Object) => self.samples.frames = Some(json.position()),
                 _ => {}
             }
             json.skip()?;
@@ -169,6 +168,11 @@ impl<'a> TraceReader<'a> {
             let thread = self.threads.number(&event);
             return self.v8.event(event, thread, json);
         }
+        if event.phase == b'P' && !event.stack.is_empty() {
+            let thread = self.threads.number(&event);
+            self.samples.event(event, thread);
+            return Ok(());
+        }
         self.skipped.add(event.phase);
         Ok(())
     }
@@ -181,10 +185,13 @@ impl<'a> TraceReader<'a> {
         builder: &mut ProfileBuilder,
     ) -> Result<(), ParseError> {
         let thread = self.threads.number(event);
-        let nanoseconds = |microseconds: f64| rounded(microseconds * 1000.0);
-        let end =
-            event.time.zip(event.duration).map(|(time, duration)| nanoseconds(time + duration.max(0.0)));
-        let Some(time) = event.time.filter(|_| event.phase != b'X' || end.is_some()).map(nanoseconds) else {
+        // A time that does not fit is none: the largest number stands for a span without an end.
+        let nanoseconds =
+            |microseconds: f64| Some(rounded(microseconds * 1000.0)).filter(|&time| time < i64::MAX);
+        let end = event.time.zip(event.duration);
+        let end = end.and_then(|(time, duration)| nanoseconds(time + duration.max(0.0)));
+        let Some(time) = event.time.and_then(nanoseconds).filter(|_| event.phase != b'X' || end.is_some())
+        else {
             self.spans.skip();
             return Ok(());
         };
@@ -210,6 +217,7 @@ impl<'a> TraceReader<'a> {
                     self.spans.frame(name, builder)
                 }
             };
+            self.skipped.add_stack(!event.stack.is_empty());
             self.spans.begin(thread, time, end.filter(|_| event.phase == b'X'), frame);
         }
         Ok(())
@@ -218,16 +226,19 @@ impl<'a> TraceReader<'a> {
     fn write(self, json: &Json, builder: &mut ProfileBuilder) -> Result<(), ParseError> {
         let without_stacks = self.skipped.note();
         builder.meta.notes.extend(without_stacks);
-        builder.meta.warnings.extend(self.skipped.warning());
+        builder.meta.warnings.extend(self.skipped.negative_durations());
         let spans = self.spans.count();
         if self.v8.any_samples() {
             builder.meta.notes.extend(note_of_spans(spans));
+            builder.meta.warnings.extend(self.samples.left_out("since the trace has CPU profiles as well"));
             return self.v8.write(json, builder, &self.threads);
         }
-        if let (Some(samples), Some(frames)) = (self.samples, self.frames) {
+        if self.samples.are_any() {
             builder.meta.notes.extend(note_of_spans(spans));
-            return sampled::write(json.at(samples), json.at(frames), builder, &self.threads);
+            return self.samples.write(json, builder, &self.threads);
         }
+        builder.meta.warnings.extend(self.samples.left_out("since the trace has no `stackFrames`"));
+        builder.meta.warnings.extend(self.skipped.stacks_of_spans());
         self.spans.write(builder, |number| self.threads.thread(number));
         Ok(())
     }
@@ -518,6 +529,15 @@ mod tests {
         assert_eq!(to_notation(&load(&with_lines).unwrap()), expected);
     }
 
+    #[test]
+    fn samples_of_a_chunk_may_be_next_to_its_times() {
+        let text = r#"{"traceEvents": [
+            {"ph": "P", "name": "Profile", "pid": 1, "tid": 7, "id": "0x2", "ts": 10, "args": {"data": {"startTime": 10, "cpuProfile": {"nodes": [
+                {"id": 1, "callFrame": {"functionName": "f"}, "children": [2]}, {"id": 2, "callFrame": {"functionName": "g"}}]}}}},
+            {"ph": "P", "name": "ProfileChunk", "pid": 1, "tid": 7, "id": "0x2", "ts": 20, "args": {"data": {"samples": [2, 1], "timeDeltas": [1, 5]}}}]}"#;
+        assert_eq!(to_notation(&load(text).unwrap()), "f 1 0\nf;g 1 5");
+    }
+
     /// An enhanced trace has source maps in its metadata, before the events, and the text of scripts in events.
     #[test]
     fn scripts_and_source_maps_inside_a_trace_are_no_samples() {
@@ -575,6 +595,61 @@ mod tests {
             .map(|(id, function)| (profile.symbols.function_name(id), function.line, function.column))
             .collect();
         assert_eq!(functions, [("fib", 7, 13)]);
+    }
+
+    /// Their ids may be anything.
+    #[test]
+    fn samples_may_be_events() {
+        let event = |rest: &str| format!(r#"{{"ph": "P", "name": "sample", "pid": 1, "tid": 2, {rest}}}"#);
+        let events = [
+            event(r#""ts": 350, "sf": "a:2""#),
+            event(r#""ts": 450, "sf": "1""#),
+            event(r#""ts": 600, "sf": 1"#),
+            event(r#""ts": 650"#),
+            r#"{"ph": "X", "name": "work", "pid": 1, "tid": 2, "ts": 0, "dur": 1000}"#.to_string(),
+        ]
+        .join(",");
+        let text = format!(
+            r#"{{"traceEvents": [{events}], "stackFrames": {{"1": {{"name": "leaf", "parent": "a:2"}}, "a:2": {{"name": "main"}}}}}}"#
+        );
+        let profile = load(&text).unwrap();
+        assert_eq!(to_notation(&profile), "main 1 100\nmain;leaf 2 150");
+        assert_eq!(
+            profile.meta.notes,
+            [
+                "left out what has no stack: 1 sample event",
+                "1 span is left out, since the trace has samples of the processor as well"
+            ]
+        );
+        // Together with those next to the events.
+        let samples = r#""samples": [{"pid": 1, "tid": 2, "ts": 700, "sf": "a:2"}], "stackFrames""#;
+        let profile = load(&text.replace(r#""stackFrames""#, samples)).unwrap();
+        assert_eq!(to_notation(&profile), "main 2 100\nmain;leaf 2 250");
+        // Without the frames, there are only spans.
+        let profile = load(&format!("[{events}]")).unwrap();
+        assert_eq!(to_notation(&profile), "work 1000000");
+        assert_eq!(
+            profile.meta.warnings,
+            ["3 sample events are left out, since the trace has no `stackFrames`"]
+        );
+    }
+
+    #[test]
+    fn stacks_of_spans_are_reported() {
+        let text = r#"{"traceEvents": [{"ph": "B", "name": "a", "sf": 1, "ts": 1, "pid": 1, "tid": 1},
+            {"ph": "E", "name": "a", "ts": 3, "pid": 1, "tid": 1}], "stackFrames": {"1": {"name": "main"}}}"#;
+        let profile = load(text).unwrap();
+        assert_eq!(to_notation(&profile), "a 2000");
+        assert_eq!(
+            profile.meta.warnings,
+            ["the stack in which 1 span began (`sf`) is left out: only spans within spans are shown"]
+        );
+    }
+
+    #[test]
+    fn a_time_that_does_not_fit_is_none() {
+        let profile = load(r#"[{"ph": "X", "name": "a", "ts": 1e308, "dur": 1e308, "pid": 1, "tid": 1}]"#);
+        assert_eq!(profile.unwrap().meta.warnings, ["1 span without a timestamp or duration was skipped"]);
     }
 
     #[test]

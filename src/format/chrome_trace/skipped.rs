@@ -10,6 +10,10 @@ pub(super) struct SkippedEvents {
     instants: u64,
     counters: u64,
     totals: u64,
+    /// Sample events that do not refer to a stack.
+    samples: u64,
+    /// Spans with the stack in which they began.
+    stacks: u64,
     /// Spans that end before they begin.
     negative: u64,
 }
@@ -25,8 +29,24 @@ impl SkippedEvents {
         self.negative += 1;
     }
 
+    /// Counts the stack in which a span began, if it has one.
+    pub(super) fn add_stack(&mut self, has_stack: bool) {
+        self.stacks += u64::from(has_stack);
+    }
+
+    /// A warning about these stacks. They say who wrote the event, and often repeat what the spans around it say.
+    pub(super) fn stacks_of_spans(&self) -> Option<String> {
+        let stacks = plural(self.stacks, "stack in which 1 span", "stacks in which spans");
+        let are = plural(self.stacks, "is", "are");
+        let count =
+            if self.stacks > 1 { format!("{} ", group_thousands(self.stacks.into())) } else { String::new() };
+        (self.stacks > 0).then(|| {
+            format!("the {count}{stacks} began (`sf`) {are} left out: only spans within spans are shown")
+        })
+    }
+
     /// A warning about spans that end before they begin.
-    pub(super) fn warning(&self) -> Option<String> {
+    pub(super) fn negative_durations(&self) -> Option<String> {
         let spans = plural(self.negative, "span has", "spans have");
         let count = group_thousands(self.negative.into());
         (self.negative > 0).then(|| format!("{count} {spans} a negative duration, which is taken as 0"))
@@ -40,6 +60,7 @@ impl SkippedEvents {
             b's' | b't' | b'f' => &mut self.flows,
             b'i' | b'I' | b'R' => &mut self.instants,
             b'C' => &mut self.counters,
+            b'P' => &mut self.samples,
             _ => return,
         };
         *count += 1;
@@ -52,6 +73,7 @@ impl SkippedEvents {
             (self.flows, "flow event", "flow events"),
             (self.instants, "instant", "instants"),
             (self.counters, "value of a counter", "values of counters"),
+            (self.samples, "sample event", "sample events"),
             (self.totals, "total of other spans", "totals of other spans"),
         ];
         let found: Vec<String> = kinds

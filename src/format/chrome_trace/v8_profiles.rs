@@ -133,6 +133,15 @@ impl V8Profile {
                     chunk.lines = Some(json.position());
                     json.skip()?;
                 }
+                // Some programs that write traces themselves do not nest them in `cpuProfile`.
+                ("samples", Kind::Array) => {
+                    chunk.samples = Some(json.position());
+                    json.skip()?;
+                }
+                ("nodes", Kind::Array) => {
+                    chunk.nodes = Some(json.position());
+                    json.skip()?;
+                }
                 ("cpuProfile", Kind::Object) => {
                     json.object()?;
                     while let Some(key) = json.key()? {

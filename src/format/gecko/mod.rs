@@ -271,6 +271,25 @@ mod tests {
         assert_eq!(span(r#", "profilingStartTime": 2, "profilingEndTime": 8"#), (1_002_000_000, 6_000_000));
     }
 
+    /// A weight is a time that may be any multiple of the interval.
+    #[test]
+    fn weights_that_are_times_are_single_samples_with_an_end() {
+        let of = |meta: &str, times: &str| {
+            let text = r#"{"meta": {"interval": 1META}, "threads": [{"stringArray": ["f"], "funcTable": {"name": [0]},
+                "frameTable": {"func": [0]}, "stackTable": {"prefix": [null], "frame": [0]},
+                "samples": {"stack": [0, 0, 0], "weight": [500, 700, 900], "weightType": "tracing-ms", TIMES}}]}"#;
+            let meta = load(&text.replace("META", meta).replace("TIMES", times)).unwrap().meta;
+            (meta.period.map(|period| period.value), meta.duration_ns.unwrap() / 1_000_000)
+        };
+        assert_eq!(of("", r#""timeDeltas": [0, 500, 700]"#), (None, 2100));
+        assert_eq!(of("", r#""time": [3, 503, 1203]"#), (None, 2100));
+        // These lasted until another time.
+        assert_eq!(of("", r#""time": [0, 500, 1000]"#), (None, 1000));
+        // Samples that this program merged.
+        let own = r#", "importedFrom": "pprof by prof 0.1.0""#;
+        assert_eq!(of(own, r#""time": [0, 500, 1200]"#), (Some(1_000_000), 2100));
+    }
+
     #[test]
     fn samples_of_other_events_are_reported() {
         let text = r#"{"meta": {"preprocessedProfileVersion": 55}, "threads": [{"stringArray": ["f"], "funcTable": {"name": [0]},

@@ -192,6 +192,8 @@ pub(super) struct RecordingMeta {
     pub(super) profiling_end: Option<f64>,
     pub(super) interval: Option<f64>,
     pub(super) product: Option<String>,
+    /// Whether this program wrote the file.
+    pub(super) is_own: bool,
     pub(super) processors: Option<i64>,
     /// Unit of `threadCPUDelta`.
     pub(super) cpu_unit: String,
@@ -215,6 +217,7 @@ impl RecordingMeta {
                     let count = json.number_if_any()?.filter(|&count| (1.0..1e6).contains(&count));
                     meta.processors = count.map(|count| count as i64);
                 }
+                ("importedFrom", Kind::String) => meta.is_own = json.string()?.contains(" by prof "),
                 ("product", Kind::String) => meta.product = Some(json.string()?.into_owned()),
                 ("sampleUnits", Kind::Object) => {
                     json.object()?;

@@ -17,7 +17,9 @@ pub(super) struct ThreadSampleWriter {
     cpu: Option<(usize, bool)>,
     /// Whether the weights are times or sizes, which the Firefox Profiler shows instead of the samples' number.
     is_weighted: bool,
-    /// The times of the first and the last sample.
+    /// Whether the weights are times.
+    has_durations: bool,
+    /// The times of the first and the last sample, or when the last one ended.
     span: Option<(i64, i64)>,
     /// Whether the file says when the recording began.
     pub(super) notes_start: bool,
@@ -40,6 +42,27 @@ struct SampleTarget {
     start: i64,
 }
 
+/// Whether the weights of a thread are the time until its next sample: then the last sample has an end as well.
+struct Lengths {
+    are_times: bool,
+    /// When the sample before ended.
+    end: Option<i64>,
+}
+
+impl Lengths {
+    /// What times are rounded to, in nanoseconds.
+    const ROUNDED: u64 = 1000;
+
+    fn add(&mut self, time: Option<i64>, weight: Option<f64>) {
+        let (true, Some(time), Some(weight)) = (self.are_times, time, weight) else {
+            *self = Lengths { are_times: false, end: None };
+            return;
+        };
+        self.are_times = self.end.is_none_or(|end| end.abs_diff(time) <= Self::ROUNDED);
+        self.end = self.are_times.then(|| time.saturating_add(nanoseconds(weight.max(0.0))));
+    }
+}
+
 impl ThreadSampleWriter {
     pub(super) fn new(builder: ProfileBuilder) -> Self {
         ThreadSampleWriter {
@@ -48,6 +71,7 @@ impl ThreadSampleWriter {
             decimals: Decimals::default(),
             cpu: None,
             is_weighted: false,
+            has_durations: false,
             span: None,
             notes_start: false,
         }
@@ -82,6 +106,8 @@ impl ThreadSampleWriter {
             };
             let metric = self.metric(name, unit);
             self.is_weighted |= name != "samples";
+            // A weight is how long the sample lasts, and no multiple of the interval, unless samples were merged.
+            self.has_durations |= name == "wall" && !meta.is_own;
             let has_cpu = samples.has(document, "threadCPUDelta")?;
             let (cpu, cpu_factor) = if has_cpu { self.cpu_metric(meta) } else { (None, 1.0) };
             self.table(
@@ -111,6 +137,9 @@ impl ThreadSampleWriter {
         if let (Some((cpu, true)), false) = (self.cpu, self.is_weighted) {
             self.builder.meta.default_metric = cpu;
         }
+        if self.has_durations {
+            self.builder.meta.period = None;
+        }
         self.note_span();
         self.builder.finish()
     }
@@ -136,6 +165,7 @@ impl ThreadSampleWriter {
         stacks: &mut GeckoStacks,
     ) -> Result<(), ParseError> {
         let mut clock = 0.0;
+        let mut lengths = Lengths { are_times: target.factor.is_some(), end: None };
         let wanted = ["stack", "time", "timeDeltas", "weight", "threadCPUDelta"];
         let mut ids = Vec::new();
         in_batches(document, samples, wanted, |rows| {
@@ -147,10 +177,15 @@ impl ThreadSampleWriter {
                 let [_, time, delta, weight, cpu] = row.map(Cell::number);
                 clock = time.unwrap_or(clock + delta.unwrap_or(0.0));
                 let time = time.or(delta).map(|_| target.start.saturating_add(nanoseconds(clock)));
+                lengths.add(time, weight);
                 self.sample(target, stack, time, weight, cpu);
             }
             Ok(())
-        })
+        })?;
+        if let (Some(end), Some((_, last))) = (lengths.end, &mut self.span) {
+            *last = end.max(*last);
+        }
+        Ok(())
     }
 
     fn sample(

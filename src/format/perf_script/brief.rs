@@ -16,6 +16,9 @@ use crate::format::text::{Scan, decimal, hex};
 /// The columns of an address.
 const ADDRESS: usize = 16;
 
+/// What a terminal shows for a tab.
+const TAB: &[u8] = b"        ";
+
 /// The columns of a period, if it is shorter. Those of an id are fewer.
 const PERIOD: usize = 10;
 
@@ -57,10 +60,11 @@ pub(super) fn is_brief(head: &[u8]) -> bool {
     blocks > 0 && others <= all
 }
 
-/// Whether a line is a frame: a tab, an address in its columns, and perhaps a name.
-fn is_frame(line: &[u8]) -> bool {
-    let Some(columns) = line.strip_prefix(b"\t").and_then(|line| line.get(..ADDRESS)) else { return false };
-    let ends = line.get(ADDRESS + 1).is_none_or(u8::is_ascii_whitespace);
+/// Whether a line is a frame: a tab, or the blanks that stand for it in copied text, an address in its columns, and perhaps a name.
+pub(super) fn is_frame(line: &[u8]) -> bool {
+    let Some(rest) = line.strip_prefix(b"\t").or_else(|| line.strip_prefix(TAB)) else { return false };
+    let Some(columns) = rest.get(..ADDRESS) else { return false };
+    let ends = rest.get(ADDRESS).is_none_or(u8::is_ascii_whitespace);
     ends && columns.last() != Some(&b' ') && hex(columns.trim_ascii_start()).is_some()
 }
 

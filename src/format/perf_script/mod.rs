@@ -17,7 +17,7 @@ mod header;
 use crate::format::event_metrics::EventMetrics;
 use crate::format::jit::{self, JitNames};
 use crate::format::labels::label_set;
-use crate::format::off_cpu::{OffCpu, SchedulerEvent, Wait};
+use crate::format::off_cpu::{OFF_CPU, OffCpu, SchedulerEvent, Wait};
 use crate::format::perf_script::brief::BriefHeader;
 use crate::format::perf_script::frame::FrameCache;
 use crate::format::perf_script::header::SampleHeader;
@@ -89,12 +89,37 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
     let has_headers = sniff_headers(head) != Confidence::No;
     reader.is_brief = !has_headers && brief::is_brief(head);
     reader.is_flat = !has_headers && !reader.is_brief && flat::is_flat(head);
+    reader.has_deltas = has_deltas(head);
     let mut number = 0;
     while let Some(line) = source.line()? {
         number += 1;
         reader.line(line.trim_ascii_end(), number);
     }
     Ok(reader.finish()?)
+}
+
+/// Whether the times are those since the event before, as `--deltatime` prints them. The first one is 0 then, as with `--reltime`, but
+/// those keep growing.
+fn has_deltas(head: &[u8]) -> bool {
+    const SHARE: usize = 10;
+    let headers = head.split(|&byte| byte == b'\n').filter_map(header_of);
+    let times: Vec<i64> = headers.filter_map(|header| header.time).collect();
+    let falls = times.windows(2).filter(|pair| pair[1] < pair[0]).count();
+    times.first() == Some(&0) && falls > 0 && falls * SHARE >= times.len()
+}
+
+/// Whether a line is the header of a wait that Android's simpleperf measured (`--trace-offcpu`): its script puts a tab after the name
+/// of the thread, and the period of this event is the time until the thread runs again. That of perf has fields.
+///
+/// ```text
+/// app →123/456 [001] 1.100250: 9000000 sched:sched_switch:
+/// ```
+fn is_wait(line: &[u8], header: &SampleHeader<'_>) -> bool {
+    let after_comm = line.trim_ascii_start().get(header.comm.len());
+    header.event == Some(b"sched:sched_switch")
+        && header.period.is_some()
+        && header.fields.is_empty()
+        && after_comm == Some(&b'\t')
 }
 
 struct PerfScriptReader {
@@ -110,6 +135,9 @@ struct PerfScriptReader {
     values: Vec<i64>,
     first_time: Option<i64>,
     last_time: i64,
+    /// Whether times are those since the event before, and their sum so far.
+    has_deltas: bool,
+    passed: i64,
     off_cpu: OffCpu<ScriptThread>,
     good: u64,
     bad: BadLines,
@@ -163,6 +191,8 @@ impl PerfScriptReader {
             values: Vec::new(),
             first_time: None,
             last_time: 0,
+            has_deltas: false,
+            passed: 0,
             off_cpu,
             good: 0,
             bad: BadLines::default(),
@@ -195,24 +225,28 @@ impl PerfScriptReader {
             self.good += 1;
             return;
         }
-        if self.is_brief && self.current.is_none() && line.starts_with(b"\t") {
+        let is_indented = line.starts_with(b"\t") || (self.is_brief && brief::is_frame(line));
+        if self.is_brief && self.current.is_none() && is_indented {
             self.end_headless();
             self.start_brief(BriefHeader::default());
         }
-        if self.current.is_some() && line.starts_with(b"\t") && self.own_line(line) {
+        if self.current.is_some() && is_indented && self.own_line(line) {
             self.good += 1;
             return;
         }
-        if self.is_brief && self.stack.len() == self.of_header && !line.starts_with(b"\t") {
+        if self.is_brief && self.stack.len() == self.of_header && !is_indented {
             self.end_sample();
             self.start_brief(brief::parse(line));
             self.good += 1;
             return;
         }
-        if let Some(header) = header_of(line) {
+        if let Some(mut header) = header_of(line) {
             self.end_sample();
             self.good += 1;
-            if !header.is_record() {
+            header.time = self.clock(header.time);
+            if is_wait(line, &header) {
+                self.start_wait(&header);
+            } else if !header.is_record() {
                 self.start_sample(&header);
             } else if header.event.is_some_and(|event| event.starts_with(b"PERF_RECORD_SWITCH")) {
                 self.switch(&header);
@@ -226,6 +260,15 @@ impl PerfScriptReader {
         } else {
             self.bad.add(number);
         }
+    }
+
+    /// The time of an event, given what its header says.
+    fn clock(&mut self, time: Option<i64>) -> Option<i64> {
+        if !self.has_deltas {
+            return time;
+        }
+        self.passed = self.passed.saturating_add(time?);
+        Some(self.passed)
     }
 
     /// Reads when a thread gets a processor, or leaves it: the fields are `IN`, or `OUT` and perhaps `preempt`.
@@ -331,6 +374,14 @@ impl PerfScriptReader {
         self.begin(&BriefHeader { comm, tid: Some(tid), pid, time, period, event, frame }, leaves);
     }
 
+    /// Starts a sample that says how long its thread waited.
+    fn start_wait(&mut self, header: &SampleHeader<'_>) {
+        self.metrics.of_waits(&mut self.builder);
+        let &SampleHeader { comm, tid, pid, time, period, .. } = header;
+        let event = Some(OFF_CPU.as_bytes());
+        self.begin(&BriefHeader { comm, tid: Some(tid), pid, time, period, event, frame: None }, None);
+    }
+
     /// Counts the samples without a stack since the last one, if samples have no headers: each is two blank lines, where a sample
     /// with a stack has one before it and one after it.
     fn end_headless(&mut self) {
@@ -416,6 +467,11 @@ impl PerfScriptReader {
         self.bad.settle(&mut self.builder, self.good, "neither a sample header nor a frame")?;
         if let Some(first) = self.first_time {
             self.builder.meta.duration_ns = Some(self.last_time.saturating_sub(first)).filter(|&ns| ns > 0);
+        }
+        if self.has_deltas {
+            let note =
+                "times are those since the event before (`perf script --deltatime`), which are added up";
+            self.builder.meta.notes.push(note.into());
         }
         self.frames.warn(&mut self.builder);
         self.off_cpu.warning().into_iter().for_each(|warning| self.builder.warn(warning));
@@ -539,6 +595,49 @@ mod tests {
         assert_eq!(to_notation(&load(text).unwrap()), "f 2\ng 1");
         let profile = load("     7f35c84ff0c0\n ffffffff8158c0a1\n").unwrap();
         assert_eq!((profile.meta.metrics[0].total, profile.meta.warnings.len()), (2, 0));
+    }
+
+    #[test]
+    fn times_since_the_event_before_are_added_up() {
+        let sample = |time: &str| format!("w 9     0.{time}:  100 cycles:\n\t 10 f+0x1 (/bin/w)\n\n");
+        let of =
+            |times: &[&str]| load(&times.iter().map(|time| sample(time)).collect::<String>()).unwrap().meta;
+        let deltas = of(&["000000", "000103", "000022", "000007", "000020"]);
+        assert_eq!((deltas.duration_ns, deltas.notes.len()), (Some(152_000), 1));
+        // Those of `--reltime` begin with 0 as well.
+        let passed = of(&["000000", "000103", "000125", "000132"]);
+        assert_eq!((passed.duration_ns, passed.notes.len()), (Some(132_000), 0));
+        let of_boot = of(&["000103", "000022", "000125"]);
+        assert_eq!((of_boot.duration_ns, of_boot.notes.len()), (Some(22_000), 0));
+    }
+
+    #[test]
+    fn simpleperf_says_how_long_threads_waited() {
+        let text = "app\t7/8 [001] 1.100000: 250000 cpu-clock:u:\n\t            1000 work (/lib/a.so)\n\n\
+                    app\t7/8 [001] 1.100250: 9000000 sched:sched_switch:\n\t            2000 wait (/lib/a.so)\n\n";
+        let profile = load(text).unwrap();
+        let metrics: Vec<_> =
+            profile.meta.metrics.iter().map(|metric| (&*metric.name, &*metric.unit, metric.total)).collect();
+        let expected = [
+            ("samples", "count", 2),
+            ("cpu-clock:u", "nanoseconds", 250_000),
+            ("off_cpu", "nanoseconds", 9_000_000),
+        ];
+        assert_eq!(metrics, expected);
+        assert_eq!((profile.meta.default_metric, profile.meta.warnings.len()), (1, 0));
+        // Only its script puts a tab there.
+        let of_perf = load(&text.replace("app\t", "app ")).unwrap();
+        assert_eq!(of_perf.meta.metrics[2].name, "sched:sched_switch");
+    }
+
+    #[test]
+    fn blanks_may_stand_for_the_tab_of_a_frame() {
+        let text = "cycles:ppp:\n        ffffffffa72963db iter\n            7f16285ab0ce main\n\n\
+                    cycles:ppp:\n        ffffffffa72980ca f\n\n";
+        assert_eq!(sniff(text.as_bytes()), Confidence::Maybe);
+        let profile = load(text).unwrap();
+        assert_eq!(to_notation(&profile), "f 1 1\nmain;iter 1 1");
+        assert_eq!(profile.meta.warnings, [""; 0]);
     }
 
     #[test]

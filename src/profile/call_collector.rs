@@ -31,6 +31,9 @@ struct CallNode {
     is_used: bool,
     has_total: bool,
     has_bound: bool,
+    /// Whether its total is cut to the whole. In a file of several threads, `main` waits while another thread runs; in a file that
+    /// lacks functions, `main` calls them all the same.
+    is_cut: bool,
     mapping: MappingId,
 }
 
@@ -149,23 +152,10 @@ impl CallCollector {
         }
     }
 
-    /// How many functions have a total that is at least a hundredth above the whole of its metric, to which `finish` cuts it.
-    /// Less is rounding. Files that sum up several threads have them: `main` waits while another thread runs.
-    pub(crate) fn count_above(&self, wholes: &[i64]) -> usize {
-        let is_above = |index: usize, metric: usize, whole: i64| {
-            !self.call_counts.contains(&metric)
-                && self.totals.at(index, metric) > whole.saturating_add(whole / 100)
-        };
-        let has_one_above = |(index, node): (usize, &CallNode)| {
-            let mut wholes = wholes.iter().enumerate();
-            node.has_total && wholes.any(|(metric, &whole)| is_above(index, metric, whole))
-        };
-        self.nodes.iter().enumerate().filter(|&entry| has_one_above(entry)).count()
-    }
-
     /// The finished table. `wholes` are the totals of the metrics, which limit the totals of functions. The frames of
-    /// the functions are added to `symbols`.
-    pub(crate) fn finish(mut self, symbols: &mut SymbolTable, wholes: &[i64]) -> CallTable {
+    /// the functions are added to `symbols`. Returns also how many functions have a total that is more than a hundredth above the
+    /// whole and was cut to it; less is rounding.
+    pub(crate) fn finish(mut self, symbols: &mut SymbolTable, wholes: &[i64]) -> (CallTable, usize) {
         self.edge_index = HashIndex::default();
         self.nodes.resize_with(symbols.symbols.functions.len(), CallNode::default);
         // If there are no frames yet, there is no need to search for equal ones.
@@ -200,10 +190,10 @@ impl CallCollector {
             table.lines.self_values.push(self.line_values.column(self.lines.len(), metric));
         }
         table.has_bounds = self.nodes.iter().map(|node| node.has_bound).collect();
-        table
+        (table, self.nodes.iter().filter(|node| node.is_cut).count())
     }
 
-    /// Self and total of every function. Notes those whose total is only an upper bound.
+    /// Self and total of every function. Notes those whose total is only an upper bound, and those whose total is cut.
     fn sums(
         &mut self,
         metric: usize,
@@ -211,7 +201,8 @@ impl CallCollector {
         cycles: &Cycles,
     ) -> (Column<FunctionId, i64>, Column<FunctionId, i64>) {
         let own = self.self_values.column(self.nodes.len(), metric);
-        let counted = if self.call_counts.contains(&metric) {
+        let are_counts = self.call_counts.contains(&metric);
+        let counted = if are_counts {
             own.iter().map(|&calls| Total { value: calls, is_bound: false }).collect()
         } else {
             let edge = |(index, edge): (usize, &Edge)| {
@@ -223,11 +214,11 @@ impl CallCollector {
         };
         let total = |(index, counted): (usize, Total)| {
             let node = &mut self.nodes[index];
-            if node.has_total {
-                return self.totals.at(index, metric).min(whole);
-            }
-            node.has_bound |= counted.is_bound;
-            counted.value.min(whole)
+            let value = if node.has_total { self.totals.at(index, metric) } else { counted.value };
+            let is_bound = counted.is_bound && !node.has_total;
+            node.has_bound |= is_bound;
+            node.is_cut |= !is_bound && !are_counts && value > whole.saturating_add(whole / 100);
+            value.min(whole)
         };
         let totals = counted.into_iter().enumerate().map(total).collect();
         (own.into_iter().collect(), totals)
@@ -253,7 +244,7 @@ mod tests {
             let name = symbols.symbols.strings.intern(&function.to_string());
             symbols.function(Function { name, file: name, line: 0, column: 0, by_place: false });
         }
-        let table = calls_by.finish(&mut symbols, &[self_values.iter().sum(), 0]);
+        let (table, _) = calls_by.finish(&mut symbols, &[self_values.iter().sum(), 0]);
         table.totals[0].iter().copied().collect()
     }
 
@@ -303,7 +294,7 @@ mod tests {
             let name = symbols.symbols.strings.intern(function);
             symbols.function(Function { name, file: name, line: 0, column: 0, by_place: false });
         }
-        let table = calls.finish(&mut symbols, &[100]);
+        let (table, _) = calls.finish(&mut symbols, &[100]);
         assert_eq!((&table.caller[..], &table.callee[..]), (&[main][..], &[lex][..]));
         assert_eq!(table.edge_values, [[15]]);
         let has_frame: Vec<bool> = table.frame.iter().map(Option::is_some).collect();

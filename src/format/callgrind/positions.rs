@@ -17,10 +17,12 @@ impl Positions {
         Positions { last: vec![0; words.len()], line: words.iter().position(|&word| word == b"line") }
     }
 
-    /// Parses each position: `16`, `0x10`, `+3`, `-3` or `*`.
+    /// Parses each position: `16`, `0x10`, `+3`, `-3` or `*`. Of a range, such as
+    /// `16:18`, it is the first one.
     pub(super) fn read(&mut self, scan: &mut Scan<'_>) {
         for last in &mut self.last {
             let word = scan.word();
+            let word = memchr::memchr(b':', word).map_or(word, |colon| &word[..colon]);
             let number = |digits: &[u8]| {
                 let digits = std::str::from_utf8(digits).ok()?;
                 match digits.strip_prefix("0x") {

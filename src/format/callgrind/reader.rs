@@ -12,6 +12,7 @@ use crate::format::{ParseError, finished};
 use crate::profile::{
     Frame, FrameId, Function, FunctionId, Id, LoadOptions, MOST_METRICS, Profile, ProfileBuilder, StringId,
 };
+use crate::unit::{Family, Scale, Unit, saturated};
 
 /// Reads a file line by line.
 pub(super) struct CallgrindReader {
@@ -293,8 +294,10 @@ impl CallgrindReader {
             return Err(ParseError::whole(NAME, "no `events:` line"));
         }
         self.bad.settle(&mut self.builder, self.good, "not a callgrind line")?;
-        let is_xdebug =
-            self.builder.meta.comments.iter().any(|comment| comment.starts_with("creator: xdebug"));
+        let is_of =
+            |creator: &str| self.builder.meta.comments.iter().any(|comment| comment.starts_with(creator));
+        let is_xdebug = is_of("creator: xdebug");
+        let is_elapsed = is_xdebug && !is_of("creator: xdebug 2.");
         if self.summaries.is_empty() && is_xdebug {
             self.builder.warn(
                 "the line `summary:`, with which Xdebug ends a file, is missing: the program was still running, or \
@@ -303,7 +306,8 @@ impl CallgrindReader {
             );
         }
         self.sections.finish(&mut self.builder);
-        let mut profile = compare_with_summary(finished(self.builder)?, &self.summaries, &self.factors);
+        let mut profile = finished(self.builder)?;
+        compare_with_summary(&mut profile, &self.summaries, &self.factors, is_elapsed);
         // pprofile's first event is how often each line ran, so for its calls that is how often they were made.
         let is_only_cost = profile.meta.metrics[1..self.factors.len()].iter().all(|metric| metric.total == 0);
         if is_only_cost && self.echoes.are_all() {
@@ -341,27 +345,36 @@ impl Echoes {
 }
 
 /// Warns if the costs do not add up to the summary in the file. Valgrind itself is sometimes off by a few
-/// instructions; that is not worth a warning.
-fn compare_with_summary(mut profile: Profile, summaries: &[i128], factors: &[i64]) -> Profile {
-    let is_empty = profile.meta.metrics.iter().all(|metric| metric.total == 0);
+/// instructions; that is not worth a warning. With `is_elapsed`, the summary says how long the program ran.
+fn compare_with_summary(profile: &mut Profile, summaries: &[i128], factors: &[i64], is_elapsed: bool) {
+    let meta = &mut profile.meta;
+    let is_empty = meta.metrics.iter().all(|metric| metric.total == 0);
     if is_empty && summaries.iter().any(|&said| said != 0) {
-        profile.meta.warnings.push("the file has a summary, but no functions: was it cut off?".into());
-        return profile;
+        meta.warnings.push("the file has a summary, but no functions: was it cut off?".into());
+        return;
     }
-    for (metric, (&said, &factor)) in summaries.iter().zip(factors).enumerate() {
+    for (metric, (&said, &factor)) in meta.metrics.iter().zip(summaries.iter().zip(factors)) {
         // Xdebug says how much memory was in use at the end or at most, which is not the sum of what functions allocated.
-        if ["Memory", "Peakmemory"].contains(&&*profile.meta.metrics[metric].name) {
+        if ["Memory", "Peakmemory"].contains(&&*metric.name) {
             continue;
         }
-        let said = said * i128::from(factor);
-        let found = i128::from(profile.meta.metrics[metric].total);
-        if (said - found).abs() > said.abs() / 1000 {
-            let name = &profile.meta.metrics[metric].name;
-            let warning = format!(
-                "costs do not add up: the summary line says {said} {name}, the functions sum to {found}"
-            );
-            profile.meta.warnings.push(warning);
+        let said = said.saturating_mul(factor.into());
+        if (said - i128::from(metric.total)).abs() <= said.abs() / 1000 {
+            continue;
+        }
+        let said: i64 = saturated(said);
+        let unit = Unit::parse(&metric.unit);
+        let in_unit = |value: i64| Scale::automatic(&unit, metric.divisor, value).format(value);
+        let (ran, took, name) = (in_unit(said), in_unit(metric.total), &metric.name);
+        // Xdebug 3 includes what PHP does outside of functions, such as loading files.
+        if is_elapsed && unit.family() == Family::Time && said > metric.total {
+            meta.notes.push(format!(
+                "the summary line says that PHP ran for {ran}, of which its functions took {took}"
+            ));
+        } else {
+            meta.warnings.push(format!(
+                "costs do not add up: the summary line says {name} {ran}, the functions sum to {took}"
+            ));
         }
     }
-    profile
 }

@@ -194,6 +194,53 @@ fn xdebug_ends_a_file_with_its_summary() {
     assert_eq!(load(&text.replace("xdebug", "pprof")).meta.warnings, Vec::<String>::new());
 }
 
+/// Xdebug 3 says how long PHP ran, which also did something outside of functions; earlier versions how long `{main}` did.
+#[test]
+fn summaries_are_compared_in_the_unit_of_the_table() {
+    let of = |version: &str, summary: u32| {
+        load(&format!(
+            "version: 1\ncreator: xdebug {version} (PHP 8.2.0)\nevents: Time_(10ns)\n\nfl=a.php\nfn=f\n1 400\n\nsummary: {summary}\n"
+        ))
+    };
+    let ran = "the summary line says that PHP ran for 10.40µs, of which its functions took 4.00µs";
+    let larger = "costs do not add up: the summary line says Time 10.40µs, the functions sum to 4.00µs";
+    let smaller = "costs do not add up: the summary line says Time 2.00µs, the functions sum to 4.00µs";
+    for (version, summary, warning, note) in [
+        ("3.5.1", 1040, None, Some(ran)),
+        ("2.9.0", 1040, Some(larger), None),
+        ("3.5.1", 200, Some(smaller), None),
+    ] {
+        let meta = of(version, summary).meta;
+        assert_eq!(meta.warnings.iter().map(|text| &**text).collect::<Vec<_>>(), Vec::from_iter(warning));
+        assert_eq!(meta.notes.iter().map(|text| &**text).collect::<Vec<_>>(), Vec::from_iter(note));
+    }
+}
+
+/// The called function took less than its call says, as where functions are missing.
+#[test]
+fn totals_that_are_cut_are_reported() {
+    let text = "events: Ir\nfl=a.c\nfn=main\n1 80\ncfn=work\ncalls=3 1\n1 960\nfn=work\n1 320\n";
+    let profile = load(text);
+    assert_eq!(summary(&profile)[..2], ["main 80 400 0", "work 320 320 3"]);
+    assert_eq!(
+        profile.meta.notes,
+        [
+            "1 function has a total above the sum of all self values, as where several threads run at once or functions are \
+             missing; 100% is shown instead"
+        ]
+    );
+    assert_eq!(load(&text.replace("960", "320")).meta.notes, [""; 0]);
+}
+
+#[test]
+fn ranges_of_lines_begin_with_the_first() {
+    let profile = load("events: Ir\nfl=a.c\nfn=f\n1:3 4\n+2:4 1\n");
+    let calls = profile.calls.as_ref().unwrap();
+    let lines = calls.lines.place.iter().map(|&place| profile.symbols.frames[place].line);
+    assert_eq!(lines.collect::<Vec<_>>(), [1, 3]);
+    assert_eq!(profile.meta.warnings, [""; 0]);
+}
+
 /// The name and unit of each metric, and which is the default.
 fn metrics(profile: &Profile) -> (Vec<(&str, &str)>, usize) {
     let metrics = profile.meta.metrics.iter().map(|metric| (&*metric.name, &*metric.unit));

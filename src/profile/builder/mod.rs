@@ -410,8 +410,9 @@ impl ProfileBuilder {
         }
         let calls = self.calls.map(|calls| {
             let wholes: Vec<i64> = self.meta.metrics.iter().map(|metric| metric.total).collect();
-            self.meta.notes.extend(note_of_cut_totals(calls.count_above(&wholes)));
-            Arc::new(calls.finish(&mut self.tables.symbols, &wholes))
+            let (table, cut) = calls.finish(&mut self.tables.symbols, &wholes);
+            self.meta.notes.extend(note_of_cut_totals(cut));
+            Arc::new(table)
         });
         let tables = self.tables.finish();
         let samples = self.rows.finish();
@@ -502,8 +503,8 @@ fn note_of_cut_totals(count: usize) -> Option<String> {
     let have = plural(count as u64, "function has a total", "functions have totals");
     (count > 0).then(|| {
         format!(
-            "{count} {have} above the sum of all self values, such as those of several threads at once; \
-             100% is shown instead"
+            "{count} {have} above the sum of all self values, as where several threads run at once or functions are \
+             missing; 100% is shown instead"
         )
     })
 }

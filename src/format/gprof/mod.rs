@@ -21,6 +21,7 @@ use crate::format::gprof::cycles::Cycle;
 use crate::format::text::{is_binary, lossy};
 use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
 use crate::profile::{FunctionId, LoadOptions, Profile, ProfileBuilder};
+use crate::unit::fixed;
 
 /// The entry in the list of readable formats.
 pub(super) static GPROF: Format = Format { name: NAME, title: "gprof's report", sniff, read };
@@ -107,6 +108,7 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
         has_products: false,
         graphs: 0,
         flats: 0,
+        said: 0,
     };
     while let Some(line) = source.line()? {
         report.line(line);
@@ -159,6 +161,8 @@ struct Report {
     /// How many call graphs and flat profiles the file has; a report has one of each.
     graphs: u64,
     flats: u64,
+    /// The time of all functions, as the call graphs say.
+    said: i64,
 }
 
 /// A line of the call graph.
@@ -264,6 +268,28 @@ fn time(word: &str) -> Option<i64> {
     whole.parse::<i64>().ok()?.checked_mul(1_000_000)?.checked_add(fraction)
 }
 
+/// The time of all functions: `granularity: each sample hit covers 2 byte(s) for 0.00% of 1211.24 seconds`.
+fn time_of_all(line: &str) -> Option<i64> {
+    let rest = line.trim_start().strip_prefix("granularity: ")?;
+    let (_, seconds) = rest.trim_end().strip_suffix(" seconds")?.rsplit_once("% of ")?;
+    time(seconds)
+}
+
+/// A warning if the functions take less than the report says, as where some were left out. Each time is rounded to 10 ms.
+fn missing_time(said: i64, found: i64, functions: usize) -> Option<String> {
+    const ROUNDED: i64 = 10_000;
+    let rounding = (found / 100).saturating_add(ROUNDED.saturating_mul(functions as i64));
+    let is_less = said.saturating_sub(found) > rounding;
+    let seconds = |time: i64| fixed(time, 1_000_000, 2);
+    is_less.then(|| {
+        format!(
+            "costs do not add up: the report says {} seconds, its functions sum to {}; some are missing",
+            seconds(said),
+            seconds(found)
+        )
+    })
+}
+
 impl Report {
     fn line(&mut self, line: &[u8]) {
         if is_graph_header(line) {
@@ -287,7 +313,7 @@ impl Report {
             match self.part {
                 Part::Graph => self.block.extend(Entry::parse(&text)),
                 Part::Flat => self.flat(&text),
-                Part::Elsewhere => {}
+                Part::Elsewhere => self.said = self.said.saturating_add(time_of_all(&text).unwrap_or(0)),
             }
         }
     }
@@ -452,12 +478,16 @@ impl Report {
         let mut functions: Vec<_> = self.functions.into_iter().collect();
         functions.sort_unstable_by_key(|(function, _)| *function);
         let mut time: i64 = 0;
+        let count = functions.len();
         for (function, known) in functions {
             time = time.saturating_add(known.self_time);
             self.builder.call_node(function, &[known.self_time, known.calls]);
             if let Some(total) = known.total {
                 self.builder.call_total(function, &[total, known.calls]);
             }
+        }
+        if self.cycles_per_unit.is_none() {
+            self.builder.meta.warnings.extend(missing_time(self.said, time, count));
         }
         if time == 0 {
             self.builder.meta.default_metric = 1;
@@ -500,6 +530,25 @@ mod tests {
         let totals: Vec<i64> = profile.meta.metrics.iter().map(|metric| metric.total).collect();
         assert_eq!(totals, [4_000, 2]);
         assert_eq!(sniff(text.as_bytes()), Confidence::Likely);
+    }
+
+    #[test]
+    fn functions_that_are_missing_are_reported() {
+        let warnings = |seconds: &str| {
+            let text = format!(
+                "granularity: each sample hit covers 2 byte(s) for 0.10% of {seconds} seconds\n\n\
+                 index % time    self  children    called     name\n                                                 <spontaneous>\n\
+                 [1]     49.2  596.28    0.00                 .mcount [1]\n-----\n"
+            );
+            read(&mut Source::from_bytes(text.into()), LoadOptions::default()).unwrap().meta.warnings
+        };
+        assert_eq!(
+            warnings("1211.24"),
+            [
+                "costs do not add up: the report says 1,211.24 seconds, its functions sum to 596.28; some are missing"
+            ]
+        );
+        assert_eq!(warnings("597.00"), [""; 0]);
     }
 
     /// Self is 0.5 s + 0.25 s + 0.25 s + 0, so a total is at most 1 s.

@@ -36,8 +36,8 @@ fn meant_by(asked: &str, meta: &Meta) -> Option<usize> {
     Some(meta.default_metric).filter(is_meant).or_else(|| (0..meta.metrics.len()).find(is_meant))
 }
 
-/// The metric to show by default: the default of the first profile, or the first metric with a value if that
-/// one is 0 in all profiles.
+/// The metric to show by default: the default of the first profile, or if that one is 0 in all profiles, the first metric with a
+/// value, one of the same unit if possible: `alloc_space` instead of `inuse_space`, not `alloc_objects`.
 pub(super) fn default_metric(metas: &[&Meta]) -> usize {
     let Some(first) = metas.first() else { return 0 };
     let has_value = |&number: &usize| {
@@ -49,7 +49,11 @@ pub(super) fn default_metric(metas: &[&Meta]) -> usize {
     if has_value(&default) {
         return default;
     }
-    (0..first.metrics.len()).find(has_value).unwrap_or(default)
+    // Counts are of different things.
+    let unit = &first.metrics[default].unit;
+    let of_unit = |&number: &usize| first.metrics[number].unit == *unit && unit != "count";
+    let with_value = || (0..first.metrics.len()).filter(has_value);
+    with_value().find(of_unit).or_else(|| with_value().next()).unwrap_or(default)
 }
 
 /// Adds the metrics that only some of several recordings have, with a value of 0, if one of them was `asked` for and all are of JFR:

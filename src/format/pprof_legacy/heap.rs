@@ -101,8 +101,8 @@ fn read_gperftools(header: &[u8], mut lines: Lines<'_>, start: Start) -> Result<
         b"heapz_v2" | b"heap_v2" => (rate, rate),
         // Go writes twice its sampling rate here.
         b"heap" => (rate / 2, rate / 2),
-        // Old versions of gperftools name no kind, and do not sample.
-        b"" | b"heapprofile" | b"growthz" | b"fragmentationz" => (0, 1),
+        // Old versions of gperftools name no kind, and do not sample. A program writes `growth`, its server `growthz`.
+        b"" | b"heapprofile" | b"growth" | b"growthz" | b"fragmentation" | b"fragmentationz" => (0, 1),
         _ => return Err(unknown().into()),
     };
     let has_allocated = totals.has_allocated();

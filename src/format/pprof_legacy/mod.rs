@@ -275,6 +275,20 @@ mod tests {
         );
     }
 
+    /// The address space that was obtained; without `z`, a program wrote it itself.
+    #[test]
+    fn growth_is_written_in_two_ways() {
+        for kind in ["growth", "growthz", "fragmentation", "fragmentationz"] {
+            let text = format!(
+                "heap profile:    1: 100 [   1: 100] @ {kind}\n     1: 100 [     1: 100] @ 0x1000 0x2000\n"
+            );
+            let profile = load(text.as_bytes()).unwrap();
+            let totals: Vec<i64> = profile.meta.metrics.iter().map(|metric| metric.total).collect();
+            assert_eq!(totals, [1, 100], "{kind}");
+        }
+        assert!(load(b"heap profile: 1: 8 [1: 8] @ growths\n").is_err());
+    }
+
     #[test]
     fn bad_lines_are_skipped_unless_most_are_bad() {
         let profile = load(b"heap profile: 1: 8 [1: 8] @ heapprofile\n1: 8 [1: 8] @ 0x11\nbroken\n").unwrap();

@@ -35,7 +35,8 @@ fn sniff(head: &[u8]) -> Confidence {
         return Confidence::No;
     }
     let lines = head.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii_end);
-    let mut lines = lines.skip_while(|line| Tool::of_title(&lossy(line)).is_none()).skip(1);
+    let mut lines =
+        lines.skip_while(|line| Tool::of_title(&lossy(line.trim_ascii_start())).is_none()).skip(1);
     let mut is_in_block = false;
     let has_value = lines.any(|line| {
         let is_value = is_in_block && is_indented(line) && decimal(line.trim_ascii()).is_some();
@@ -135,12 +136,15 @@ struct BccReader {
 impl BccReader {
     fn line(&mut self, line: &[u8], number: u64) -> Result<(), ParseError> {
         let text = lossy(line.trim_ascii());
-        if is_indented(line) && !text.is_empty() {
+        // Mails indent all lines, some with blanks and some with tabs.
+        let title = Tool::of_title(&text);
+        let is_interrupt = text == "^C" && self.block.start == 0;
+        if is_indented(line) && !text.is_empty() && title.is_none() && !is_interrupt {
             let Some((tool, metric)) = self.title else { return Ok(()) };
             return self.block_line(tool, metric, &text, number);
         }
         self.end_incomplete();
-        if let Some((tool, name, unit)) = Tool::of_title(&text) {
+        if let Some((tool, name, unit)) = title {
             self.title = Some((tool, self.builder.metric_once(name, unit)));
         } else if self.title.is_some() && !is_status(&text) {
             self.bad.add(number);
@@ -322,6 +326,16 @@ mod tests {
                         a::f() 1 {process=7 thread=sh}";
         assert_eq!(to_notation(&profile), expected);
         assert_eq!(metrics(&profile), [("samples", "count", 12)]);
+    }
+
+    #[test]
+    fn all_lines_may_be_indented() {
+        let text = "    $ offcputime -uU\n    Tracing off-CPU time (us) of user threads by user stack... Hit Ctrl-C to end.\n\n    ^C\n\
+                    \twrite\n\tmain\n\t-                sh (7)\n\t8\n\n\tmmap\n\t-                sh (7)\n\t16\n";
+        assert_eq!(sniff(text.as_bytes()), Confidence::Likely);
+        let profile = load(text).unwrap();
+        assert_eq!(to_notation(&profile), "main;write 8 {thread=sh tid=7}\nmmap 16 {thread=sh tid=7}");
+        assert_eq!(profile.meta.warnings, [""; 0]);
     }
 
     #[test]

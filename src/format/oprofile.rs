@@ -13,7 +13,7 @@
 //!
 //! What a line is about is the number of samples of the function itself, or of the calls from or to it.
 
-use crate::format::text::{BadLines, decimal, is_binary, lossy};
+use crate::format::text::{BadLines, decimal, hex, is_binary, lossy};
 use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
 use crate::name::demangle;
 use crate::profile::{Function, FunctionId, LoadOptions, Profile, ProfileBuilder};
@@ -29,16 +29,32 @@ fn sniff(head: &[u8]) -> Confidence {
         return Confidence::No;
     }
     let text = lossy(&head[..head.len().min(8192)]);
-    let mut lines = text.lines();
+    let mut lines = text.lines().peekable();
     let mut is_counted = false;
-    let is_report = lines.any(|line| {
+    while let Some(line) = lines.next() {
         is_counted |= line.starts_with("Counted ") || line.starts_with("Profiling through ");
         // In a report that is quoted or indented as a whole, functions cannot be told from callees.
         let columns = Columns::of(line).filter(|_| !line.starts_with([' ', '\t', '>']));
         // What was counted is missing where a part of a report was copied.
-        columns.is_some_and(|columns| is_counted || columns.has_image)
-    });
-    if is_report { Confidence::Likely } else { Confidence::No }
+        let mut starts = || lines.peek().is_some_and(|line| line.starts_with("-----") || is_entry(line));
+        if columns.is_some_and(|columns| is_counted || columns.has_image || starts()) {
+            return Confidence::Likely;
+        }
+    }
+    Confidence::No
+}
+
+/// Whether a line is about a function: `30396    36.7217  __do_page_cache_readahead`. The columns are padded with blanks.
+fn is_entry(line: &str) -> bool {
+    if !line.contains("  ") {
+        return false;
+    }
+    let mut words = line.split_whitespace();
+    let is_address = |word: &str| word.len() >= 8 && hex(word.as_bytes()).is_some();
+    let Some(first) = words.next() else { return false };
+    let samples = if is_address(first) { words.next() } else { Some(first) };
+    let is_count = samples.is_some_and(|word| decimal(word.as_bytes()).is_some());
+    is_count && words.next().is_some_and(|word| word.parse::<f64>().is_ok()) && words.next().is_some()
 }
 
 /// The fields before the name of a function.
@@ -81,6 +97,7 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
         columns: None,
         function: None,
         has_functions: false,
+        tables: 1,
     };
     let (mut bad, mut good, mut number) = (BadLines::default(), 0, 0);
     while let Some(line) = source.line()? {
@@ -101,6 +118,12 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
         );
     }
     bad.settle(&mut report.builder, good, "expected samples, a share, and the name of a function")?;
+    if report.tables > 1 {
+        let tables = report.tables;
+        report
+            .builder
+            .warn(format!("the file has {tables} tables; what they say about a function is added up"));
+    }
     if !report.has_functions {
         return Err(ParseError::whole(NAME, "the report lists no functions").into());
     }
@@ -115,6 +138,8 @@ struct Report {
     /// The function that the callees which follow belong to.
     function: Option<FunctionId>,
     has_functions: bool,
+    /// How many tables the file has.
+    tables: u64,
 }
 
 impl Report {
@@ -123,7 +148,9 @@ impl Report {
             self.header(text);
             return Some(());
         };
-        if text.starts_with("-----") {
+        let is_header = Columns::of(text) == Some(columns);
+        self.tables += u64::from(is_header);
+        if is_header || text.starts_with("-----") {
             self.function = None;
             return Some(());
         }
@@ -222,6 +249,24 @@ mod tests {
             (profile.symbols.function_name(function), sums[0], sums[1])
         });
         rows.collect()
+    }
+
+    #[test]
+    fn parts_of_reports_begin_with_the_titles_of_the_columns() {
+        let table =
+            "samples  %        symbol name\n30396    75.0000  readahead\n10132    25.0000  get_pages\n";
+        let profile = load(table);
+        assert_eq!((&*profile.meta.metrics[0].name, profile.meta.metrics[0].total), ("samples", 40_528));
+        assert_eq!(profile.meta.warnings, [""; 0]);
+        let twice = load(&format!("12 CPUs:\n\n{table}\n{table}"));
+        assert_eq!(functions(&twice, 0), [("readahead", 60_792, 60_792), ("get_pages", 20_264, 20_264)]);
+        assert_eq!(
+            twice.meta.warnings,
+            ["the file has 2 tables; what they say about a function is added up"]
+        );
+        for other in ["samples  %        symbol name\n", "samples  %        symbol name\nof all of them\n"] {
+            assert_eq!(sniff(other.as_bytes()), Confidence::No, "{other}");
+        }
     }
 
     #[test]

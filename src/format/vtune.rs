@@ -28,6 +28,7 @@ const LINES_BEFORE: usize = 16;
 struct Columns {
     delimiter: char,
     is_tree: bool,
+    name: usize,
     time: usize,
     module: Option<usize>,
     file: Option<usize>,
@@ -36,11 +37,15 @@ struct Columns {
 impl Columns {
     fn of(header: &str) -> Option<Columns> {
         let header = header.trim_start_matches('\u{feff}');
-        let is_tree = header.starts_with(STACK);
-        let rest = header.strip_prefix(if is_tree { STACK } else { FUNCTION })?;
-        let delimiter = rest.chars().next().filter(|character| [',', '\t', ';', '|'].contains(character))?;
+        let delimiter = header.chars().find(|character| [',', '\t', ';', '|'].contains(character))?;
         let names = fields_between(header, delimiter);
         let column = |name: &str| names.iter().position(|known| known.trim() == name);
+        let is_tree = column(STACK) == Some(0);
+        let name = column(if is_tree { STACK } else { FUNCTION })?;
+        // Where another column is the first, the file may be any table with times of functions, such as one in Markdown.
+        if name > 0 && (column("Module").is_none() || names[0].trim().is_empty()) {
+            return None;
+        }
         let time = if is_tree {
             column("CPU Time:Self")
         } else {
@@ -49,6 +54,7 @@ impl Columns {
         Some(Columns {
             delimiter,
             is_tree,
+            name,
             time: time?,
             module: column("Module"),
             file: column("Source File"),
@@ -78,7 +84,10 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
             columns = Columns::of(line);
             continue;
         };
-        if line.is_empty() {
+        // In Markdown, a line separates the titles from the rows: `:--- | ---:`.
+        let is_separator =
+            columns.delimiter == '|' && line.chars().all(|character| "|:- ".contains(character));
+        if line.is_empty() || is_separator {
             continue;
         }
         let row =
@@ -134,7 +143,7 @@ impl Row {
             .ok()
             .filter(|seconds: &f64| seconds.is_finite() && *seconds >= 0.0);
         let seconds = seconds.ok_or_else(|| format!("invalid `CPU Time:Self` field: {time}"))?;
-        let frame = frame(builder, field(Some(0)), field(columns.module), field(columns.file));
+        let frame = frame(builder, field(Some(columns.name)), field(columns.module), field(columns.file));
         Ok(Row { depth, frame, time: (seconds * 1e9).round() as i64 })
     }
 }
@@ -172,6 +181,29 @@ mod tests {
         let profile = load(text).unwrap();
         assert_eq!(to_notation(&profile), "parse@a.c:0 250000000\nread 1000000000");
         assert!(profile.meta.notes[0].contains("without callers"));
+    }
+
+    #[test]
+    fn a_list_may_be_a_table_in_markdown() {
+        let text = "Function | CPU Time | Source File |\n:------- | -------: | :---------- |\nparse    |     0.25 | a.c         |\n";
+        assert_eq!(to_notation(&load(text).unwrap()), "parse@a.c:0 250000000");
+    }
+
+    #[test]
+    fn functions_may_be_in_any_column() {
+        let text =
+            "Process;Module;Function;CPU Time:Self\nshop;[Dynamic code];parse;0.25\nshop;libc.so;read;1\n";
+        let profile = load(text).unwrap();
+        assert_eq!(to_notation(&profile), "parse 250000000\nread 1000000000");
+        assert_eq!(
+            profile.symbols.mapping_file(profile.symbols.frames.iter().last().unwrap().mapping),
+            "libc.so"
+        );
+        assert_eq!(sniff(b"Process;Function;CPU Time\nshop;parse;0.25\n"), Confidence::No);
+        assert_eq!(
+            sniff(b"| Function | CPU Time | Module |\n|---|---|---|\n| parse | 0.25 | shop |\n"),
+            Confidence::No
+        );
     }
 
     #[test]

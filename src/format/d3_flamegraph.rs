@@ -5,6 +5,8 @@
 //! {"n": "all", "l": "root", "v": 0, "c": [{"n": "sh (42)", "l": "", "v": 1, "c": [{"n": "do_idle", "l": "kernel", "v": 3, "c": []}]}]}
 //! ```
 //!
+//! Flink puts the time around it: `{"endTimestamp": 1710000000123, "data": {"name": "root", …}}`.
+//!
 //! A value is what a node and all below it have, or what the node itself has: the program that draws it is told which (`selfValue`), and
 //! the file does not say. If the children of a node have more than the node, values are those of the nodes themselves.
 
@@ -28,11 +30,33 @@ const KERNEL: &str = "[kernel.kallsyms]";
 fn sniff(head: &[u8]) -> Confidence {
     let keys = json::keys(head);
     let has = |wanted: &[&str]| json::has(&keys, wanted);
-    if has(&["name", "value", "children"]) || has(&["n", "v", "c"]) {
+    let is_tree = has(&["name", "value", "children"]) || has(&["n", "v", "c"]);
+    let mentions = |words: [&str; 3]| words.into_iter().all(|word| json::mentions(head, word));
+    if is_tree || (is_wrapped(head) && mentions(["\"name\"", "\"value\"", "\"children\""])) {
         Confidence::Likely
     } else {
         Confidence::No
     }
+}
+
+/// Whether the tree is the member `data` of an object, as Flink writes it.
+fn is_wrapped(head: &[u8]) -> bool {
+    let keys = json::keys(head);
+    let has_tree =
+        keys.iter().any(|(key, kind)| key == "data" && kind.is_none_or(|kind| kind == Kind::Object));
+    has_tree && json::has(&keys, &["endTimestamp"])
+}
+
+/// Moves to the tree.
+fn find_tree(json: &mut Json<'_>) -> Result<(), ParseError> {
+    json.object()?;
+    while let Some(key) = json.key()? {
+        if key == "data" {
+            return Ok(());
+        }
+        json.skip()?;
+    }
+    Err(json.error("missing `data`"))
 }
 
 /// A node of the tree; `parent` is its row.
@@ -47,8 +71,14 @@ struct Node {
 fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError> {
     let text = source.read_all()?;
     let mut json = Json::new(NAME, &text);
-    let nodes = read_nodes(&mut json)?;
-    json.end()?;
+    let nodes = if is_wrapped(&text) {
+        find_tree(&mut json)?;
+        read_nodes(&mut json)?
+    } else {
+        let nodes = read_nodes(&mut json)?;
+        json.end()?;
+        nodes
+    };
     let mut builder = ProfileBuilder::new(NAME, options);
     builder.metric("samples", "count");
     let frames: Vec<Option<FrameId>> = nodes.iter().map(|node| frame(node, &mut builder)).collect();
@@ -153,6 +183,19 @@ mod tests {
         let profile = load(text);
         assert_eq!(to_notation(&profile), " 250\nmain 145\nmain;parse 605");
         assert_eq!(profile.meta.metrics[0].divisor, 10);
+    }
+
+    #[test]
+    fn flink_puts_the_time_around_the_tree() {
+        let tree = r#"{"name": "root", "value": 100, "children": [{"name": "Task.run:1", "value": 75, "children": []}]}"#;
+        let expected = " 25\nTask.run:1 75";
+        for text in [
+            format!(r#"{{"endTimestamp": 1710000000123, "data": {tree}}}"#),
+            format!(r#"{{"data": {tree}, "endTimestamp": 1710000000123}}"#),
+        ] {
+            assert_eq!(to_notation(&load(&text)), expected, "{text}");
+        }
+        assert_eq!(sniff(format!(r#"{{"data": {tree}}}"#).as_bytes()), Confidence::No);
     }
 
     #[test]

@@ -10,7 +10,7 @@
 //! function that starts before it, or the function where a file has no lines.
 
 use crate::format::decimals::Decimals;
-use crate::format::json::{self, Json};
+use crate::format::json::{self, Json, Kind};
 use crate::format::labels::sample_labels;
 use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
 use crate::profile::{Frame, LoadOptions, Profile, ProfileBuilder};
@@ -82,7 +82,12 @@ impl Item {
         json.object()?;
         while let Some(key) = json.key()? {
             let number = match &*key {
-                "line" => {
+                // Other programs name functions, and call their numbers `line`.
+                "line" if json.kind()? == Kind::Number => {
+                    item.number = json.number_if_any()?.map_or(0, |number| number as u32);
+                    continue;
+                }
+                "line" | "name" => {
                     item.text = json.text_if_any()?.unwrap_or_default().into_owned();
                     continue;
                 }
@@ -192,6 +197,8 @@ mod tests {
             "<module>@a.py:9 100000000 0 {code=python}\n<module>@a.py:9 200000000 0 {code=system}\n\
              f@a.py:6 0 2097152\nf@a.py:6 150000000 0 {code=python}\nf@a.py:6 50000000 0 {code=native}"
         );
+        let text = r#"{"elapsed_time_sec": 10, "files": {"a.py": {"functions": [{"name": "f", "line": 42, "n_cpu_percent_python": 30}]}}}"#;
+        assert_eq!(to_notation(&load(text)), "f@a.py:42 3000000000 0 {code=python}");
         let text = r#"{"max_footprint_mb": 1, "files": {"a.py": {"functions": [{"line": "f", "n_cpu_percent_python": 0.25}]}}}"#;
         let profile = load(text);
         assert_eq!(to_notation(&profile), "f@a.py:0 25 0 {code=python}");

@@ -29,6 +29,8 @@ fn sniff(head: &[u8]) -> Confidence {
     let keys = json::keys(head);
     let is_known =
         ["client_sdk", "event_id", "chunk_id", "profile_id"].iter().any(|key| json::has(&keys, &[key]));
+    // The server adds ids; what a library sends may have none.
+    let is_known = is_known || json::has(&keys, &["version", "platform", "transaction"]);
     let is_profile = keys.iter().any(|(key, kind)| key == "profile" && *kind == Some(Kind::Object));
     let holds = |words: &[&str]| words.iter().all(|word| json::mentions(head, word));
     let is_sampled = holds(&["\"stacks\""]) || holds(&["\"stack_id\""]) || holds(&["\"frames\""]);
@@ -421,6 +423,16 @@ mod tests {
     fn load_with(text: &str, options: LoadOptions) -> Profile {
         assert_eq!(sniff(text.as_bytes()), Confidence::Certain);
         read(&mut Source::from_bytes(text.into()), options).unwrap()
+    }
+
+    #[test]
+    fn profiles_may_lack_an_id() {
+        let text = r#"{"version": "1", "platform": "python", "transaction": {"id": "x"}, "profile": {"samples": [
+            {"stack_id": 0, "thread_id": "1", "elapsed_since_start_ns": 100}, {"stack_id": 0, "thread_id": "1", "elapsed_since_start_ns": 300}],
+            "stacks": [[0]], "frames": [{"function": "main", "filename": "a.py", "lineno": 3}], "thread_metadata": {}}}"#;
+        assert_eq!(to_notation(&load(text)), "main@a.py:3 2 200 {tid=1}");
+        let other = text.replace("transaction", "transport");
+        assert_eq!(sniff(other.as_bytes()), Confidence::No);
     }
 
     #[test]

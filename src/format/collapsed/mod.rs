@@ -18,7 +18,7 @@ mod weight;
 use crate::format::collapsed::blocks::SharedBlocks;
 use crate::format::collapsed::reader::{CollapsedReader, NAME, is_blank_or_comment};
 use crate::format::collapsed::weight::split_weight;
-use crate::format::text::is_binary;
+use crate::format::text::{decimal, is_binary};
 use crate::format::{Confidence, Format, LoadError, Source};
 use crate::parallel;
 use crate::profile::{HashIndex, LoadOptions, Profile};
@@ -81,10 +81,20 @@ fn are_pairs(head: &[u8]) -> bool {
         let names =
             split_weight(line).map_or(line, |(rest, _)| split_weight(rest).map_or(rest, |(rest, _)| rest));
         let is_name = |byte: &u8| !byte.is_ascii_digit() && *byte != b'.';
-        let is_code = || [&b"+0x"[..], b"::"].iter().any(|text| memchr::memmem::find(names, text).is_some());
+        let has = |text: &&[u8]| memchr::memmem::find(names, text).is_some();
+        let is_code = || [&b"+0x"[..], b"::"].iter().any(has) || ends_with_place(names);
         let has_blanks = names.contains(&b' ') || names.contains(&b'\t');
         names.iter().any(is_name) && (!has_blanks || is_code())
     })
+}
+
+/// Whether a name ends with a place, as those of py-spy do: `<module> (long_running.py:24)`.
+fn ends_with_place(name: &[u8]) -> bool {
+    let place =
+        name.strip_suffix(b")").and_then(|rest| memchr::memrchr(b'(', rest).map(|at| &rest[at + 1..]));
+    let Some(place) = place else { return false };
+    let colon = memchr::memrchr(b':', place).filter(|&colon| place[..colon].contains(&b'.'));
+    colon.is_some_and(|colon| decimal(&place[colon + 1..]).is_some())
 }
 
 /// Counts lines in the head: those that end in a weight, all lines, and those that end in two weights.
@@ -134,6 +144,22 @@ mod tests {
 
     fn load(text: &str) -> Result<Profile, LoadError> {
         read(&mut Source::from_bytes(text.as_bytes().to_vec()), LoadOptions::default())
+    }
+
+    #[test]
+    fn single_frames_of_py_spy_are_stacks() {
+        for text in ["# some metadata: 42\n\n<module> (run.py:24) 7\n", "main (a.py:3) 1\nf (b/c.py:12) 2\n"]
+        {
+            assert_eq!(sniff(text.as_bytes()), Confidence::Maybe, "{text}");
+        }
+        for text in [
+            "see (page:24) 7\n",
+            "the end (note a.b) 7\n",
+            "main (a.py:3) 1\nsome text 2\n",
+            "took (12:30) 5\n",
+        ] {
+            assert_eq!(sniff(text.as_bytes()), Confidence::No, "{text}");
+        }
     }
 
     #[test]

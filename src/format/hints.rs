@@ -50,6 +50,10 @@ static HINTS: &[Hint] = &[
         "this is a version 1 perf.data file, written by Linux before 3.8; pass the output of that version's `perf script` instead",
     ),
     (
+        |head| find(head, b"COST CENTRE") && find(head, b"%time %alloc"),
+        "this is a part of a report of GHC; pass the whole report, which has the call tree (PROGRAM.prof of `+RTS -p`)",
+    ),
+    (
         |head| head.starts_with(b"hdrb"),
         "this is an event log of GHC; record a profile with `+RTS -p`, which writes a .prof file",
     ),
@@ -266,6 +270,7 @@ mod tests {
         (b"Cmdline: /data/local/tmp/simpleperf record\nSamples: 1000 of event 'cpu-cycles'\n\nOverhead  Command\n", "simpleperf report"),
         (b"CPU SAMPLES BEGIN (total = 446) Sun Dec 29 15:09:21 2013\nrank   self  accum\n", "HPROF"),
         (b"Function    CPU Time  CPU Time:Spin Time\n--------  ----\n", "-format csv"),
+        (b"\ttotal time  =        0.01 secs\n\nCOST CENTRE  MODULE  SRC  %time %alloc\n\nmain  Main\n", "whole report"),
         (b"hdrbhetbetb\0", "+RTS -p"),
         (b"MMPD\x09\0\0\0", "crox"),
         (b"# CPU Profile\n\n| Duration | Samples | Interval | Functions |\n", "bun --cpu-prof"),

@@ -11,6 +11,7 @@
 mod blocks;
 mod join;
 mod mangled;
+mod marks;
 mod python;
 mod reader;
 mod weight;

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use crate::format::collapsed::blocks::SharedBlocks;
 use crate::format::collapsed::mangled::demangle_names;
+use crate::format::collapsed::marks::note_of_marks;
 use crate::format::collapsed::python::move_locations;
 use crate::format::collapsed::weight::{Weight, split_weight};
 use crate::format::text::{common_prefix, lossy};
@@ -295,6 +296,8 @@ impl CollapsedReader {
         let mut profile = finished(self.builder)?;
         demangle_names(&mut profile);
         move_locations(&mut profile);
+        let note = note_of_marks(&profile);
+        profile.meta.notes.extend(note);
         Ok(profile)
     }
 }

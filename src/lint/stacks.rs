@@ -82,7 +82,7 @@ pub(super) fn shallow(recorded: &Recorded<'_>) -> Option<Finding> {
     let is_code = |file: &str| !file.is_empty() && !file.starts_with('[') && !file.starts_with("//anon");
     let mut worst: Vec<(&str, i64)> = binaries
         .iter()
-        .filter(|(_, [shallow, all])| shallow * 10 >= all * 6)
+        .filter(|(_, [shallow, all])| i128::from(*shallow) * 10 >= i128::from(*all) * 6)
         .map(|(&mapping, [shallow, _])| (symbols.mapping_file(mapping), *shallow))
         .filter(|(file, _)| is_code(file))
         .collect();

@@ -40,7 +40,10 @@ pub fn is_standard_library(function: &str, file: &str) -> bool {
     let is_standard_file = file.starts_with("node:")
         || file.starts_with("<frozen ")
         || comes_with.iter().any(|folder| file.contains(folder));
-    !is_installed && (is_standard_file || is_python_module(file) || is_in_library_package(function, file))
+    // Go itself may be installed by a package manager, too.
+    is_of_go(file)
+        || !is_installed
+            && (is_standard_file || is_python_module(file) || is_in_library_package(function, file))
 }
 
 /// Whether a function is built into Python: `<built-in method builtins.min>`, `<method 'append' of 'list' objects>`.
@@ -311,6 +314,7 @@ mod tests {
             ("dumps", "/usr/lib/python3.11/json/__init__.py"),
             ("_iterencode", "json/encoder.py"),
             ("emit", "node:events"),
+            ("container/heap.Pop", "/opt/lib/python3.11/site-packages/go/src/container/heap/heap.go"),
         ] {
             assert!(is_standard_library(function, file), "{function}");
         }

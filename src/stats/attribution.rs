@@ -15,7 +15,7 @@ use super::dispersion::RunCounts;
 use super::exchanged::Exchanges;
 use super::inlined::inlined_callees;
 use super::model::Model;
-use super::replaced::{move_what_was_replaced, replaced};
+use super::replaced::{move_what_its_caller_does, move_what_was_replaced, replaced};
 use super::trades::{CHANCE, SURE, Trades, max_growth};
 use super::{CountKind, Normalization, TestOptions, Verdict};
 
@@ -61,6 +61,7 @@ fn excuse(totals: &[usize], comparison: &mut Comparison, model: &Model, stacks: 
     let all = (0..comparison.hypotheses.len()).collect();
     excuse_moved(all, comparison, model, stacks, (&mut trades, &exchanges), Callers::OfNewCode);
     excuse_new_calls(comparison, model, stacks);
+    excuse_exchanges(comparison, model, stacks);
     judge_by_total(comparison);
     let orphans = orphans(totals, comparison);
     for &index in &orphans {
@@ -73,12 +74,14 @@ fn excuse(totals: &[usize], comparison: &mut Comparison, model: &Model, stacks: 
     // The way in which code moved may make its caller seem to grow, but not the caller of that.
     excuse_moved(orphans, comparison, model, stacks, (&mut trades, &exchanges), Callers::OfAny);
     excuse_new_calls(comparison, model, stacks);
+    excuse_exchanges(comparison, model, stacks);
     move_with_total(comparison, model, stacks);
     move_with_new_caller(comparison, model, stacks);
     keep_unexplained(comparison);
     tell_wrappers(comparison, model, stacks);
     move_what_was_given_away(comparison, model, stacks);
     move_what_was_replaced(comparison, &trades, stacks);
+    move_what_its_caller_does(comparison, model, stacks);
 }
 
 /// The functions that attribution looks at: those of the rows that changed, and those that new ones may have replaced.
@@ -159,6 +162,20 @@ fn excuse_new_calls(comparison: &mut Comparison, model: &Model, stacks: &impl St
         {
             let cause = Cause::Moved { caller: Some(caller), from: None, loser: None };
             comparison.hypotheses[index].set_moved(cause);
+        }
+    }
+}
+
+/// Sets the verdict and the cause of functions of libraries that their caller uses now instead of others.
+fn excuse_exchanges(comparison: &mut Comparison, model: &Model, stacks: &impl StackSource) {
+    let has_regressed = |row: &Hypothesis| row.verdict == Verdict::Regressed && row.old > 0.0;
+    let elsewhere = CalledElsewhere { comparison, model, stacks };
+    let exchanged =
+        |row: &Hypothesis| if has_regressed(row) { elsewhere.exchanging_caller(row) } else { None };
+    let callers: Vec<Option<usize>> = comparison.hypotheses.iter().map(exchanged).collect();
+    for (row, caller) in comparison.hypotheses.iter_mut().zip(callers) {
+        if caller.is_some() {
+            row.set_moved(Cause::Moved { caller, from: None, loser: None });
         }
     }
 }

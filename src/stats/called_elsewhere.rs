@@ -5,8 +5,9 @@ use super::CountKind;
 use super::Verdict;
 use super::call_paths::{COVERS, ExcludedStacks, StackSource, column};
 use super::compare::{Comparison, Hypothesis};
+use super::exchanged::{EVIDENCE, likelihood_of_growth};
 use super::model::{GONE, Model};
-use super::trades::max_change;
+use super::trades::{SURE, max_change};
 
 /// How many functions may hold what a total gained or lost, and the fraction of it that each holds at least.
 const MOST_HOLDERS: usize = 8;
@@ -113,6 +114,67 @@ impl<S: StackSource> CalledElsewhere<'_, S> {
             caller.function != row.function && self.stacks.includes(caller.function, row.function)
         });
         callers.filter(gained_below).min_by(|a, b| a.new.total_cmp(&b.new)).map(|caller| caller.function)
+    }
+
+    /// The function of the program which calls that of a row, one of a library, more in exchange for another one of a library: below
+    /// it, the other lost what this one gained, and both together are not known to have grown.
+    ///
+    /// ```text
+    /// flips;growslice 117    →    flips;growslice 34
+    /// flips;moveslice 12          flips;moveslice 68
+    /// ```
+    pub(super) fn exchanging_caller(&self, row: &Hypothesis) -> Option<usize> {
+        if !self.stacks.is_library(row.function) {
+            return None;
+        }
+        let others: Vec<&Hypothesis> = self
+            .comparison
+            .hypotheses
+            .iter()
+            .filter(|other| {
+                other.decrease.p < SURE
+                    && -other.points >= row.points / 2.0
+                    && self.stacks.is_library(other.function)
+            })
+            .collect();
+        let gained_below = |caller: &Hypothesis, function: usize| {
+            let (whole, rest) = (self.shares(caller, &[]), self.shares(caller, &[function]));
+            (whole.1 - rest.1) - (whole.0 - rest.0)
+        };
+        let exchanges = |caller: &&Hypothesis| {
+            let lost_by = |other: &&Hypothesis| {
+                gained_below(caller, other.function) <= COVERS * other.points
+                    && self.together_did_not_grow(row, other, caller)
+            };
+            gained_below(caller, row.function) >= COVERS * row.points && others.iter().any(lost_by)
+        };
+        if others.is_empty() {
+            return None;
+        }
+        let is_caller = |caller: &&Hypothesis| {
+            caller.measure == CountKind::Total
+                && caller.old > 0.0
+                && !self.stacks.is_library(caller.function)
+                && self.stacks.includes(caller.function, row.function)
+        };
+        let mut callers: Vec<&Hypothesis> = self.comparison.hypotheses.iter().filter(is_caller).collect();
+        callers.sort_by(|a, b| a.new.total_cmp(&b.new).then(a.function.cmp(&b.function)));
+        callers.into_iter().take(CANDIDATES).find(exchanges).map(|caller| caller.function)
+    }
+
+    /// Whether what a caller spends in two functions together is not known to have grown, nor much more probably grew by what the
+    /// first one gained than not.
+    fn together_did_not_grow(&self, row: &Hypothesis, other: &Hypothesis, caller: &Hypothesis) -> bool {
+        let through = [row.function, other.function];
+        let whole = self.stacks.counts(caller.function, CountKind::Total, ExcludedStacks::default());
+        let rest = self.stacks.counts(
+            caller.function,
+            CountKind::Total,
+            ExcludedStacks { through: &through, ending: false },
+        );
+        let both = column(whole.iter().zip(rest).map(|(whole, rest)| whole - rest).collect(), row.unit);
+        self.model.test(&both, CountKind::Total).increase.0 > SURE
+            && likelihood_of_growth(self.model, &both, row.points) < EVIDENCE
     }
 
     /// The functions of a share that matters for a change of `points` which a function no longer calls, although they cost

@@ -20,7 +20,7 @@ use super::model::Model;
 use super::trades::SURE;
 
 /// If counts are so many times as probable with growth as without, the code grew.
-const EVIDENCE: f64 = 5.0;
+pub(super) const EVIDENCE: f64 = 5.0;
 /// How many functions that are gone are looked at, the heaviest first.
 const CANDIDATES: usize = 64;
 
@@ -84,7 +84,7 @@ impl Exchanges {
 }
 
 /// How many times as probable the counts are if the code grew by this fraction of the old total as if it did not.
-fn likelihood_of_growth(model: &Model, code: &RunCounts, by: f64) -> f64 {
+pub(super) fn likelihood_of_growth(model: &Model, code: &RunCounts, by: f64) -> f64 {
     let tested = model.test(code, CountKind::SelfCount);
     let grown = (by / model.old_share(code)).ln_1p();
     ((tested.log_ratio * grown - grown * grown / 2.0) / tested.standard_error.powi(2)).exp()

@@ -10,7 +10,7 @@ use super::call_paths::{COVERS, ExcludedStacks, Side, StackSource, column, neare
 use super::called_elsewhere::may_hold;
 use super::compare::{Cause, Comparison, Hypothesis, RemovedCount};
 use super::model::{GONE, Model};
-use super::trades::{Trades, max_growth};
+use super::trades::{Trades, max_change, max_growth};
 use super::{CountKind, Verdict};
 
 /// How many removed functions are examined for one that may have replaced them: a rebuilt program can lose thousands.
@@ -162,4 +162,34 @@ fn is_named(rows: &[Hypothesis], function: usize) -> bool {
         Some(Cause::Moved { from, loser, .. }) => [from, loser].contains(&Some(function)),
         _ => false,
     })
+}
+
+/// Sets the verdict and the cause of functions of which nearly nothing is left, although their caller, callees included, cannot
+/// have lost half as much: their code is in the caller now, or in what it calls instead.
+///
+/// ```text
+/// main;hint 100           →    main;hint 150
+/// main;hint;close_to 50
+/// ```
+pub(super) fn move_what_its_caller_does(
+    comparison: &mut Comparison,
+    model: &Model,
+    stacks: &impl StackSource,
+) {
+    let is_gone = |row: &Hypothesis| {
+        row.verdict == Verdict::Improved
+            && row.new_share < GONE * row.old_share
+            && !stacks.is_library(row.function)
+    };
+    for row in comparison.hypotheses.iter_mut().filter(|row| is_gone(row)) {
+        let enough = COVERS * row.old * row.unit;
+        let caller = nearest_caller(row.function, row.measure, Side::Old, enough, stacks);
+        let cannot_have_lost = |caller: &usize| {
+            let total = stacks.counts(*caller, CountKind::Total, ExcludedStacks::default());
+            max_change(model, &column(total, row.unit), CountKind::Total, -1.0) < row.points.abs() / 2.0
+        };
+        if caller.as_ref().is_some_and(cannot_have_lost) {
+            row.set_moved(Cause::Moved { caller: None, from: None, loser: None });
+        }
+    }
 }

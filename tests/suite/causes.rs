@@ -1202,3 +1202,49 @@ fn a_caller_that_does_more_is_the_cause_rather_than_what_others_call_as_before()
     });
     assert_eq!(found, [["dearer", "details"]]);
 }
+
+/// `append` of the new build moves slices where that of the old one grew them.
+#[test]
+fn functions_of_a_library_that_a_caller_exchanges_did_not_become_dearer() {
+    let flips = |grow: i64, shift: i64| {
+        format!("main;flips 900\nmain;flips;runtime.growslice {grow}\nmain;flips;runtime.moveslice {shift}\n")
+    };
+    assert_eq!(regressed(&flips(1170, 120), &flips(340, 950)), []);
+    assert_eq!(regressed(&flips(340, 950), &flips(1170, 120)), []);
+    // One costs much more than the other did.
+    assert!(!regressed(&flips(1170, 120), &flips(340, 1900)).is_empty());
+}
+
+/// Where the C library has no frame pointers, what called `_int_malloc` is unknown.
+#[test]
+fn a_gap_in_stacks_is_no_cause() {
+    let allocate = |value: i64| format!("main;run 800\nmain;run;malloc;[unknown];_int_malloc {value}\n");
+    let (causes, text) = causes(&program(&allocate(500)), &program(&allocate(1300)));
+    assert!(!text.contains("[unknown]  "), "{text}");
+    assert!(!causes.is_empty() && causes.iter().all(|cause| cause["function"] != "[unknown]"), "{text}");
+}
+
+/// Both functions allocate more, but only `legal` allocates what has a header.
+#[test]
+fn the_way_to_new_code_is_one_that_stacks_have() {
+    let slices = |flips: i64, legal: i64, header: &str| {
+        format!(
+            "main;flips 500\nmain;legal 500\nmain;flips;runtime.makeslice;runtime.mallocgc {flips}\n\
+             main;legal;runtime.makeslice;runtime.mallocgc {legal}\n{header}"
+        )
+    };
+    let header = "main;legal;runtime.makeslice;runtime.mallocgc;runtime.setHeader 700\n";
+    let (causes, text) = causes(&program(&slices(400, 400, "")), &program(&slices(1500, 400, header)));
+    let of_header = causes
+        .iter()
+        .find(|cause| cause["path"].to_string().contains("setHeader"))
+        .unwrap_or_else(|| panic!("{text}"));
+    assert_eq!(of_header["function"], "legal", "{text}");
+}
+
+#[test]
+fn a_function_that_was_inlined_by_hand_is_not_cheaper() {
+    let old = "main;hint 2000\nmain;hint;closeTo 900\n";
+    assert_eq!(judged("improved", old, "main;hint 2890\n").1, []);
+    assert!(!judged("improved", old, "main;hint 2000\n").1.is_empty());
+}

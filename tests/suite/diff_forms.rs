@@ -69,7 +69,7 @@ fn a_comment_starts_with_the_regressions() {
     +12.9% in total (95% CI 10.1 to 15.9): 1 cause explains 100% of it:
 
     1. `parse` more expensive ×1.50 (1.44–1.57), +13.0pt
-       <br>in its own code
+       <br>in its own code: more work per call, or more calls
        <br>`prof focus parse --base main/ pr/`
 
     detectable with 80% power: 1.15× for a function with a 10% share, 1.32× with a 2% share
@@ -83,7 +83,7 @@ fn a_comment_starts_with_the_regressions() {
 
     - 1 function regressed, 0 improved · 10 values tested · alpha 1%, thresholds 1.05× and 1.0pt
     - OLD and NEW are values per run as recorded, OLD% and NEW% shares of each side's own total; COST and Δ compare the sides after the old one is multiplied by 1.001, so that unchanged code costs the same on both sides; Δ is in points of the old total
-    - REGRESSED: costs more than noise explains · inherits: its own code costs the same; a function that it calls changed, or is called more often · \~: not significant · (self): own code only, other rows include callees
+    - REGRESSED: costs more than noise explains · inherits: the reason is not its own code, but a function that it calls · \~: not significant · (self): own code only, other rows include callees
 
     |               |  COST |    95% CI |   OLD% |   NEW% |   OLD |   NEW |       Δ |          q | FUNCTION                |
     |---------------|------:|----------:|-------:|-------:|------:|------:|--------:|-----------:|-------------------------|
@@ -135,7 +135,7 @@ fn a_comment_without_a_verdict_says_what_is_needed_for_one() {
 #[test]
 fn annotations_are_placed_at_the_function() {
     assert_snapshot!(written(|out| output::github(&regressed(), out).unwrap()), @r#"
-    ::error file=src/parse.rs,line=12,title=cause of a performance regression::parse costs 1.50× as much relative to unchanged code (self; 95%25 CI 1.44–1.57; +13.0pt); 25.8%25 of the old total, 34.3%25 of the new; in its own code
+    ::error file=src/parse.rs,line=12,title=cause of a performance regression::parse costs 1.50× as much relative to unchanged code (self; 95%25 CI 1.44–1.57; +13.0pt); 25.8%25 of the old total, 34.3%25 of the new; in its own code: more work per call, or more calls
     ::notice title=prof diff::1 function regressed, 0 improved · 10 values tested · alpha 1%25, thresholds 1.05× and 1.0pt%0Adetectable with 80%25 power: 1.15× for a function with a 10%25 share, 1.32× with a 2%25 share
     "#);
 }
@@ -157,7 +157,7 @@ fn junit_reports_have_one_test_per_function() {
       <testsuite name="prof diff" tests="11" failures="1" skipped="0">
         <testcase classname="prof diff" name="evidence"/>
         <testcase classname="prof diff" name="self of parse" file="src/parse.rs">
-          <failure message="parse costs 1.50× as much relative to unchanged code (self; 95% CI 1.44–1.57; +13.0pt); 25.8% of the old total, 34.3% of the new; in its own code"/>
+          <failure message="parse costs 1.50× as much relative to unchanged code (self; 95% CI 1.44–1.57; +13.0pt); 25.8% of the old total, 34.3% of the new; in its own code: more work per call, or more calls"/>
         </testcase>
         <testcase classname="prof diff" name="total of main"/>
         <testcase classname="prof diff" name="self of hash"/>
@@ -168,7 +168,7 @@ fn junit_reports_have_one_test_per_function() {
         <testcase classname="prof diff" name="self of write"/>
         <testcase classname="prof diff" name="self of flush"/>
         <testcase classname="prof diff" name="self of sort&lt;a|b&gt;" file="src/sort.rs"/>
-        <system-out>1 function regressed, 0 improved · 10 values tested · alpha 1%, thresholds 1.05× and 1.0pt; detectable with 80% power: 1.15× for a function with a 10% share, 1.32× with a 2% share; parse costs 1.50× as much relative to unchanged code (self; 95% CI 1.44–1.57; +13.0pt); 25.8% of the old total, 34.3% of the new; in its own code</system-out>
+        <system-out>1 function regressed, 0 improved · 10 values tested · alpha 1%, thresholds 1.05× and 1.0pt; detectable with 80% power: 1.15× for a function with a 10% share, 1.32× with a 2% share; parse costs 1.50× as much relative to unchanged code (self; 95% CI 1.44–1.57; +13.0pt); 25.8% of the old total, 34.3% of the new; in its own code: more work per call, or more calls</system-out>
       </testsuite>
     </testsuites>
     "#);

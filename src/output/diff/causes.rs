@@ -76,8 +76,18 @@ impl<'d> Shown<'d> {
                 };
                 format!("{} in total{rescaled}{details}: {found}", percentage(percent, digits))
             }
-            _ => format!("{causes} {explained} of what became more expensive"),
+            _ => {
+                // The growth of the whole is an estimate, of which causes are the part that is certain.
+                let rest = if self.explains_all() { "" } else { "; that the rest grew is not certain" };
+                format!("{causes} {explained} of what became more expensive{rest}")
+            }
         }
+    }
+
+    /// Whether all causes together, with those that are not shown, explain what grew.
+    fn explains_all(&self) -> bool {
+        let explained: f64 = self.causes.iter().chain(&self.others).map(|cause| cause.explains).sum();
+        explained >= MOST
     }
 
     /// `3 smaller causes: +2.1pt together (--explain lists them); 12% is unexplained`
@@ -203,6 +213,10 @@ fn evidence_of_function(diff: &Diff, cause: &DiffCause, name: impl Fn(&str) -> S
             (None, Growth::Itself) if cause.ratio.is_none() && cause.path.len() > 1 => {
                 format!("called from {}", first())
             }
+            // Of code that runs twice as long, samples do not say whether it runs twice.
+            (None, Growth::Itself) if cause.test == RowTest::SelfCount && cause.calls.is_none() => {
+                "in its own code: more work per call, or more calls".to_string()
+            }
             (None, Growth::Itself) if cause.test == RowTest::SelfCount => "in its own code".to_string(),
             (None, Growth::Itself) if cause.path.len() > 1 && cause.path.first() == Some(&cause.function) => {
                 format!("in its own code and in {}, which it calls", last())
@@ -221,6 +235,9 @@ fn evidence_of_function(diff: &Diff, cause: &DiffCause, name: impl Fn(&str) -> S
                 format!("it calls {}, which is new and leads to {}", called(), last())
             }
             (None, Growth::NewCallee) => format!("it calls {}, which is new", last()),
+            (None, Growth::OneCallee) if cause.path.len() > 2 => {
+                format!("in {}, which it calls through {}", last(), called())
+            }
             (None, Growth::OneCallee) => format!("in {}, which it calls", last()),
         },
     }

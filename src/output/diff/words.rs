@@ -454,10 +454,7 @@ pub(in crate::output) fn legend<'r>(rows: &(impl Iterator<Item = &'r DiffRow> + 
     let words = [
         (has(RowVerdict::Regressed), "REGRESSED: costs more than noise explains"),
         (has(RowVerdict::Improved), "improved: costs less than noise explains"),
-        (
-            has(RowVerdict::Inherits),
-            "inherits: its own code costs the same; a function that it calls changed, or is called more often",
-        ),
+        (has(RowVerdict::Inherits), "inherits: the reason is not its own code, but a function that it calls"),
         (has(RowVerdict::Moved), "moved: not significantly more expensive, but in other code than before"),
         (has(RowVerdict::Mix), "mix: changed only because the mix of work did"),
         (has(RowVerdict::Small), "small: significant, but below the thresholds"),

@@ -18,7 +18,8 @@ use crate::report::{Diff, DiffRow, DiffSide, DiffVerdict};
 /// The two sides, the rows, what was detectable, and the verdict with the exit code.
 pub(super) fn lines(diff: &Diff, style: &Style) -> Scaled<Vec<TextLine>> {
     let mut lines = sides(diff, style)?;
-    for text in words::folded(diff).into_iter().chain(words::filters(diff)).chain(words::outside_costs(diff)) {
+    for text in words::folded(diff).into_iter().chain(words::filters(diff)).chain(words::outside_costs(diff))
+    {
         let text = broken(&style.glyphs.plain(&text), style.layout_width());
         lines.extend(text.into_iter().map(|line| TextLine::new(line, Emphasis::Faint)));
     }

@@ -1,7 +1,7 @@
 //! Matching functions with new names at their old places.
 //!
-//! If the functions above and below it in its file are three lines lower than before, and so is one function with a new name, that
-//! is the old one, whatever it costs now.
+//! If the function above it in its file is three lines lower than before, or the one below it, and so is one function with a new name,
+//! that is the old one, whatever it costs now. Where its own lines changed, too, the two differ.
 
 use hashbrown::HashMap;
 
@@ -23,7 +23,15 @@ pub(super) fn pair_in_place(pairs: &mut MatchingState<'_>) {
         return;
     }
     let files = MatchedLines::new(pairs);
-    let expected = |entry: EntryId| Some((files.expected(old.get(entry).file, old.get(entry).line)?, entry));
+    let expected = |entry: EntryId| {
+        let places = files.expected(old.get(entry).file, old.get(entry).line);
+        let mut taken = places.into_iter().filter(|place| !others.get(place).is_empty());
+        // Two functions with new names may be this one.
+        match (taken.next(), taken.next()) {
+            (Some(place), None) => Some((place, entry)),
+            _ => None,
+        }
+    };
     let expected: Vec<_> = left.into_iter().filter_map(expected).collect();
     let mut candidates: HashMap<_, usize> = HashMap::new();
     for (place, _) in &expected {
@@ -66,16 +74,15 @@ impl<'p> MatchedLines<'p> {
         MatchedLines { of_file }
     }
 
-    /// The file and the line at which the function of an old line stands now, if the functions above and below it agree.
-    fn expected(&self, file: &str, line: u32) -> Option<(&'p str, u32)> {
-        let (file, lines) = self.of_file.get(file)?;
+    /// The places at which the function of an old line may stand now: it is as many lines lower as the function above it, unless that
+    /// became longer or shorter; then, as the one below it.
+    fn expected(&self, file: &str, line: u32) -> Vec<(&'p str, u32)> {
+        let Some((file, lines)) = self.of_file.get(file) else { return Vec::new() };
         let at = lines.partition_point(|&(before, _)| before < line);
         let shift = |&(before, after): &(u32, u32)| i64::from(after) - i64::from(before);
         let (above, below) = (lines[..at].last().map(shift), lines.get(at).map(shift));
-        let shift = match (above, below) {
-            (Some(above), Some(below)) if above != below => return None,
-            (above, below) => above.or(below)?,
-        };
-        Some((file, u32::try_from(i64::from(line) + shift).ok()?))
+        let below = below.filter(|_| above != below);
+        let shifts = above.into_iter().chain(below);
+        shifts.filter_map(|shift| Some((*file, u32::try_from(i64::from(line) + shift).ok()?))).collect()
     }
 }

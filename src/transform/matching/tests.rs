@@ -82,6 +82,10 @@ fn a_function_at_its_old_place_is_renamed_whatever_it_costs() {
     };
     assert_eq!(renamed(&new(1, 20, "")), ["isSnake a.js:20 = snakeCase a.js:20 (renamed)"]);
     assert_eq!(renamed(&new(4, 23, "")), ["isSnake a.js:20 = snakeCase a.js:23 (renamed)"]);
+    // Its own lines changed, so that only those below it moved; or those of the function above it did.
+    let longer = |text: String| text.replace("end@a.js:40", "end@a.js:42");
+    assert_eq!(renamed(&longer(new(1, 20, ""))), ["isSnake a.js:20 = snakeCase a.js:20 (renamed)"]);
+    assert_eq!(renamed(&longer(new(1, 22, ""))), ["isSnake a.js:20 = snakeCase a.js:22 (renamed)"]);
     // At another place, or called from elsewhere, it is another function.
     assert!(renamed(&new(1, 22, "")).is_empty());
     assert!(renamed(&new(1, 20, "other@a.js:60;")).is_empty());

@@ -229,14 +229,24 @@ impl RowBuilder<'_, '_> {
                 if let Some(place) = taken_out_of(row, rows).filter(|_| row.old <= 0.0) {
                     return Some(Moved::OutOf(name(place).clone()));
                 }
-                return Some(caller.map_or(Moved::Elsewhere, |caller| Moved::Below(name(caller).clone())));
+                let place = self.moved_to(row, rows, replaced).filter(|_| row.points < 0.0);
+                let below = || caller.map_or(Moved::Elsewhere, |caller| Moved::Below(name(caller).clone()));
+                return Some(place.unwrap_or_else(below));
             }
             _ => {}
         }
-        if !matches!(row.verdict, Verdict::Improved | Verdict::Inherits | Verdict::Small) || row.points >= 0.0
-        {
-            return None;
-        }
+        let has_lost = matches!(row.verdict, Verdict::Improved | Verdict::Inherits | Verdict::Small);
+        if has_lost && row.points < 0.0 { self.moved_to(row, rows, replaced) } else { None }
+    }
+
+    /// The function that does now what one did that lost something.
+    fn moved_to(
+        &self,
+        row: &Hypothesis,
+        rows: &[Hypothesis],
+        replaced: &HashMap<(usize, CountKind), usize>,
+    ) -> Option<Moved> {
+        let name = |function: usize| self.subject.keys.name(KeyId::new(function));
         if let Some(&by) = replaced.get(&(row.function, row.measure)) {
             return Some(Moved::To(name(by).clone()));
         }

@@ -89,6 +89,8 @@ impl Change {
 const NEW: f64 = 0.1;
 /// What was worth at least this fraction of a call elsewhere before is what the call does now.
 const PLACE: f64 = 0.25;
+/// Stacks that are less than this fraction of a function's are stray ones.
+const STRAY: f64 = 0.02;
 /// What has a larger share of the old side than this was there before, however much it grew.
 const NEARLY_NOTHING: f64 = 0.01;
 /// What has a smaller share of the old side than this is noise, whatever the number of samples.
@@ -223,6 +225,28 @@ impl<'a, 'p> Flow<'a, 'p> {
     /// The callees of a function and what it spends in them, the largest growth first.
     pub(super) fn callees(&self, function: usize) -> Vec<(usize, Change)> {
         self.changes(self.calls_of.get(&function), |call| call.callee)
+    }
+
+    /// Whether more than a few stray stacks have a function below a caller, directly or not.
+    pub(super) fn is_below(&self, caller: usize, function: usize) -> bool {
+        // Without stacks, calls are all that is known.
+        if self.subject.calls.is_some() || self.all_callers(function).any(|known| known == caller) {
+            return true;
+        }
+        let (caller, function) = (KeyId::new(caller), KeyId::new(function));
+        let (mut below, mut all) = (0.0, 0.0);
+        for stack in self.subject.stacks() {
+            let mut is_called = false;
+            let mut keys = self.subject.stack_keys(stack).inspect(|&key| is_called |= key == caller);
+            if keys.any(|key| key == function) {
+                drop(keys);
+                let value: f64 =
+                    self.subject.values(stack).take(self.profiles).map(|value| value as f64).sum();
+                all += value;
+                below += if is_called { value } else { 0.0 };
+            }
+        }
+        below > STRAY * all
     }
 
     /// All callees of a function, in no particular order.

@@ -219,11 +219,21 @@ fn of_library_call(flow: &Flow<'_, '_>, caller: usize, path: Vec<Name>, call: Ch
 fn of_counted_calls(flow: &Flow<'_, '_>, origin: Origin, change: Change, calls: [f64; 2]) -> DiffCause {
     let [old, new] = calls;
     let by_calls = flow.growth_by_calls(origin.function, &change);
+    let callers = flow.callers(origin.function);
     if by_calls.is_none_or(|by_calls| by_calls < change.points / 2.0) {
+        // `str.join` did not change: one of its callers gives it more to do.
+        let gives_more = |(caller, call): &&(usize, Change)| {
+            flow.is_own(*caller) && call.points >= NEARLY_ALL * change.points
+        };
+        if let Some(&(caller, call)) = callers.first().filter(gives_more)
+            && !flow.is_own(origin.function)
+        {
+            let path = vec![name(flow, caller), name(flow, origin.function)];
+            return of_library_call(flow, caller, path, call);
+        }
         return DiffCause { calls: Some(calls), ..made(flow, CauseKind::Dearer, origin, change) };
     }
     let calls_of = |caller: usize| flow.edge_counts(caller, origin.function).unwrap_or_default();
-    let callers = flow.callers(origin.function);
     let grew = |caller: usize| calls_of(caller)[1] - calls_of(caller)[0] >= NEARLY_ALL * (new - old);
     let Some(&(caller, call)) = callers.iter().find(|(caller, _)| grew(*caller)) else {
         let found = made(flow, CauseKind::CalledMore, origin, change);
@@ -299,6 +309,9 @@ fn makes_more_calls(flow: &Flow<'_, '_>, cause: &DiffCause) -> bool {
 /// Code that the old side did not have: it makes its caller dearer, unless it leads to code that was there before.
 fn of_new_code(flow: &Flow<'_, '_>, origin: Origin, change: Change) -> DiffCause {
     let (above, between) = nearest_old_caller(flow, origin.function);
+    // If `best` calls the new `draw`, and that calls `sprintf`, `draw` is the news.
+    let is_new_way =
+        between.first().is_some_and(|&first| first != origin.function && flow.total(first).is_new());
     // A module that is imported for the first time is what is new, wherever the first import of it is.
     let is_new_module =
         |function: &usize| name(flow, *function).starts_with(MODULE) && flow.is_own(*function);
@@ -315,7 +328,8 @@ fn of_new_code(flow: &Flow<'_, '_>, origin: Origin, change: Change) -> DiffCause
     };
     if let Some(caller) = above.filter(is_library) {
         path.insert(0, name(flow, caller));
-        return of_library_call(flow, caller, path, change);
+        let found = of_library_call(flow, caller, path, change);
+        return if is_new_way { DiffCause { growth: Growth::NewCallee, ..found } } else { found };
     }
     // Of new own code, nothing was there before.
     if origin.kind == CountKind::Total
@@ -341,7 +355,7 @@ fn of_new_code(flow: &Flow<'_, '_>, origin: Origin, change: Change) -> DiffCause
     let found = made(flow, CauseKind::Dearer, caller, Change { points, ..of_caller });
     // A few old samples show that it was called before.
     let was_called = flow.total(origin.function).old_samples > 0.0;
-    let growth = if was_called { Growth::OneCallee } else { Growth::NewCallee };
+    let growth = if was_called && !is_new_way { Growth::OneCallee } else { Growth::NewCallee };
     DiffCause { growth, path, ..found }
 }
 
@@ -353,8 +367,9 @@ fn nearest_old_caller(flow: &Flow<'_, '_>, function: usize) -> (Option<usize>, V
     let (mut at, mut way, mut of_library) = (function, vec![function], None);
     let found = loop {
         let callers = flow.callers(at);
-        let Some(caller) = callers.iter().map(|(caller, _)| *caller).find(|caller| seen.insert(*caller))
-        else {
+        // `makeslice` is called by `flips` and by `legal`, but what it leads to here may be below one of them only.
+        let leads_here = |caller: &usize| seen.insert(*caller) && flow.is_below(*caller, function);
+        let Some(caller) = callers.iter().map(|(caller, _)| *caller).find(leads_here) else {
             break of_library;
         };
         // A single sample shows that a function was there, even if it is negligible compared with the new side.

@@ -40,18 +40,20 @@ pub(super) fn moves(flow: &Flow<'_, '_>, matched: &[Matched], causes: &[DiffCaus
         if from.is_some() && is_built_in(&function) {
             continue;
         }
-        // Nor has `escape` if `String.replaceAll` does its work, or if several functions do: it has one name at most.
+        // Nor has `escape` if `String.replaceAll` does its work, or if several functions do: it has one name at most. Functions of
+        // libraries keep their names, and are not taken out of the program.
+        let is_of_library = flow.is_library(row.function);
         let is_renamed = |from: usize| {
             let is_same = |made: &DiffCause| {
                 made.cause == CauseKind::Renamed && made.of.as_ref() == Some(flow.name(from))
             };
-            flow.is_library(from) == flow.is_library(row.function) && !moves.iter().any(is_same)
+            !flow.is_library(from) && !is_of_library && !moves.iter().any(is_same)
         };
         let (cause, of) = match (from, row.old > 0.0) {
             (Some(from), _) if is_renamed(from) => (CauseKind::Renamed, Some(from)),
             (Some(_), _) => (CauseKind::Moved, caller),
             (None, false) if flow.total(row.function).is_new() => {
-                let place = taken_out_of(row, &flow.comparison.hypotheses);
+                let place = taken_out_of(row, &flow.comparison.hypotheses).filter(|_| !is_of_library);
                 let kind = if place.is_some() { CauseKind::Extracted } else { CauseKind::Moved };
                 (kind, place.or(caller))
             }

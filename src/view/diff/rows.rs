@@ -6,6 +6,7 @@ use std::ops::Range;
 
 use hashbrown::HashMap;
 
+use crate::name::is_library;
 use crate::profile::Id;
 use crate::report::{CauseKind, DiffCause, DiffRow, EffectiveSamples, Moved, Name, Pair, RowTest};
 use crate::stats::compare::{Cause, Comparison, Hypothesis, origin, taken_out_of, untested_verdict};
@@ -226,7 +227,9 @@ impl RowBuilder<'_, '_> {
         match row.cause {
             Some(Cause::Moved { from: Some(from), .. }) => return Some(Moved::From(name(from).clone())),
             Some(Cause::Moved { caller, .. } | Cause::Wraps { caller }) => {
-                if let Some(place) = taken_out_of(row, rows).filter(|_| row.old <= 0.0) {
+                // What a library does was never in the program.
+                let may_be_taken_out = row.old <= 0.0 && !self.is_library(row.function);
+                if let Some(place) = taken_out_of(row, rows).filter(|_| may_be_taken_out) {
                     return Some(Moved::OutOf(name(place).clone()));
                 }
                 let place = self.moved_to(row, rows, replaced).filter(|_| row.points < 0.0);
@@ -237,6 +240,11 @@ impl RowBuilder<'_, '_> {
         }
         let has_lost = matches!(row.verdict, Verdict::Improved | Verdict::Inherits | Verdict::Small);
         if has_lost && row.points < 0.0 { self.moved_to(row, rows, replaced) } else { None }
+    }
+
+    fn is_library(&self, function: usize) -> bool {
+        let key = self.subject.keys.get(KeyId::new(function));
+        is_library(&key.function, key.file.as_deref().unwrap_or_default())
     }
 
     /// The function that does now what one did that lost something.

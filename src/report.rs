@@ -43,9 +43,9 @@ pub use by_side::{BySide, BySideRow};
 pub use cause::{CauseKind, DiffCause, Growth, MixChange, MixKind, RowTest, TotalGrowth};
 pub use chart::{Chart, ChartBand, ChartBlock, ChartFunction};
 pub use diff::{
-    BudgetCheck, BudgetReport, Detectable, Diff, DiffNoise, DiffOutcome, DiffRow, DiffSide, DiffVerdict,
-    DoubtfulCore, EffectiveSamples, Folded, IdleProcessors, Moved, RowVerdict, SMALL_SHARE, SUGGESTED_RUNS,
-    Strictness, TYPICAL_SHARE,
+    BudgetCheck, BudgetReport, ChangedCalls, Detectable, Diff, DiffNoise, DiffOutcome, DiffRow, DiffSide,
+    DiffVerdict, DoubtfulCore, EffectiveSamples, Folded, IdleProcessors, Moved, RowVerdict, SMALL_SHARE,
+    SUGGESTED_RUNS, Strictness, TYPICAL_SHARE,
 };
 pub use findings::{Ceiling, Changes, Evidence, ExplainedCause, Finding, Findings, Remark, Rest, Sentence};
 pub use flame::{Flame, FlameNode};

@@ -85,6 +85,9 @@ pub struct Diff {
     /// How long processors had nothing to do, which is not tested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub idle: Option<IdleProcessors>,
+    /// If nothing could be tested, the functions that are called more often or less, where calls are counted.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub calls: Vec<ChangedCalls>,
 }
 
 impl Diff {
@@ -143,6 +146,18 @@ pub struct DoubtfulCore {
     /// Whether most other functions are taken to be unchanged, because a run costs about as much in them as before.
     /// Otherwise the heavy function is.
     pub by_most: bool,
+}
+
+/// How often a function is called in a run of each side.
+#[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
+pub struct ChangedCalls {
+    /// The function.
+    pub function: Name,
+    /// Calls per run of the old side.
+    pub old: f64,
+    /// The same for the new side.
+    pub new: f64,
 }
 
 /// The self of a function that was added to its callers.

@@ -216,3 +216,32 @@ fn the_values_tested_are_the_rows_that_were() {
     };
     assert_eq!(text.lines().filter(is_row).filter(has_q).count(), tested, "{text}");
 }
+
+/// One run a side says nothing about costs, but calls are counted.
+#[test]
+fn calls_that_are_counted_are_compared_without_a_verdict() {
+    let folder = tempdir().unwrap();
+    let write = |name: &str, calls: i64| {
+        let cost = calls * 10;
+        let text = format!(
+            "events: Ir\nfn=main\n1 5000\ncfn=minify\ncalls={calls} 10\n2 {}\nfn=minify\n10 {cost}\ncfn=strip\ncalls={calls} 20\n\
+             11 {cost}\nfn=strip\n20 {cost}\n",
+            2 * cost
+        );
+        fs::write(folder.path().join(name), text).unwrap();
+    };
+    write("old.out", 240);
+    write("new.out", 480);
+    let run = |format: &str| {
+        let output =
+            prof(folder.path(), &["diff", "-q", "-f", format, "old.out", "new.out"]).output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let text = run("text").split_whitespace().collect::<Vec<_>>().join(" ");
+    // `strip` is called more often because `minify` is.
+    let said = "calls are counted, so these differences are certain: minify is called 480 times per run, was 240 no verdict";
+    assert!(text.contains(said), "{text}");
+    let report: Value = serde_json::from_str(&run("json")).unwrap();
+    assert_eq!(report["calls"], serde_json::json!([{ "function": "minify", "old": 240.0, "new": 480.0 }]));
+    assert!(run("markdown").contains("minify is called 480 times per run"));
+}

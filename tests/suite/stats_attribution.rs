@@ -215,7 +215,7 @@ fn a_renamed_function_has_moved() {
     let (caller, from) = (Some(drawing.find("run")), Some(drawing.find("parse")));
     assert_eq!(row.cause, Some(Cause::Moved { caller, from, loser: None }));
     assert!(row.ratio.is_none() && row.ratio_high.is_none() && row.ratio_low.is_some());
-    assert_eq!(drawing.row(&comparison, "parse", CountKind::SelfCount).verdict, Verdict::Improved);
+    assert_eq!(drawing.row(&comparison, "parse", CountKind::SelfCount).verdict, Verdict::Moved);
     assert!(!has_regression(&comparison));
 }
 

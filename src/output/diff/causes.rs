@@ -213,6 +213,9 @@ fn evidence_of_function(diff: &Diff, cause: &DiffCause, name: impl Fn(&str) -> S
             (None, Growth::Itself) if cause.ratio.is_none() && cause.path.len() > 1 => {
                 format!("called from {}", first())
             }
+            (None, Growth::Itself) if cause.ratio.is_none() && cause.path.is_empty() => {
+                "no function of the program is known to call it".to_string()
+            }
             // Of code that runs twice as long, samples do not say whether it runs twice.
             (None, Growth::Itself) if cause.test == RowTest::SelfCount && cause.calls.is_none() => {
                 "in its own code: more work per call, or more calls".to_string()

@@ -33,7 +33,8 @@ pub(in crate::output) fn comment(diff: &Diff, style: &Style, out: &mut dyn Write
         writeln!(out)?;
     }
     writeln!(out, "{}\n", escape(&words::evidence(diff)))?;
-    for text in words::doubts(diff).chain(words::one_pair(diff)) {
+    let calls = words::changed_calls(diff, |name| clean(name).into_owned());
+    for text in words::doubts(diff).chain(calls).chain(words::one_pair(diff)) {
         writeln!(out, "{}\n", escape(&text))?;
     }
     writeln!(out, "<details><summary>What was compared</summary>\n")?;

@@ -6,9 +6,9 @@ use crate::name::clean;
 use crate::output::Scaled;
 use crate::output::headline;
 use crate::report::{
-    BudgetCheck, BudgetReport, CauseKind, Diff, DiffCause, DiffOutcome, DiffRow, DiffSide, DiffVerdict,
-    DoubtfulCore, Folded, Header, IdleProcessors, Matched, Moved, RowTest, RowVerdict, SMALL_SHARE,
-    SUGGESTED_RUNS, TYPICAL_SHARE,
+    BudgetCheck, BudgetReport, CauseKind, ChangedCalls, Diff, DiffCause, DiffOutcome, DiffRow, DiffSide,
+    DiffVerdict, DoubtfulCore, Folded, Header, IdleProcessors, Matched, Moved, RowTest, RowVerdict,
+    SMALL_SHARE, SUGGESTED_RUNS, TYPICAL_SHARE,
 };
 use crate::unit::{
     self, Scale, Unit, about, group_thousands, human, plain_ratio, points, probability, ratio, saturated,
@@ -724,6 +724,22 @@ pub(in crate::output) fn idle(diff: &Diff) -> Option<String> {
     Some(format!(
         "not tested: {old:.1}% of {metric} is of idle processors on the old side, {new:.1}% on the new side"
     ))
+}
+
+/// What counted calls tell, although nothing could be tested: `minify is called 480 times per run, was 240`.
+pub(in crate::output) fn changed_calls(diff: &Diff, name: impl Fn(&str) -> String) -> Option<String> {
+    let count = |calls: f64| group_thousands(calls.round() as i128);
+    let said = |calls: &ChangedCalls| {
+        format!(
+            "{} is called {} times per run, was {}",
+            name(&calls.function),
+            count(calls.new),
+            count(calls.old)
+        )
+    };
+    let all: Vec<String> = diff.calls.iter().map(said).collect();
+    (!all.is_empty())
+        .then(|| format!("calls are counted, so these differences are certain: {}", all.join("; ")))
 }
 
 /// `budget exceeded: total of ^serde is 14.2%, limit 12% (owner: parsing)`

@@ -32,8 +32,8 @@ pub(super) fn lines(diff: &Diff, style: &Style) -> Scaled<Vec<TextLine>> {
         lines.extend(rows.lines);
     }
     lines.extend(causes(diff, style));
-    let names =
-        DisplayNames::new(diff.matched.iter().flat_map(|matched| [&matched.old, &matched.new]), style);
+    let matched = diff.matched.iter().flat_map(|matched| [&matched.old, &matched.new]);
+    let names = DisplayNames::new(matched.chain(diff.calls.iter().map(|calls| &calls.function)), style);
     let name = |name: &str| clean(names.get(name)).into_owned();
     let mut notes: Vec<(String, Emphasis)> = Vec::new();
     let faint = |text: String| (text, Emphasis::Faint);
@@ -45,6 +45,7 @@ pub(super) fn lines(diff: &Diff, style: &Style) -> Scaled<Vec<TextLine>> {
     notes.push(faint(words::scales(diff, has_shares)));
     notes.extend(words::learned(diff).map(faint));
     notes.extend(words::doubts(diff).map(|text| (text, Emphasis::Strong)));
+    notes.extend(words::changed_calls(diff, name).map(|text| (text, Emphasis::None)));
     for budget in &diff.budgets {
         let emphasis = if budget.exceeded { Emphasis::Strong } else { Emphasis::Faint };
         notes.push((words::budget(&diff.header, budget), emphasis));

@@ -33,6 +33,7 @@ use crate::stats::model::{Doubt, Scale};
 use crate::stats::{Incomparable, Normalization, TestOptions};
 use crate::transform::{AlignError, AlignedInput, align_owned};
 use crate::tree::{By, Flat, KeyId, Subject, flat};
+use crate::view::diff::calls::changed_calls;
 use crate::view::diff::causes::Causes;
 use crate::view::diff::cut::{Rows, is_heavy};
 use crate::view::diff::idle::idle_processors;
@@ -146,6 +147,7 @@ pub fn diff(profile: &Profile, sides: DiffSides, options: &DiffOptions) -> Resul
         let samples = samples.map(|samples| side(samples).round());
         samples.filter(|&samples| samples < COUNTLESS).map(|samples| samples as i64)
     };
+    let calls = if is_tested { Vec::new() } else { changed_calls(&subject, &counted, &sides) };
     let idle = idle_processors(&subject, sides.old.profiles, count);
     let idle = idle.filter(|_| is_tested && subject.calls.is_none());
     // Rows say what only moved, whether or not the causes are listed.
@@ -187,6 +189,7 @@ pub fn diff(profile: &Profile, sides: DiffSides, options: &DiffOptions) -> Resul
         appeared: made.appeared,
         vanished: made.vanished,
         idle,
+        calls,
     };
     cut_rows(&mut diff, options);
     Ok(diff)

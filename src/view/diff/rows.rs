@@ -52,6 +52,9 @@ pub(super) struct DiffRows {
     pub(super) vanished: usize,
 }
 
+/// The function that does now what the own code, or the total, of one did.
+type Replaced = HashMap<(usize, CountKind), usize>;
+
 impl RowBuilder<'_, '_> {
     pub(super) fn build(&self) -> DiffRows {
         let hypotheses = self.comparison.map_or(&[][..], |comparison| &comparison.hypotheses);
@@ -207,7 +210,7 @@ impl RowBuilder<'_, '_> {
             Some(Cause::Moved { from: Some(from), .. }) => Some(((from, row.measure), row.function)),
             _ => None,
         });
-        let replaced: HashMap<(usize, CountKind), usize> = replaced.collect();
+        let replaced: Replaced = replaced.collect();
         let moves: Vec<Option<Moved>> = rows.iter().map(|row| self.moved(row, rows, &replaced)).collect();
         // A function moved if all that its total inherits is that its own code did.
         let of_own = |row: &Hypothesis| match row.cause {
@@ -217,12 +220,7 @@ impl RowBuilder<'_, '_> {
         moves.iter().zip(rows).map(|(moved, row)| moved.clone().or_else(|| of_own(row))).collect()
     }
 
-    fn moved(
-        &self,
-        row: &Hypothesis,
-        rows: &[Hypothesis],
-        replaced: &HashMap<(usize, CountKind), usize>,
-    ) -> Option<Moved> {
+    fn moved(&self, row: &Hypothesis, rows: &[Hypothesis], replaced: &Replaced) -> Option<Moved> {
         let name = |function: usize| self.subject.keys.name(KeyId::new(function));
         match row.cause {
             Some(Cause::Moved { from: Some(from), .. }) => return Some(Moved::From(name(from).clone())),
@@ -248,12 +246,7 @@ impl RowBuilder<'_, '_> {
     }
 
     /// The function that does now what one did that lost something.
-    fn moved_to(
-        &self,
-        row: &Hypothesis,
-        rows: &[Hypothesis],
-        replaced: &HashMap<(usize, CountKind), usize>,
-    ) -> Option<Moved> {
+    fn moved_to(&self, row: &Hypothesis, rows: &[Hypothesis], replaced: &Replaced) -> Option<Moved> {
         let name = |function: usize| self.subject.keys.name(KeyId::new(function));
         if let Some(&by) = replaced.get(&(row.function, row.measure)) {
             return Some(Moved::To(name(by).clone()));

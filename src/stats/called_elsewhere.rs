@@ -16,6 +16,8 @@ const LEAST_HELD: f64 = 0.5 / MOST_HOLDERS as f64;
 const LITTLE: f64 = 0.1;
 /// Code of which less than this fraction of what one function lost is gone altogether is elsewhere now.
 const LOST: f64 = 0.25;
+/// In a function that is so many times as large as what one that it calls gained, something else may have lost as much.
+const LEAST_PART: f64 = 0.1;
 /// How many functions are tried as holders, the heaviest first.
 const CANDIDATES: usize = 64;
 
@@ -155,6 +157,7 @@ impl<S: StackSource> CalledElsewhere<'_, S> {
             caller.measure == CountKind::Total
                 && caller.old > 0.0
                 && !self.stacks.is_library(caller.function)
+                && row.points >= LEAST_PART * caller.old_share.max(caller.new_share)
                 && self.stacks.includes(caller.function, row.function)
         };
         let mut callers: Vec<&Hypothesis> = self.comparison.hypotheses.iter().filter(is_caller).collect();

@@ -5,7 +5,10 @@ use crate::profile::{Column, Id};
 use crate::report::IdleProcessors;
 use crate::tree::{Flat, KeyId, SeenKeys, Subject};
 
-/// How much of each side processors were idle for; `None` if never.
+/// Less than this of both sides, in percent, is not worth a line.
+const LEAST: f64 = 1.0;
+
+/// How much of each side processors were idle for; `None` if hardly ever.
 pub(super) fn idle_processors(subject: &Subject<'_>, old: usize, profiles: usize) -> Option<IdleProcessors> {
     let is_idle = idle_keys(subject)?;
     let (mut idle, mut all) = ([0_i128; 2], [0_i128; 2]);
@@ -19,7 +22,8 @@ pub(super) fn idle_processors(subject: &Subject<'_>, old: usize, profiles: usize
     }
     let percent =
         |side: usize| if all[side] == 0 { 0.0 } else { idle[side] as f64 / all[side] as f64 * 100.0 };
-    (idle != [0, 0]).then(|| IdleProcessors { old: percent(0), new: percent(1) })
+    let (old, new) = (percent(0), percent(1));
+    (old.max(new) >= LEAST).then_some(IdleProcessors { old, new })
 }
 
 /// The functions in which processors are idle; `None` if there are none.

@@ -107,8 +107,7 @@ impl<S: StackSource> CalledElsewhere<'_, S> {
             other.measure == CountKind::Total && other.decrease.q < alpha && -other.points >= row.points
         };
         let gained_below = |caller: &&Hypothesis| {
-            let (whole, rest) = (self.shares(caller, &[]), self.shares(caller, &[row.function]));
-            let (old, new) = (whole.0 - rest.0, whole.1 - rest.1);
+            let (old, new) = self.shares_below(caller, row.function);
             old < GONE * new && new - old >= COVERS * row.points
         };
         let all = self.comparison.hypotheses.iter().filter(is_cheaper);
@@ -139,9 +138,12 @@ impl<S: StackSource> CalledElsewhere<'_, S> {
                     && self.stacks.is_library(other.function)
             })
             .collect();
+        if others.is_empty() {
+            return None;
+        }
         let gained_below = |caller: &Hypothesis, function: usize| {
-            let (whole, rest) = (self.shares(caller, &[]), self.shares(caller, &[function]));
-            (whole.1 - rest.1) - (whole.0 - rest.0)
+            let (old, new) = self.shares_below(caller, function);
+            new - old
         };
         let exchanges = |caller: &&Hypothesis| {
             let lost_by = |other: &&Hypothesis| {
@@ -150,9 +152,6 @@ impl<S: StackSource> CalledElsewhere<'_, S> {
             };
             gained_below(caller, row.function) >= COVERS * row.points && others.iter().any(lost_by)
         };
-        if others.is_empty() {
-            return None;
-        }
         let is_caller = |caller: &&Hypothesis| {
             caller.measure == CountKind::Total
                 && caller.old > 0.0
@@ -224,6 +223,12 @@ impl<S: StackSource> CalledElsewhere<'_, S> {
                 && is_wanted(other)
                 && self.stacks.includes(row.function, other.function)
         })
+    }
+
+    /// The shares of a function on both sides that it spends in another one, directly or not.
+    fn shares_below(&self, caller: &Hypothesis, function: usize) -> (f64, f64) {
+        let (whole, rest) = (self.shares(caller, &[]), self.shares(caller, &[function]));
+        (whole.0 - rest.0, whole.1 - rest.1)
     }
 
     /// The shares of a function on both sides, without the stacks through others.

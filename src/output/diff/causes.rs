@@ -5,7 +5,7 @@ use crate::output::command;
 use crate::output::diff::words;
 use crate::output::style::Explain;
 use crate::report::{CauseKind, Diff, DiffCause, DiffRow, DiffSide, Growth, MixChange, RowTest, TotalGrowth};
-use crate::unit::{self, decimals, group_thousands, percentage};
+use crate::unit::{self, decimals, percentage};
 
 /// The causes shown explain this part of the growth, from 0 to 1, unless all are asked for.
 const MOST: f64 = 0.8;
@@ -201,15 +201,10 @@ fn evidence_of_function(diff: &Diff, cause: &DiffCause, name: impl Fn(&str) -> S
             _ => "the collector has more work".to_string(),
         },
         (_, growth) => match (cause.calls.filter(|_| cause.cause == CauseKind::CalledMore), growth) {
-            (Some([old, new]), Growth::OneCaller) => {
-                format!(
-                    "called {} times per run, was {}; only {} calls it more often",
-                    calls(new),
-                    calls(old),
-                    first()
-                )
+            (Some(calls), Growth::OneCaller) => {
+                format!("{}; only {} calls it more often", words::how_often_called(calls), first())
             }
-            (Some([old, new]), _) => format!("called {} times per run, was {}", calls(new), calls(old)),
+            (Some(calls), _) => words::how_often_called(calls),
             (None, Growth::Itself) if cause.ratio.is_none() && cause.path.len() > 1 => {
                 format!("called from {}", first())
             }
@@ -291,10 +286,6 @@ pub fn sentence(diff: &Diff, cause: &DiffCause) -> String {
         |row| words::sentence(diff, row),
     );
     format!("{cost}; {evidence}")
-}
-
-fn calls(count: f64) -> String {
-    group_thousands(count.round() as i128)
 }
 
 /// The command that shows it; `None` if both sides are in one file, which other commands cannot compare.

@@ -149,8 +149,8 @@ pub fn diff(profile: &Profile, sides: DiffSides, options: &DiffOptions) -> Resul
         samples.filter(|&samples| samples < COUNTLESS).map(|samples| samples as i64)
     };
     let calls = if is_tested { Vec::new() } else { changed_calls(&subject, &counted, &sides) };
-    let idle = idle_processors(&subject, sides.old.profiles, count);
-    let idle = idle.filter(|_| is_tested && subject.calls.is_none());
+    let has_idle = is_tested && subject.calls.is_none();
+    let idle = has_idle.then(|| idle_processors(&subject, sides.old.profiles, count)).flatten();
     // Rows say what only moved, whether or not the causes are listed.
     let explained = if options.explain { explained } else { Causes::default() };
     let mut diff = Diff {

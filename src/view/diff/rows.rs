@@ -6,7 +6,6 @@ use std::ops::Range;
 
 use hashbrown::HashMap;
 
-use crate::name::is_library;
 use crate::profile::Id;
 use crate::report::{CauseKind, DiffCause, DiffRow, EffectiveSamples, Moved, Name, Pair, RowTest};
 use crate::stats::compare::{Cause, Comparison, Hypothesis, origin, taken_out_of, untested_verdict};
@@ -14,6 +13,7 @@ use crate::stats::{CountKind, Verdict};
 use crate::tree::{KeyId, Subject};
 use crate::view::diff::lines::values_by_line;
 use crate::view::diff::options::DiffSort;
+use crate::view::diff::stacks::is_of_library;
 use crate::view::diff::totals::SideTotals;
 
 /// Identical runs, such as counted instructions, are worth any number of samples; from this many on, the
@@ -226,27 +226,24 @@ impl RowBuilder<'_, '_> {
             Some(Cause::Moved { from: Some(from), .. }) => return Some(Moved::From(name(from).clone())),
             Some(Cause::Moved { caller, .. } | Cause::Wraps { caller }) => {
                 // What a library does was never in the program.
-                let may_be_taken_out = row.old <= 0.0 && !self.is_library(row.function);
+                let may_be_taken_out = row.old <= 0.0 && !is_of_library(self.subject, row.function);
                 if let Some(place) = taken_out_of(row, rows).filter(|_| may_be_taken_out) {
                     return Some(Moved::OutOf(name(place).clone()));
                 }
-                let place = self.moved_to(row, rows, replaced).filter(|_| row.points < 0.0);
                 let below = || caller.map_or(Moved::Elsewhere, |caller| Moved::Below(name(caller).clone()));
-                return Some(place.unwrap_or_else(below));
+                return Some(self.moved_to(row, rows, replaced).unwrap_or_else(below));
             }
             _ => {}
         }
         let has_lost = matches!(row.verdict, Verdict::Improved | Verdict::Inherits | Verdict::Small);
-        if has_lost && row.points < 0.0 { self.moved_to(row, rows, replaced) } else { None }
+        if has_lost { self.moved_to(row, rows, replaced) } else { None }
     }
 
-    fn is_library(&self, function: usize) -> bool {
-        let key = self.subject.keys.get(KeyId::new(function));
-        is_library(&key.function, key.file.as_deref().unwrap_or_default())
-    }
-
-    /// The function that does now what one did that lost something.
+    /// The function that does now what one did that lost something; `None` if it lost nothing.
     fn moved_to(&self, row: &Hypothesis, rows: &[Hypothesis], replaced: &Replaced) -> Option<Moved> {
+        if row.points >= 0.0 {
+            return None;
+        }
         let name = |function: usize| self.subject.keys.name(KeyId::new(function));
         if let Some(&by) = replaced.get(&(row.function, row.measure)) {
             return Some(Moved::To(name(by).clone()));

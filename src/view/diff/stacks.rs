@@ -307,8 +307,7 @@ impl StackSource for CountedStacks<'_, '_> {
     }
 
     fn is_library(&self, function: usize) -> bool {
-        let key = self.subject.keys.get(KeyId::new(function));
-        is_library(&key.function, key.file.as_deref().unwrap_or_default())
+        is_of_library(self.subject, function)
     }
 
     fn may_lack_callers(&self, function: usize) -> bool {
@@ -326,6 +325,12 @@ impl StackSource for CountedStacks<'_, '_> {
         let deepest = |&function: &usize| self.depth()[KeyId::new(function)];
         functions.iter().copied().max_by_key(deepest).unwrap_or_default()
     }
+}
+
+/// Whether a function is one of a library, which is no part of the program that calls it.
+pub(super) fn is_of_library(subject: &Subject<'_>, function: usize) -> bool {
+    let key = subject.keys.get(KeyId::new(function));
+    is_library(&key.function, key.file.as_deref().unwrap_or_default())
 }
 
 /// The functions of which addresses of instructions are known, as those of compiled code are.

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 
 use hashbrown::HashMap;
 
-use crate::name::{is_built_in, is_library, is_nameless, library_version};
+use crate::name::{is_built_in, is_nameless, library_version};
 use crate::pattern::{is_collector, is_own, is_runtime};
 use crate::profile::{Column, Frame, Id};
 use crate::report::{Name, TotalGrowth, Upgrade};
@@ -15,7 +15,7 @@ use crate::stats::dispersion::RunCounts;
 use crate::stats::model::{GONE, Model};
 use crate::stats::{CountKind, Verdict};
 use crate::tree::{Flat, KeyId, Subject, call_edges};
-use crate::view::diff::stacks::{may_lack_callers, with_addresses};
+use crate::view::diff::stacks::{is_of_library, may_lack_callers, with_addresses};
 use crate::view::diff::{CallCounts, DiffSides};
 
 /// A caller and the function that it calls.
@@ -456,8 +456,7 @@ impl<'a, 'p> Flow<'a, 'p> {
 
     /// Whether a function is one of a library, which is no part of the program that calls it.
     pub(super) fn is_library(&self, function: usize) -> bool {
-        let key = self.subject.keys.get(KeyId::new(function));
-        is_library(&key.function, key.file.as_deref().unwrap_or_default())
+        is_of_library(self.subject, function)
     }
 
     /// Whether the callers of a function may be others than its stacks say.

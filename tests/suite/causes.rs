@@ -1215,6 +1215,36 @@ fn functions_of_a_library_that_a_caller_exchanges_did_not_become_dearer() {
     assert!(!regressed(&flips(1170, 120), &flips(340, 1900)).is_empty());
 }
 
+/// The runtime did not change: `flips` and `legal` allocate more. What it does inside for them has several ways, none of which has
+/// most of the growth.
+#[test]
+fn what_a_library_does_for_several_callers_is_the_business_of_each() {
+    let stacks = |flips: i64, legal: i64| {
+        let inside = |caller: &str, times: i64| {
+            let sizes = [
+                ("mallocgcSmall;runtime.nextFree", 2),
+                ("mallocgcSmall;runtime.clear", 1),
+                ("systemstack;runtime.grow", 2),
+            ];
+            let stack = |(way, size): (&str, i64)| {
+                format!("main;{caller};runtime.makeslice;runtime.mallocgc;runtime.{way} {}\n", size * times)
+            };
+            sizes.map(stack).concat()
+        };
+        format!("main;flips 900\nmain;legal 900\n{}{}", inside("flips", flips), inside("legal", legal))
+    };
+    let (causes, text) = causes(&program(&stacks(40, 100)), &program(&stacks(300, 260)));
+    let found: Vec<(&str, Vec<&str>)> = causes
+        .iter()
+        .map(|cause| {
+            let path = cause["path"].as_array().unwrap().iter();
+            (cause["function"].as_str().unwrap(), path.map(|function| function.as_str().unwrap()).collect())
+        })
+        .collect();
+    let expected = ["flips", "legal"].map(|caller| (caller, vec![caller, "runtime.makeslice"]));
+    assert_eq!(found, expected, "{text}");
+}
+
 /// Where the C library has no frame pointers, what called `_int_malloc` is unknown.
 #[test]
 fn a_gap_in_stacks_is_no_cause() {
@@ -1230,7 +1260,8 @@ fn the_way_to_new_code_is_one_that_stacks_have() {
     let slices = |flips: i64, legal: i64, header: &str| {
         format!(
             "main;flips 500\nmain;legal 500\nmain;flips;runtime.makeslice;runtime.mallocgc {flips}\n\
-             main;legal;runtime.makeslice;runtime.mallocgc {legal}\n{header}"
+             main;legal;runtime.makeslice;runtime.mallocgc {legal}\n\
+             runtime.main;runtime.makeslice;runtime.mallocgc {flips}\n{header}"
         )
     };
     let header = "main;legal;runtime.makeslice;runtime.mallocgc;runtime.setHeader 700\n";

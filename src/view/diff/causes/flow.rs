@@ -437,6 +437,16 @@ impl<'a, 'p> Flow<'a, 'p> {
             && !self.is_of_system(function)
     }
 
+    /// Whether a function is one of the program that calls others, rather than a gap in stacks.
+    pub(super) fn is_user(&self, function: usize) -> bool {
+        self.is_own(function) && !self.is_gap(function)
+    }
+
+    /// How many runs of both sides there are.
+    pub(super) fn profiles(&self) -> usize {
+        self.profiles
+    }
+
     /// Whether a source file belongs to a library of which the sides have different versions.
     fn is_upgraded(&self, file: &str) -> bool {
         // Most comparisons have none.

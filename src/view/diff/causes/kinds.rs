@@ -209,7 +209,12 @@ fn of_inlined_call(
 }
 
 /// A library did not change by itself: the caller makes it do more.
-fn of_library_call(flow: &Flow<'_, '_>, caller: usize, path: Vec<Name>, call: Change) -> DiffCause {
+pub(super) fn of_library_call(
+    flow: &Flow<'_, '_>,
+    caller: usize,
+    path: Vec<Name>,
+    call: Change,
+) -> DiffCause {
     let caller = Origin { function: caller, kind: CountKind::Total };
     let found = made(flow, CauseKind::Dearer, caller, flow.total(caller.function));
     DiffCause { path, growth: Growth::OneCallee, points: call.points * 100.0, ..found }

@@ -14,6 +14,7 @@ mod origins;
 mod recursion;
 mod site;
 mod sites;
+mod users;
 
 use crate::report::{DiffCause, TotalGrowth};
 use crate::stats::compare::Comparison;
@@ -25,8 +26,9 @@ use collector::merge_collection;
 use flow::Flow;
 use kinds::{cause, merge_callers, merge_parts};
 use moves::moves;
-use origins::origins;
+use origins::{Origin, origins};
 use site::locate;
+use users::{is_library_itself, of_users};
 
 /// The causes of a comparison, and how much more the new side costs.
 #[derive(Default)]
@@ -49,7 +51,8 @@ pub(super) fn explain(
     let Some(flow) = flow else {
         return Causes::default();
     };
-    let mut causes: Vec<DiffCause> = origins(&flow).into_iter().map(|origin| cause(&flow, origin)).collect();
+    let mut causes: Vec<DiffCause> =
+        origins(&flow).into_iter().flat_map(|origin| causes_of(&flow, origin)).collect();
     merge_callers(&flow, &mut causes);
     merge_parts(&flow, &mut causes);
     merge_collection(&flow, &mut causes);
@@ -66,4 +69,15 @@ pub(super) fn explain(
     let moved = moves(&flow, &sides.matched, &causes);
     causes.extend(moved);
     Causes { causes, growth: Some(growth) }
+}
+
+/// The cause of an origin, or those of the functions of the program that make a library do more.
+fn causes_of(flow: &Flow<'_, '_>, origin: Origin) -> Vec<DiffCause> {
+    let found = cause(flow, origin);
+    if is_library_itself(flow, origin, &found)
+        && let Some(users) = of_users(flow, origin)
+    {
+        return users;
+    }
+    vec![found]
 }

@@ -202,21 +202,15 @@ fn entry(flow: &Flow<'_, '_>, origin: Origin) -> Origin {
     let mut at = origin.function;
     let mut seen = HashSet::new();
     while !flow.is_own(at) && !flow.is_collector(at) && seen.insert(at) {
-        match flow.callers(at).first() {
-            Some(&(caller, change)) if change.points >= NEARLY_ALL * flow.total(at).points => {
-                if !flow.is_own(caller) {
-                    at = caller;
-                } else if at == origin.function {
-                    return origin;
-                } else {
-                    return Origin { function: at, kind: CountKind::Total };
-                }
-            }
+        let whole = |function| Origin { function, kind: CountKind::Total };
+        let callers = flow.callers(at);
+        let main = callers.first().filter(|(_, call)| call.points >= NEARLY_ALL * flow.total(at).points);
+        match main {
             // The whole program calls the kernel, and nobody calls what it does inside.
-            _ if flow.is_of_system(origin.function) => {
-                return Origin { function: flow.of_row(at), kind: CountKind::Total };
-            }
-            _ => break,
+            None if flow.is_of_system(origin.function) => return whole(flow.of_row(at)),
+            _ if is_entry(flow, at) => return if at == origin.function { origin } else { whole(at) },
+            Some(&(caller, _)) => at = caller,
+            None => break,
         }
     }
     origin
@@ -224,10 +218,14 @@ fn entry(flow: &Flow<'_, '_>, origin: Origin) -> Origin {
 
 /// Whether a function belongs to a library, and the program itself has nearly all of its growth by calling it.
 fn is_entry(flow: &Flow<'_, '_>, function: usize) -> bool {
-    !flow.is_own(function)
-        && flow.callers(function).first().is_some_and(|&(caller, change)| {
-            flow.is_own(caller) && change.points >= NEARLY_ALL * flow.total(function).points
-        })
+    let of_program = || {
+        let callers = flow.callers(function).into_iter();
+        callers
+            .filter(|(caller, _)| flow.is_own(*caller))
+            .map(|(_, change)| change.points.max(0.0))
+            .sum::<f64>()
+    };
+    !flow.is_own(function) && of_program() >= NEARLY_ALL * flow.total(function).points
 }
 
 /// Whether all parts of a function grew alike, rather than one of them: what is left without the part that grew most

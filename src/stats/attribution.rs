@@ -292,29 +292,44 @@ const MUCH: f64 = 0.25;
 
 /// The own code of a function was where all of the function was: if its total, callees included, has moved, so has its self.
 /// Except for wrappers, of which only the code that they call was there, and where the own code is a small part and the caller
-/// grew by that.
+/// certainly grew by that.
 fn move_with_total(comparison: &mut Comparison, model: &Model, stacks: &impl StackSource) {
+    for (index, cause) in moved_with_total(comparison, model, stacks) {
+        let row = &mut comparison.hypotheses[index];
+        (row.cause, row.verdict) = (cause, Verdict::Moved);
+    }
+}
+
+/// The rows of own code that moved with the total of the function, and the causes of these totals.
+fn moved_with_total(
+    comparison: &Comparison,
+    model: &Model,
+    stacks: &impl StackSource,
+) -> Vec<(usize, Option<Cause>)> {
     let has_moved = |row: &&Hypothesis| {
         let is_wrapper = matches!(row.cause, Some(Cause::Wraps { .. }));
         row.measure == CountKind::Total && row.verdict == Verdict::Moved && !is_wrapper
     };
     let moved = comparison.hypotheses.iter().filter(has_moved);
-    let totals: HashMap<usize, (Option<Cause>, f64)> =
-        moved.map(|row| (row.function, (row.cause, row.points))).collect();
-    let growth_of_caller = |cause: Option<Cause>, unit: f64| match cause {
+    let totals: HashMap<usize, &Hypothesis> = moved.map(|row| (row.function, row)).collect();
+    let elsewhere = CalledElsewhere { comparison, model, stacks };
+    let caller_grew_by = |own: &Hypothesis, total: &Hypothesis| match total.cause {
         Some(Cause::Moved { caller: Some(caller), from: None, .. }) => {
-            let total = stacks.counts(caller, CountKind::Total, ExcludedStacks::default());
-            growth(model, &column(total, unit))
+            let others = elsewhere.beside(total, caller);
+            let without = ExcludedStacks { through: &others, ending: false };
+            let spent = column(stacks.counts(caller, CountKind::Total, without), own.unit);
+            growth(model, &spent) >= own.points / 2.0
+                && model.test(&spent, CountKind::Total).increase.0 < SURE
         }
-        _ => 0.0,
+        _ => false,
     };
-    for row in comparison.hypotheses.iter_mut().filter(|row| row.verdict == Verdict::Regressed) {
-        let Some(&(cause, points)) = totals.get(&row.function) else { continue };
-        let is_most = row.points >= points / 2.0;
-        if is_most || growth_of_caller(cause, row.unit) < row.points / 2.0 {
-            (row.cause, row.verdict) = (cause, Verdict::Moved);
-        }
-    }
+    let cause = |own: &Hypothesis| {
+        let total = totals.get(&own.function).filter(|_| own.verdict == Verdict::Regressed)?;
+        let is_most = own.points >= total.points / 2.0;
+        (is_most || !caller_grew_by(own, total)).then_some(total.cause)
+    };
+    let rows = comparison.hypotheses.iter().enumerate();
+    rows.filter_map(|(index, own)| Some((index, cause(own)?))).collect()
 }
 
 /// New code that only moved code calls was where that was, if the place did not certainly grow: `sort.Slice` does what
@@ -537,19 +552,22 @@ fn is_extracted(
     model: &Model,
     stacks: &impl StackSource,
 ) -> bool {
-    let counts = |through: &[usize]| {
-        let counts = stacks.counts(caller, CountKind::Total, ExcludedStacks { through, ending: false });
-        column(counts, row.unit)
-    };
-    let (whole, rest) = (counts(&[]), counts(&[row.function]));
     let is_significant = |other: &Hypothesis| other.increase.q < comparison.options.alpha;
     let of_caller =
         |other: &&Hypothesis| other.measure == CountKind::Total && other.same_counts.contains(&caller);
-    let grew_a_little = || {
-        let tested = comparison.hypotheses.iter().find(of_caller);
-        tested.is_some_and(|other| !is_significant(other)) && growth(model, &whole) < row.points / 2.0
+    let is_unchanged =
+        || comparison.hypotheses.iter().find(of_caller).is_some_and(|other| !is_significant(other));
+    let lost_it = |others: &[usize]| {
+        let counts = |through: &[usize]| {
+            let counts = stacks.counts(caller, CountKind::Total, ExcludedStacks { through, ending: false });
+            column(counts, row.unit)
+        };
+        let (whole, rest) = (counts(others), counts(&[others, &[row.function]].concat()));
+        let grew_a_little = || is_unchanged() && growth(model, &whole) < row.points / 2.0;
+        -growth(model, &rest) >= row.points / 2.0
+            && model.test(&rest, CountKind::Total).decrease.0 < SURE
+            && (model.test(&whole, CountKind::Total).increase.0 > CHANCE || grew_a_little())
     };
-    -growth(model, &rest) >= row.points / 2.0
-        && model.test(&rest, CountKind::Total).decrease.0 < SURE
-        && (model.test(&whole, CountKind::Total).increase.0 > CHANCE || grew_a_little())
+    // What else the caller calls tells nothing, but its noise may hide what it lost.
+    lost_it(&[]) || lost_it(&CalledElsewhere { comparison, model, stacks }.beside(row, caller))
 }

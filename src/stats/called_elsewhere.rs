@@ -56,6 +56,25 @@ impl<S: StackSource> CalledElsewhere<'_, S> {
         self.hold_most(row, self.below(row, is_steady).collect())
     }
 
+    /// The functions of both sides that a caller of a new function calls, directly or not, and that have nothing to do with the new
+    /// one, as neither calls the other one.
+    pub(super) fn beside(&self, row: &Hypothesis, caller: usize) -> Vec<usize> {
+        let is_beside = |other: &&Hypothesis| {
+            other.old > 0.0
+                && other.new > 0.0
+                && may_hold(other, row.points)
+                && ![row.function, caller].contains(&other.function)
+                && self.stacks.includes(caller, other.function)
+                && !self.stacks.includes(row.function, other.function)
+                && !self.stacks.includes(other.function, row.function)
+        };
+        let mut found: Vec<usize> =
+            self.comparison.hypotheses.iter().filter(is_beside).map(|other| other.function).collect();
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+
     /// Whether a new function does next to nothing but call others.
     pub(super) fn has_little_own_code(&self, row: &Hypothesis) -> bool {
         let own = self.stacks.counts(row.function, CountKind::SelfCount, ExcludedStacks::default());

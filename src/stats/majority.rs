@@ -5,6 +5,7 @@
 //! all by the same factor. It is more plausible that one function changed than that six others did alike.
 
 use super::bulk::{FEWEST, core_location};
+use super::two_groups::unchanged;
 
 /// Locations that differ by less than this, on a logarithmic scale, agree.
 const LEAST: f64 = 0.1;
@@ -90,7 +91,8 @@ fn mean_near(none: f64, ratios: impl Iterator<Item = (f64, f64)>) -> Option<(f64
 /// samples, and many more than those at the location that functions have led to.
 ///
 /// If a handler that fills maps is called twice as often, the functions of maps have doubled; those of the allocator, which others
-/// call as well, are somewhere in between, and are more than the functions of all other handlers. But most of the tree is as it was.
+/// call as well, are somewhere in between, and are more than the functions of all other handlers. But most of the tree is as it was,
+/// or less than that, if it is [one of two groups](super::two_groups) with nothing in between.
 pub(super) fn same_parts_per_run(
     parts: &[Part],
     (location, none): (f64, f64),
@@ -106,10 +108,9 @@ pub(super) fn same_parts_per_run(
     };
     let share = |parts: &mut dyn Iterator<Item = &Part>| parts.map(|part| part.share).sum::<f64>();
     let (same, changed) = (share(&mut at(none, location)), share(&mut at(location, none)));
-    if at(none, location).count() < FEWEST || same < MOST_SAMPLES || same < MORE * changed {
-        return None;
-    }
-    let found = mean_near(none, at(none, location).map(|part| (part.ratio, part.variance)));
+    let are_most = at(none, location).count() >= FEWEST && same >= MOST_SAMPLES && same >= MORE * changed;
+    let unchanged = if are_most { at(none, location).collect() } else { unchanged(parts, (location, none))? };
+    let found = mean_near(none, unchanged.into_iter().map(|part| (part.ratio, part.variance)));
     found.filter(|(mean, variance)| (mean - location).abs() >= ERRORS * variance.sqrt())
 }
 

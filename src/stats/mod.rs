@@ -58,6 +58,7 @@ pub mod rise;
 pub mod scales;
 pub mod steps;
 mod trades;
+mod two_groups;
 
 use serde::Serialize;
 

@@ -1245,6 +1245,53 @@ fn what_a_library_does_for_several_callers_is_the_business_of_each() {
     assert_eq!(found, expected, "{text}");
 }
 
+/// `validate` is called twice as often by `serve`, and so is all that it calls, which calls it in turn: none of the other functions
+/// in this circle is called from outside. `exec` has other callers.
+#[test]
+fn in_a_recursion_the_function_that_is_called_from_outside_is_the_cause() {
+    let stacks = |times: i64| {
+        let way = "main;serve;validate;props;at";
+        let inside = [
+            ("", 60),
+            (";exec", 300),
+            (";items;validate;props;at", 200),
+            (";items;validate;props;at;exec", 250),
+            (";ref;validate", 260),
+        ];
+        let stack = |(below, value): (&str, i64)| format!("{way}{below} {}\n", value * times);
+        format!("main;serve 700\nmain;search;exec 500\n{}", inside.map(stack).concat())
+    };
+    check(&stacks(1), &stacks(2), "called-more", "validate", "validate more work ×2.00");
+}
+
+/// All of `expand` is called once more; `bit`, which has other callers, did not change.
+#[test]
+fn what_a_new_call_leads_to_is_no_cause_of_its_own() {
+    let way = |caller: &str| {
+        format!(
+            "main;{caller};expand;read;bit 501\nmain;{caller};expand;symbol;bit 403\nmain;{caller};expand 20\n"
+        )
+    };
+    let old = format!("{}main;other;read;bit 157\n", way("extract"));
+    let new = format!("{old}{}", way("extract;check"));
+    check(&old, &new, "new-path", "expand", "extract → check → expand");
+}
+
+/// `pick` holds a part of the own code of `lookup`, and calls `compare` as `lookup` did. What else `lookup` calls is ten times as much.
+#[test]
+fn code_that_was_taken_out_with_its_calls_only_moved() {
+    let others: String = (1..=8).map(|number| format!("main;other{number} 150\n")).collect();
+    let rest = format!("{others}main;lookup;load;read 300\nmain;lookup;load;checksum 100\n");
+    let old = format!("{rest}main;lookup 34\nmain;lookup;compare 28\n");
+    let new = format!("{rest}main;lookup 9\nmain;lookup;pick 29\nmain;lookup;pick;compare 31\n");
+    let regressions: Vec<String> = rows(&old, &new, &[])
+        .lines()
+        .filter(|line| line.starts_with("REGRESSED "))
+        .map(String::from)
+        .collect();
+    assert_eq!(regressions, [""; 0]);
+}
+
 /// Where the C library has no frame pointers, what called `_int_malloc` is unknown.
 #[test]
 fn a_gap_in_stacks_is_no_cause() {

@@ -68,7 +68,7 @@ impl<'d> Shown<'d> {
                 let details =
                     if details.is_empty() { String::new() } else { format!(" ({})", details.join("; ")) };
                 let sum: f64 = self.causes.iter().map(|cause| cause.points).sum();
-                let found = if sum > MUCH_MORE * percent {
+                let found = if sum > high.max(MUCH_MORE * percent) {
                     let (count, sum) = (count_of(count), words::change(diff, sum));
                     format!("{count}, {sum}; other code became cheaper")
                 } else {
@@ -104,7 +104,7 @@ impl<'d> Shown<'d> {
     }
 }
 
-/// Causes that add up to this many times the growth of the whole are no part of it.
+/// Causes that add up to this many times the growth of the whole, and certainly to more, are no part of it.
 const MUCH_MORE: f64 = 1.1;
 
 /// `1 cause`, `2 causes together`

@@ -55,7 +55,7 @@ pub(super) fn test(
     let test = TestOptions { learned, idle, functions, ..options.test.clone() };
     let compared = compare(counts, &test).and_then(|comparison| {
         let is_far = comparison.model.as_ref().is_some_and(|model| model.is_far_from_same_work(&test));
-        if !is_far || subject.calls.is_some() || counts.sample_unit != SampleUnit::Samples {
+        if !is_far || subject.calls.is_some() {
             return Ok(comparison);
         }
         let in_samples = |values: Vec<i64>| values.into_iter().map(|value| value as f64 / size).collect();

@@ -9,7 +9,7 @@ use crate::view::diff::causes::distant::grown_call_above;
 use crate::view::diff::causes::flow::{Change, Flow};
 use crate::view::diff::causes::inlined::newly_inlined;
 use crate::view::diff::causes::origins::{
-    CALLED_MORE, LEAST_WITNESS, Origin, functions_below, grew_as_a_whole, is_grown_part,
+    CALLED_MORE, LEAST_WITNESS, Origin, functions_below, grew_with_its_circle, is_grown_part,
 };
 use crate::view::diff::causes::sites::further_call;
 
@@ -45,7 +45,7 @@ pub(super) fn cause(flow: &Flow<'_, '_>, origin: Origin) -> DiffCause {
         let path = vec![name(flow, caller), name(flow, callee)];
         return DiffCause { path, growth: Growth::FurtherCall, ..found };
     }
-    if origin.kind == CountKind::Total && grew_as_a_whole(flow, origin.function) {
+    if origin.kind == CountKind::Total && grew_with_its_circle(flow, origin.function) {
         return DiffCause { growth: Growth::Whole, ..made(flow, CauseKind::CalledMore, origin, change) };
     }
     if origin.kind == CountKind::SelfCount

@@ -4,6 +4,7 @@
 //! to where it began ([`origins`]), each origin is told apart by its callers and callees ([`kinds`]), and what only moved
 //! is listed for itself ([`moves`]). The causes share out the growth of self, so nothing is counted twice.
 
+mod above;
 mod collector;
 mod distant;
 mod flow;

@@ -7,8 +7,9 @@
 use std::collections::HashSet;
 
 use crate::stats::CountKind;
+use crate::view::diff::causes::above::common_caller;
 use crate::view::diff::causes::flow::{Change, Flow, reached};
-use crate::view::diff::causes::recursion::called_more_inside;
+use crate::view::diff::causes::recursion::{called_more_inside, circle, entrance};
 
 /// A function in which growth began: in its own code, or in all of it, callees included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -102,7 +103,25 @@ fn took_over(flow: &Flow<'_, '_>, function: usize) -> bool {
 
 /// Whether the growth of a function is one cause, rather than one for each of its parts that grew.
 fn is_one_cause(flow: &Flow<'_, '_>, function: usize) -> bool {
-    grew_as_a_whole(flow, function) || took_over(flow, function)
+    grew_with_its_circle(flow, function) || took_over(flow, function) || is_newly_called(flow, function)
+}
+
+/// Whether a function of both sides has nearly all of its growth from a caller that did not call it before: what it calls grew with
+/// it.
+fn is_newly_called(flow: &Flow<'_, '_>, function: usize) -> bool {
+    let total = flow.total(function);
+    flow.callers(function).first().is_some_and(|&(caller, call)| {
+        call.is_new()
+            && !total.is_new()
+            && call.points >= NEARLY_ALL * total.points
+            && !flow.is_moved_call(function, caller, &call)
+    })
+}
+
+/// Whether a function grew as a whole, or one of those that it calls and that call it did.
+pub(super) fn grew_with_its_circle(flow: &Flow<'_, '_>, function: usize) -> bool {
+    grew_as_a_whole(flow, function)
+        || circle(flow, function).iter().any(|&member| grew_as_a_whole(flow, member))
 }
 
 /// Follows the growth of a function up through callers that grew as a whole. Callers that do nothing but call it, and code
@@ -117,18 +136,22 @@ fn climb(flow: &Flow<'_, '_>, mut origin: Origin) -> Origin {
         }
     }
     let mut seen = HashSet::from([at]);
-    while let Some(&(caller, change)) = flow.callers(at).first() {
-        if change.points < NEARLY_ALL * flow.total(at).points || !seen.insert(caller) {
-            break;
+    loop {
+        let is_whole = origin == Origin { function: at, kind: CountKind::Total } && grew_as_a_whole(flow, at);
+        // The functions of a circle call one another, and all of them grew.
+        if let Some(first) = entrance(flow, at).filter(|&first| is_whole && seen.insert(first)) {
+            (origin.function, at) = (first, first);
         }
+        let callers = flow.callers(at);
+        let main = callers.first().filter(|(_, call)| call.points >= NEARLY_ALL * flow.total(at).points);
+        let Some(&(caller, _)) = main.filter(|(caller, _)| seen.insert(*caller)) else { return origin };
         if grew_as_a_whole(flow, caller) {
             origin = Origin { function: caller, kind: CountKind::Total };
         } else if !is_all_of(flow, caller, Some(at)) {
-            break;
+            return origin;
         }
         at = caller;
     }
-    origin
 }
 
 /// Whether a function has next to nothing but its own code, or but one callee.
@@ -139,23 +162,30 @@ fn is_all_of(flow: &Flow<'_, '_>, function: usize, part: Option<usize>) -> bool 
 /// The function that is called from where it was not called before, if the growth of an origin comes from there: what a
 /// function does that has a new caller, it did before. Unless that caller took the place of those that it had.
 fn newly_called(flow: &Flow<'_, '_>, origin: Origin) -> Origin {
-    let whole = flow.of(origin.function, origin.kind);
+    let least = NEARLY_ALL * flow.of(origin.function, origin.kind).points;
     let mut at = origin.function;
     let mut seen = HashSet::from([at]);
-    while let Some(&(caller, change)) = flow.callers(at).first() {
-        if change.points < NEARLY_ALL * whole.points {
-            break;
-        }
+    loop {
+        let callers = flow.callers(at);
+        let Some(&(caller, change)) = callers.first().filter(|(_, change)| change.points >= least) else {
+            // Where calls are counted, nothing is known beyond callers.
+            let common =
+                || common_caller(flow, origin.function, least).filter(|_| flow.subject.calls.is_none());
+            match common().filter(|&common| seen.insert(common)) {
+                Some(common) => at = common,
+                None => return origin,
+            }
+            continue;
+        };
         if change.is_new() && !flow.is_moved_call(at, caller, &change) {
             let is_old = !flow.total(at).is_new() && flow.is_own(at);
             return if is_old { Origin { function: at, kind: CountKind::Total } } else { origin };
         }
         if !seen.insert(caller) {
-            break;
+            return origin;
         }
         at = caller;
     }
-    origin
 }
 
 /// Where calls are counted: the outermost function that is called more often, if each call of the origin costs much what it

@@ -1,4 +1,5 @@
-//! Functions that call one another in a circle, if calls are counted: where it is that each call makes more calls than before.
+//! Functions that call one another in a circle: which of them is called from outside, and, if calls are counted, where it is that
+//! each call makes more calls than before.
 //!
 //! If `value` no longer remembers its results, all functions of the circle `value → evaluate → parse → value` are called six times
 //! as often, each by the one before it. But `value` is called only five times as often, because calls from outside are what they
@@ -10,6 +11,8 @@ use crate::view::diff::causes::flow::{Edge, Flow, reached};
 
 /// If calls from outside grew by this fraction of the growth of those in the circle, on a logarithmic scale, they explain it.
 const MOST: f64 = 0.7;
+/// A function of a circle grew from outside if calls from there have this fraction of its growth.
+const NEARLY_ALL: f64 = 0.8;
 
 /// The function in the circle of another one whose calls by one caller grew most, compared with the calls of that caller. `None` if
 /// there is no circle, or if it is called more often from outside.
@@ -43,8 +46,22 @@ pub(super) fn called_more_inside(flow: &Flow<'_, '_>, function: usize) -> Option
     widest.filter(|(more, _)| *more > 0.0).map(|(_, (_, callee))| callee)
 }
 
+/// The function in the circle of another one which only functions outside of it make cost more, and that has all of the growth of
+/// the other one: if a validator of nested values is called twice, so is each part of it, by the other parts.
+pub(super) fn entrance(flow: &Flow<'_, '_>, function: usize) -> Option<usize> {
+    let circle = circle(flow, function);
+    let is_entrance = |&&member: &&usize| {
+        let callers = flow.callers(member).into_iter();
+        let outside: f64 =
+            callers.filter(|(caller, _)| !circle.contains(caller)).map(|(_, call)| call.points).sum();
+        let total = flow.total(member).points;
+        total >= flow.total(function).points && outside >= NEARLY_ALL * total
+    };
+    circle.iter().filter(|&&member| member != function).find(is_entrance).copied()
+}
+
 /// The functions that a function calls and that call it, directly or not.
-fn circle(flow: &Flow<'_, '_>, function: usize) -> HashSet<usize> {
+pub(super) fn circle(flow: &Flow<'_, '_>, function: usize) -> HashSet<usize> {
     let below = reached(function, |at| flow.all_callees(at));
     let above = reached(function, |at| flow.all_callers(at));
     below.intersection(&above).copied().collect()

@@ -361,6 +361,10 @@ fn of_new_code(flow: &Flow<'_, '_>, origin: Origin, change: Change) -> DiffCause
     // A few old samples show that it was called before.
     let was_called = flow.total(origin.function).old_samples > 0.0;
     let growth = if was_called && !is_new_way { Growth::OneCallee } else { Growth::NewCallee };
+    // A library that was called before calls new code, such as a closure that sorts.
+    if growth == Growth::NewCallee && !is_new_way {
+        path.drain(1..path.len() - 1);
+    }
     DiffCause { growth, path, ..found }
 }
 

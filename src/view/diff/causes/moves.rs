@@ -18,9 +18,11 @@ pub(super) fn moves(flow: &Flow<'_, '_>, matched: &[Matched], causes: &[DiffCaus
     for row in rows {
         let function = name(row.function);
         // Its own code may have been elsewhere while what it calls was not.
-        let regressed =
-            |other: &Hypothesis| other.function == row.function && other.verdict == Verdict::Regressed;
-        if flow.comparison.hypotheses.iter().any(regressed) {
+        let grew = |other: &Hypothesis| {
+            let inherits = other.verdict == Verdict::Inherits && other.points > 0.0;
+            other.function == row.function && (other.verdict == Verdict::Regressed || inherits)
+        };
+        if flow.comparison.hypotheses.iter().any(grew) {
             continue;
         }
         let is_cause = |cause: &DiffCause| cause.function == function || cause.path.contains(&function);

@@ -216,8 +216,11 @@ pub(super) fn of_library_call(
     call: Change,
 ) -> DiffCause {
     let caller = Origin { function: caller, kind: CountKind::Total };
-    let found = made(flow, CauseKind::Dearer, caller, flow.total(caller.function));
-    DiffCause { path, growth: Growth::OneCallee, points: call.points * 100.0, ..found }
+    let total = flow.total(caller.function);
+    let found = made(flow, CauseKind::Dearer, caller, total);
+    // What the caller did itself before is no growth.
+    let points = if total.points > 0.0 { call.points.min(total.points) } else { call.points };
+    DiffCause { path, growth: Growth::OneCallee, points: points * 100.0, ..found }
 }
 
 /// Exact, where calls are counted: what more calls cost, and what each of them costs more.
@@ -311,8 +314,26 @@ fn makes_more_calls(flow: &Flow<'_, '_>, cause: &DiffCause) -> bool {
     new > CALLED_MORE * old
 }
 
-/// Code that the old side did not have: it makes its caller dearer, unless it leads to code that was there before.
+/// How much of new code is what others called before, and call no longer: a decorator has all that the decorated function costs.
+fn taken_over(flow: &Flow<'_, '_>, origin: Origin) -> f64 {
+    if origin.kind == CountKind::SelfCount {
+        return 0.0;
+    }
+    let callees =
+        flow.callees(origin.function).into_iter().filter(|(callee, _)| !flow.total(*callee).is_new());
+    let lost = |callee: usize| -flow.of_other_callers(callee, origin.function).points;
+    callees.map(|(callee, call)| lost(callee).clamp(0.0, call.points.max(0.0))).sum()
+}
+
+/// Code that the old side did not have, without what it took over.
 fn of_new_code(flow: &Flow<'_, '_>, origin: Origin, change: Change) -> DiffCause {
+    let found = of_all_new_code(flow, origin, change);
+    let added = (change.points - taken_over(flow, origin)).max(0.0);
+    DiffCause { points: found.points.min(added * 100.0), ..found }
+}
+
+/// Code that the old side did not have: it makes its caller dearer, unless it leads to code that was there before.
+fn of_all_new_code(flow: &Flow<'_, '_>, origin: Origin, change: Change) -> DiffCause {
     let (above, between) = nearest_old_caller(flow, origin.function);
     // If `best` calls the new `draw`, and that calls `sprintf`, `draw` is the news.
     let is_new_way =

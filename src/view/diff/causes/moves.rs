@@ -7,6 +7,9 @@ use crate::stats::model::GONE;
 use crate::stats::{CountKind, Verdict};
 use crate::view::diff::causes::flow::Flow;
 
+/// Of a function that grew by so many times what its own code gained, that is a small part.
+const SMALL_PART: f64 = 2.0;
+
 /// The functions whose cost was elsewhere before, and those that are matched under another name or place. Functions of which the
 /// `causes` say that they grew did not only move.
 pub(super) fn moves(flow: &Flow<'_, '_>, matched: &[Matched], causes: &[DiffCause]) -> Vec<DiffCause> {
@@ -19,7 +22,7 @@ pub(super) fn moves(flow: &Flow<'_, '_>, matched: &[Matched], causes: &[DiffCaus
         let function = name(row.function);
         // Its own code may have been elsewhere while what it calls was not.
         let grew = |other: &Hypothesis| {
-            let inherits = other.verdict == Verdict::Inherits && other.points > 0.0;
+            let inherits = other.verdict == Verdict::Inherits && other.points > SMALL_PART * row.points;
             other.function == row.function && (other.verdict == Verdict::Regressed || inherits)
         };
         if flow.comparison.hypotheses.iter().any(grew) {

@@ -109,13 +109,16 @@ fn is_one_cause(flow: &Flow<'_, '_>, function: usize) -> bool {
 /// Whether a function of both sides has nearly all of its growth from a caller that did not call it before: what it calls grew with
 /// it.
 fn is_newly_called(flow: &Flow<'_, '_>, function: usize) -> bool {
-    let total = flow.total(function);
-    flow.callers(function).first().is_some_and(|&(caller, call)| {
-        call.is_new()
-            && !total.is_new()
-            && call.points >= NEARLY_ALL * total.points
-            && !flow.is_moved_call(function, caller, &call)
-    })
+    !flow.total(function).is_new()
+        && main_caller(flow, function)
+            .is_some_and(|(caller, call)| call.is_new() && !flow.is_moved_call(function, caller, &call))
+}
+
+/// The caller from which nearly all growth of a function comes, and how much.
+fn main_caller(flow: &Flow<'_, '_>, function: usize) -> Option<(usize, Change)> {
+    let callers = flow.callers(function);
+    let least = NEARLY_ALL * flow.total(function).points;
+    callers.first().filter(|(_, call)| call.points >= least).copied()
 }
 
 /// Whether a function grew as a whole, or one of those that it calls and that call it did.
@@ -137,14 +140,15 @@ fn climb(flow: &Flow<'_, '_>, mut origin: Origin) -> Origin {
     }
     let mut seen = HashSet::from([at]);
     loop {
-        let is_whole = origin == Origin { function: at, kind: CountKind::Total } && grew_as_a_whole(flow, at);
         // The functions of a circle call one another, and all of them grew.
-        if let Some(first) = entrance(flow, at).filter(|&first| is_whole && seen.insert(first)) {
+        if origin == (Origin { function: at, kind: CountKind::Total })
+            && grew_as_a_whole(flow, at)
+            && let Some(first) = entrance(flow, at).filter(|&first| seen.insert(first))
+        {
             (origin.function, at) = (first, first);
         }
-        let callers = flow.callers(at);
-        let main = callers.first().filter(|(_, call)| call.points >= NEARLY_ALL * flow.total(at).points);
-        let Some(&(caller, _)) = main.filter(|(caller, _)| seen.insert(*caller)) else { return origin };
+        let main = main_caller(flow, at).filter(|(caller, _)| seen.insert(*caller));
+        let Some((caller, _)) = main else { return origin };
         if grew_as_a_whole(flow, caller) {
             origin = Origin { function: caller, kind: CountKind::Total };
         } else if !is_all_of(flow, caller, Some(at)) {
@@ -233,13 +237,11 @@ fn entry(flow: &Flow<'_, '_>, origin: Origin) -> Origin {
     let mut seen = HashSet::new();
     while !flow.is_own(at) && !flow.is_collector(at) && seen.insert(at) {
         let whole = |function| Origin { function, kind: CountKind::Total };
-        let callers = flow.callers(at);
-        let main = callers.first().filter(|(_, call)| call.points >= NEARLY_ALL * flow.total(at).points);
-        match main {
+        match main_caller(flow, at) {
             // The whole program calls the kernel, and nobody calls what it does inside.
             None if flow.is_of_system(origin.function) => return whole(flow.of_row(at)),
             _ if is_entry(flow, at) => return if at == origin.function { origin } else { whole(at) },
-            Some(&(caller, _)) => at = caller,
+            Some((caller, _)) => at = caller,
             None => break,
         }
     }

@@ -608,16 +608,20 @@ impl Kind {
 }
 
 /// The name of a Linux perf event without the unit that counts it and without modifiers: `cycles` of
-/// `cycles:u` and of `cpu_core/cycles/P`.
+/// `cycles:u`, of `cpu_core/cycles/P` and of `cpu/cpu-cycles/`.
 fn event(metric: &str) -> &str {
     let mut parts = metric.split('/');
     let event = match (parts.next(), parts.next(), parts.next()) {
-        // `cpu-clock/freq=499/`
-        (Some(event), Some(terms), Some(_)) if terms.contains('=') => event,
-        (Some(_), Some(event), Some(_)) => event,
+        (Some(before), Some(terms), Some(_)) => {
+            let named = terms.split(',').find(|term| !term.contains('='));
+            // Without a name, as in `cpu-clock/freq=499/`, these are settings of the event before them. The unit `cpu` is no event:
+            // what `cpu/event=0xcd,umask=0x1/` counts has no name.
+            named.unwrap_or(if before == "cpu" { terms } else { before })
+        }
         _ => metric,
     };
-    event.split_once(':').map_or(event, |(event, _)| event)
+    let event = event.split_once(':').map_or(event, |(event, _)| event);
+    if event.eq_ignore_ascii_case("cpu-cycles") { "cycles" } else { event }
 }
 
 /// Whether a metric counts clock cycles.
@@ -758,6 +762,23 @@ pub fn counts_of(metric: &str) -> Vec<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn events_of_a_unit_are_not_cpu_time() {
+        for metric in [
+            "cpu/cycles/P",
+            "cpu/cpu-cycles/",
+            "cpu-cycles:u",
+            "cpu_core/cycles,period=100/",
+            "cycles/period=100/",
+        ] {
+            assert!(is_cycles(metric) && is(metric, "cpu"), "{metric}");
+        }
+        assert!(is("cpu-clock/freq=499/", "cpu"));
+        for metric in ["cpu/mem-loads,ldlat=30/P", "cpu/event=0xcd,umask=0x1/pp", "cpu/cache-misses/"] {
+            assert_eq!(of_metric(metric), None, "{metric}");
+        }
+    }
 
     #[test]
     fn companions_lead_back() {

@@ -28,7 +28,7 @@ impl EventMetrics {
         let is_clock = [b"cpu-clock".as_slice(), b"task-clock", b"offcpu-time"]
             .iter()
             .any(|clock| name.starts_with(clock));
-        let unit = if is_clock && has_period { "nanoseconds" } else { "count" };
+        let unit = if (is_clock || is_waiting(name)) && has_period { "nanoseconds" } else { "count" };
         self.names.push(name.into());
         builder.metric(&String::from_utf8_lossy(name), unit)
     }
@@ -54,4 +54,9 @@ impl EventMetrics {
         let found = place(&is_time).or_else(|| place(&|name| name == OFF_CPU.as_bytes()));
         found.map_or(first, |index| index + 1)
     }
+}
+
+/// Whether an event says how long a thread waited or ran: the period of these tracepoints is that time in nanoseconds.
+pub(super) fn is_waiting(event: &[u8]) -> bool {
+    event.starts_with(b"sched:sched_stat_")
 }

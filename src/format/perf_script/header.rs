@@ -25,6 +25,8 @@ pub(super) struct SampleHeader<'a> {
     pub(super) frame: Option<&'a [u8]>,
     /// What follows the event: the fields of a tracepoint, or those of a record.
     pub(super) fields: &'a [u8],
+    /// The date and the time of day by the clock of the machine, as `-F +tod` adds them.
+    pub(super) day_time: &'a [u8],
 }
 
 impl SampleHeader<'_> {
@@ -80,6 +82,10 @@ fn timed(line: &[u8], at: usize) -> Option<SampleHeader<'_>> {
             word = scan.word();
         }
     }
+    let day_time = day_time(&line[at..], word, &mut scan);
+    if !day_time.is_empty() {
+        word = scan.word();
+    }
     let time = seconds(word.strip_suffix(b":")?)?;
     let comm = line[..at].trim_ascii_end();
     let header = SampleHeader {
@@ -91,9 +97,28 @@ fn timed(line: &[u8], at: usize) -> Option<SampleHeader<'_>> {
         event: None,
         frame: None,
         fields: b"",
+        day_time,
     };
     let (header, scan) = with_event(header, scan);
     Some(with_frame(header, scan))
+}
+
+/// The date and time of day of which `date` is the first word, such as `2020-07-13 18:38:50.097678523`; empty if it is no date. `scan`
+/// is after the date, and then after the time.
+fn day_time<'a>(line: &'a [u8], date: &[u8], scan: &mut Scan<'a>) -> &'a [u8] {
+    let is_like = |word: &[u8], form: &[u8]| {
+        let fits =
+            |(byte, form): (&u8, &u8)| if *form == b'0' { byte.is_ascii_digit() } else { byte == form };
+        word.len() >= form.len() && word.iter().zip(form).all(fits)
+    };
+    let mut after = *scan;
+    if date.len() != 10 || !is_like(date, b"0000-00-00") || !is_like(after.word(), b"00:00:00.0") {
+        return b"";
+    }
+    let start = line.len() - scan.0.len() - date.len();
+    let end = line.len() - after.0.len();
+    *scan = after;
+    &line[start..end]
 }
 
 /// `pid[/tid] [cpu] [period] event:`
@@ -106,10 +131,26 @@ fn untimed(line: &[u8], at: usize) -> Option<SampleHeader<'_>> {
         scan = after;
     }
     let comm = line[..at].trim_ascii_end();
-    let header =
-        SampleHeader { comm, tid, pid, time: None, period: None, event: None, frame: None, fields: b"" };
+    let header = SampleHeader {
+        comm,
+        tid,
+        pid,
+        time: None,
+        period: None,
+        event: None,
+        frame: None,
+        fields: b"",
+        day_time: b"",
+    };
     let (header, scan) = with_event(header, scan);
     header.event.is_some().then(|| with_frame(header, scan))
+}
+
+/// The nanoseconds that a tracepoint says with its fields, such as `comm=sh pid=7 delay=1358063 [ns]`.
+pub(super) fn nanoseconds(fields: &[u8]) -> Option<i64> {
+    let end = memchr::memmem::find(fields, b" [ns]")?;
+    let start = memchr::memrchr(b'=', &fields[..end])?;
+    decimal(&fields[start + 1..end])
 }
 
 /// `[period] event:`, and what follows.
@@ -211,6 +252,18 @@ pub(super) fn seconds(word: &[u8]) -> Option<i64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_date_before_the_time_is_no_part_of_the_thread() {
+        for processor in ["", "[001] "] {
+            let line =
+                format!("a b 7 {processor}2020-07-13 18:38:50.097678523 153633.958246159:   1 cycles: ");
+            let header = parse(line.as_bytes()).unwrap();
+            assert_eq!((header.comm, header.tid), (b"a b".as_slice(), 7));
+            assert_eq!((header.time, header.period), (Some(153_633_958_246_159), Some(1)));
+            assert_eq!(header.day_time, b"2020-07-13 18:38:50.097678523");
+        }
+    }
 
     #[test]
     fn thread_names_may_look_like_ids() {

@@ -14,14 +14,14 @@ mod flat;
 mod frame;
 mod header;
 
-use crate::format::event_metrics::EventMetrics;
+use crate::format::event_metrics::{EventMetrics, is_waiting};
 use crate::format::jit::{self, JitNames};
 use crate::format::labels::label_set;
 use crate::format::off_cpu::{OFF_CPU, OffCpu, SchedulerEvent, Wait};
 use crate::format::perf_script::brief::BriefHeader;
 use crate::format::perf_script::frame::FrameCache;
 use crate::format::perf_script::header::SampleHeader;
-use crate::format::text::{BadLines, decimal, first_line, is_binary};
+use crate::format::text::{BadLines, decimal, first_line, is_binary, lossy};
 use crate::format::{Confidence, Format, HEAD, LoadError, ParseError, Source, finished};
 use crate::profile::{ContextSwitch, FrameId, LabelSetId, LoadOptions, Profile, ProfileBuilder};
 use crate::unit::saturated;
@@ -151,6 +151,8 @@ struct PerfScriptReader {
     is_headless: bool,
     /// How many blank lines there were since the last sample.
     blanks: usize,
+    /// Whether a sample had a time of day.
+    has_day_time: bool,
 }
 
 /// What a header says about its thread.
@@ -201,11 +203,15 @@ impl PerfScriptReader {
             has_extras: false,
             is_headless: false,
             blanks: 0,
+            has_day_time: false,
         }
     }
 
     /// Processes one line, without its trailing blanks.
     fn line(&mut self, line: &[u8], number: u64) {
+        if self.has_extras && extras::is_bpf_output(line) {
+            self.bpf_output();
+        }
         let line = if self.has_extras { extras::without_extras(line) } else { line };
         if line.is_empty() {
             self.blanks += 1;
@@ -244,6 +250,7 @@ impl PerfScriptReader {
             self.end_sample();
             self.good += 1;
             header.time = self.clock(header.time);
+            self.recorded_at(header.day_time);
             if is_wait(line, &header) {
                 self.start_wait(&header);
             } else if !header.is_record() {
@@ -259,6 +266,21 @@ impl PerfScriptReader {
             self.good += 1;
         } else {
             self.bad.add(number);
+        }
+    }
+
+    /// The sample is an event of a BPF program, which counts as one: its period is 0.
+    fn bpf_output(&mut self) {
+        if let Some(Current { event: Some((_, value @ 0)), .. }) = &mut self.current {
+            *value = 1;
+        }
+    }
+
+    /// Keeps the time of day of the first sample. The zone is not known.
+    fn recorded_at(&mut self, day_time: &[u8]) {
+        if !day_time.is_empty() && !std::mem::replace(&mut self.has_day_time, true) {
+            let second = &day_time[..memchr::memchr(b'.', day_time).unwrap_or(day_time.len())];
+            self.builder.meta.comments.push(format!("recorded at {} (local time)", lossy(second)));
         }
     }
 
@@ -370,7 +392,9 @@ impl PerfScriptReader {
             tid: header.tid,
             pid: header.pid,
         });
-        let &SampleHeader { comm, tid, pid, time, period, event, frame, .. } = header;
+        let &SampleHeader { comm, tid, pid, time, event, frame, .. } = header;
+        let waited = || header::nanoseconds(header.fields).filter(|_| event.is_some_and(is_waiting));
+        let period = header.period.or_else(waited);
         self.begin(&BriefHeader { comm, tid: Some(tid), pid, time, period, event, frame }, leaves);
     }
 
@@ -648,6 +672,46 @@ mod tests {
             load("   false 39654 19115.489719:   1 cycles:   7fa6 _dl_start+0x4 (/usr/lib/ld-2.31.so)\n")
                 .unwrap();
         assert_eq!(to_notation(&profile), "_dl_start 1 1 {thread=false tid=39654}");
+    }
+
+    #[test]
+    fn disassembled_instructions_are_no_part_of_a_name() {
+        let line = |frame: &str| format!("w 7 [006] 2.5:      7f216b426100 {frame}\n");
+        let text =
+            ["f+0x0 (/bin/w)\t\tmovq %rsp, (%rdi)", "f+0x3 (/bin/w)\t\tcallq g", "g+0x0 (/bin/w)\t\tret"];
+        let profile = load(&text.map(line).concat()).unwrap();
+        assert_eq!(to_notation(&profile), "f 2 {thread=w tid=7}\ng 1 {thread=w tid=7}");
+        let brief = "   CPU 0/KVM  7  ffffffff82133c42 f+0x2 ([kernel.kallsyms])            vmresume         IPC: 0.11 (50/445)\n";
+        assert_eq!(to_notation(&load(brief).unwrap()), "f 1 {thread=CPU 0/KVM tid=7}");
+    }
+
+    #[test]
+    fn the_scheduler_says_how_long_threads_waited() {
+        for period in ["", "1358063 "] {
+            let text = format!(
+                "sh 0 [007] 2.5: {period}sched:sched_stat_sleep: comm=a b pid=5 delay=1358063 [ns]\n\t 10 f ([kernel.kallsyms])\n"
+            );
+            let profile = load(&text).unwrap();
+            let metric = &profile.meta.metrics[1];
+            assert_eq!((metric.unit.as_str(), metric.total), ("nanoseconds", 1_358_063), "{period}");
+        }
+    }
+
+    #[test]
+    fn what_a_bpf_program_wrote_is_no_frame() {
+        let text = "w 7 [003] 2.5:      0     evt:  ffffffff81210f51 f (/x)\n      BPF output: 0000: 0f b4 7c 81  ..|.\n                  0008: 00 00        ..\n\n";
+        assert_eq!(sniff(text.as_bytes()), Confidence::Certain);
+        let profile = load(&text.repeat(2)).unwrap();
+        assert_eq!(to_notation(&profile), "f 2 2 {thread=w tid=7}");
+        assert!(profile.meta.warnings.is_empty(), "{:?}", profile.meta.warnings);
+    }
+
+    #[test]
+    fn the_time_of_day_is_told() {
+        let line = "w 7 2020-07-13 18:38:50.097678523 2.958246159:   1 cycles:  ffffffff8106d104 f ([kernel.kallsyms])\n";
+        let profile = load(line).unwrap();
+        assert_eq!(to_notation(&profile), "f 1 1 {thread=w tid=7}");
+        assert_eq!(profile.meta.comments, ["recorded at 2020-07-13 18:38:50 (local time)"]);
     }
 
     #[test]

@@ -20,6 +20,7 @@ mod collapsed_write;
 mod copied;
 mod coz;
 mod d3_flamegraph;
+mod dart;
 mod decimals;
 mod dhat;
 mod dtrace;
@@ -173,6 +174,7 @@ pub const TIMED_FORMATS: &[TimedFormat] = &[
     threaded("gecko", "Firefox Profiler"),
     // Most hold spans only.
     timed("chrome-trace", "Chrome traces"),
+    threaded("dart", "Dart"),
     threaded("perfetto", "Perfetto"),
     timed("cpuprofile", "V8 CPU profiles"),
     timed("v8-log", "V8 logs"),
@@ -207,6 +209,7 @@ pub static FORMATS: &[&Format] = &[
     &v8::log_json::V8_LOG_JSON,
     &gecko::GECKO,
     &speedscope::SPEEDSCOPE,
+    &dart::DART,
     &chrome_trace::CHROME_TRACE,
     &stackprof::STACKPROF,
     &pyinstrument::PYINSTRUMENT,

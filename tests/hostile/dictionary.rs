@@ -10,7 +10,7 @@ pub fn shape(format: &str) -> Shape {
         | "art-trace" | "nytprof" => Shape::Binary,
         "cpuprofile" | "heapprofile" | "gecko" | "speedscope" | "chrome-trace" | "stackprof" | "dhat"
         | "ghc-json" | "pyinstrument" | "scalene" | "safari" | "sentry" | "gprof2dot" | "d3-flamegraph"
-        | "v8-log-json" | "xhprof" => Shape::Json,
+        | "v8-log-json" | "xhprof" | "dart" => Shape::Json,
         _ => Shape::Lines,
     }
 }
@@ -27,6 +27,7 @@ pub fn words(format: &str) -> &'static [&'static str] {
         "gecko" => &["meta", "threads", "libs", "processes", "shared", "stringArray", "stringTable", "funcTable", "frameTable", "stackTable", "prefix", "frame", "func", "samples", "schema", "data", "weight", "weightType", "timeDeltas", "length", "tracing-ms", "bytes", "preprocessedProfileVersion", "version", "prefixOffset", "flags", "lib", "sources", "sourceLocationTable", "originalLocation", "{\"$s\":0}"],
         "speedscope" => &["$schema", "shared", "frames", "profiles", "type", "sampled", "evented", "events", "samples", "weights", "unit", "nanoseconds", "microseconds", "bytes", "none", "O", "C", "at", "frame", "startValue", "endValue"],
         "chrome-trace" => &["traceEvents", "stackFrames", "sf", "parent", "ph", "B", "E", "X", "P", "M", "I", "ts", "dur", "pid", "tid", "name", "args", "data", "cpuProfile", "nodes", "samples", "timeDeltas", "ProfileChunk", "Profile", "id", "thread_name", "startTime"],
+        "dart" => &["devToolsSnapshot", "cpu-profiler", "_CpuProfileTimeline", "samplePeriod", "timeOriginMicros", "timeExtentMicros", "stackFrames", "traceEvents", "parent", "sf", "ts", "userTag", "sourceLine", "cpuProfileRoot", "1e300"],
         "stackprof" => &["version", "mode", "interval", "frames", "raw", "raw_lines", "raw_timestamp_deltas", "raw_sample_timestamps", "samples", "gc_samples", "missed_samples", "wall", "cpu", "object", "edges"],
         "dhat" => &["dhatFileVersion", "mode", "pps", "ftbl", "fs", "tb", "tbk", "tl", "mb", "mbk", "gb", "gbk", "eb", "ebk", "bklt", "bkacc", "tu", "te", "tg", "[root]", "rust-heap", "ad-hoc"],
         "ghc-json" => &["program", "cost_centres", "profile", "children", "ticks", "alloc", "entries", "id", "label", "module", "src_loc", "tick_interval"],

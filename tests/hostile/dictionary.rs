@@ -74,6 +74,6 @@ pub fn words(format: &str) -> &'static [&'static str] {
         "async-profiler" => &["--- Execution profile ---", "Total samples       : 9", "Started [wall] profiling", "--- 9 ns (7.48%), 9 samples\n", "--- 9 bytes (7.48%), 1 sample\n", "Samples: 9 (98.84%)\n", "  [ 0] ", "[10] ", "_[k]", "ns  percent  samples  top", "\n\n"],
         "bpftrace" => &["@[", "@bytes[", "]: ", ", ", "\n    ", "+0x", "+1", "Attaching", "@x[sh]: 1", "(/lib/libc.so)", "hist", "|@@"],
         "austin" => &["# mode:", "# austin:", "# interval:", "full", "memory", "P", ";T", ":", ";", ":GC:", ":INVALID:", "MOJ", "\x01", "\x02", "\x03", "\x04", "\x05"],
-        _ => &[";", " ", "_[k]", "_[j]", "_[i]", "#", "//", "1.5", "\r\n", "\u{feff}", "\u{fffd}"],
+        _ => &["tid:28;", "a.py:f:12", "<frozen runpy>:f:0", ";", " ", "_[k]", "_[j]", "_[i]", "#", "//", "1.5", "\r\n", "\u{feff}", "\u{fffd}"],
     }
 }

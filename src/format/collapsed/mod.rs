@@ -14,6 +14,7 @@ mod mangled;
 mod marks;
 mod python;
 mod reader;
+mod threads;
 mod weight;
 
 use crate::format::collapsed::blocks::SharedBlocks;

@@ -1,6 +1,7 @@
-//! Stacks written by py-spy, whose frames contain a source location: `load (shop/orders.py:31)`.
+//! Stacks of Python, whose frames contain a source location: `load (shop/orders.py:31)` of py-spy, or `orders.py:load:31` of
+//! Python's own profiler (`profiling.sampling --collapsed`).
 //!
-//! The line is the one that was executing, or with `--function` the first line of the function. Executing
+//! The line is the one that was executing, or with py-spy's `--function` the first line of the function. Executing
 //! lines are removed from the name, so that each function is one row, and `--by line` still distinguishes the
 //! lines. First lines stay in the name, because they distinguish functions with the same name.
 
@@ -8,12 +9,13 @@ use std::sync::Arc;
 
 use hashbrown::HashMap;
 
+use crate::format::collapsed::threads::thread_number;
 use crate::name::is_python;
 use crate::profile::{Column, Frame, FrameId, Function, FunctionId, Profile, StringId};
 
-/// A frame as py-spy writes it.
+/// A frame with its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct PySpyFrame<'a> {
+struct PythonFrame<'a> {
     function: &'a str,
     file: &'a str,
     /// 0 if there is none.
@@ -21,27 +23,52 @@ struct PySpyFrame<'a> {
 }
 
 /// The parts of `load (shop/orders.py:31)` or `load (shop/orders.py)`.
-fn place(text: &str) -> Option<PySpyFrame<'_>> {
+fn place(text: &str) -> Option<PythonFrame<'_>> {
     let (function, place) = text.strip_suffix(')')?.split_once(" (")?;
     let (file, line) = match place.rsplit_once(':') {
         Some((file, line)) if line.bytes().all(|byte| byte.is_ascii_digit()) => (file, line.parse().ok()?),
         _ => (place, 0),
     };
     let is_name = !function.is_empty() && !function.contains(' ');
-    (is_name && is_python(file)).then_some(PySpyFrame { function, file, line })
+    (is_name && is_python(file)).then_some(PythonFrame { function, file, line })
 }
 
-/// Moves files and lines out of function names if the input is from py-spy, which samples at intervals of elapsed time; leaves other
-/// input unchanged.
-pub(super) fn move_locations(profile: &mut Profile) {
+/// The parts of `orders.py:load:31`.
+fn own_place(text: &str) -> Option<PythonFrame<'_>> {
+    let (rest, line) = text.rsplit_once(':')?;
+    let (file, function) = rest.rsplit_once(':')?;
+    let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    let is_name = !function.is_empty() && !function.contains(' ') && !is_number(function);
+    let line = line.parse().ok().filter(|_| is_number(line))?;
+    (is_name && is_python(file)).then_some(PythonFrame { function, file, line })
+}
+
+/// A profiler of Python that writes places.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Python {
+    /// py-spy, which samples at intervals of elapsed time.
+    PySpy,
+    /// The one that comes with Python.
+    Own,
+}
+
+/// Moves files and lines out of function names if the input is from one of these profilers, which is returned; leaves other input
+/// unchanged.
+pub(super) fn move_locations(profile: &mut Profile) -> Option<Python> {
     let before = profile.symbols.clone();
     let texts: Column<FunctionId, &str> = before.functions.ids().map(|id| before.function_name(id)).collect();
-    let places: Column<FunctionId, Option<PySpyFrame<'_>>> = texts.iter().map(|text| place(text)).collect();
+    let mut places: Column<FunctionId, Option<PythonFrame<'_>>> =
+        texts.iter().map(|text| place(text)).collect();
+    let mut recorder = Python::PySpy;
     if !is_by_py_spy(&texts, &places) {
-        return;
+        places = texts.iter().map(|text| own_place(text)).collect();
+        recorder = Python::Own;
+        if !is_by_python(&texts, &places) {
+            return None;
+        }
     }
-    profile.meta.by_clock = true;
-    let lines_run = are_executing_lines(&places);
+    profile.meta.by_clock = recorder == Python::PySpy;
+    let lines_run = recorder == Python::Own || are_executing_lines(&places);
     let symbols = Arc::make_mut(&mut profile.symbols);
     let mut kept: HashMap<(StringId, StringId), FunctionId> = HashMap::new();
     let mut moved: Column<FunctionId, FunctionId> = symbols.functions.ids().collect();
@@ -64,13 +91,29 @@ pub(super) fn move_locations(profile: &mut Profile) {
             symbols.frames[id] = Frame { function: moved[function], line: place.line, ..symbols.frames[id] };
         }
     }
+    Some(recorder)
+}
+
+/// Nearly all frames must be those of Python's own profiler, apart from its threads and what has no place, such as `<GC>`.
+fn is_by_python(
+    texts: &Column<FunctionId, &str>,
+    places: &Column<FunctionId, Option<PythonFrame<'_>>>,
+) -> bool {
+    let is_frame = |text: &str| {
+        let is_mark = text.starts_with('<') && text.ends_with('>');
+        !is_mark && thread_number(text).is_none()
+    };
+    let all = texts.iter().filter(|text| is_frame(text)).count();
+    let python = places.iter().flatten().count();
+    let with_line = places.iter().flatten().any(|place| place.line > 0);
+    with_line && python * 10 >= all * 9
 }
 
 /// Nearly all frames must look like py-spy's, and some must be Python; with `--native` the others look like
 /// `PyObject_Call (libpython3.11.so)`, or are an address each: `0x7f8df3e4524a (libc.so.6)`.
 fn is_by_py_spy(
     texts: &Column<FunctionId, &str>,
-    places: &Column<FunctionId, Option<PySpyFrame<'_>>>,
+    places: &Column<FunctionId, Option<PythonFrame<'_>>>,
 ) -> bool {
     // `--subprocesses` puts `process 812:"python shop.py"` above the stacks, `--threads` `thread (812): MainThread`.
     let is_frame = |text: &str| !["process ", "thread (", "0x"].iter().any(|other| text.starts_with(other));
@@ -86,7 +129,7 @@ fn is_by_py_spy(
 const LEAST_PYTHON: usize = 10;
 
 /// Whether the lines are executing lines rather than first lines of functions.
-fn are_executing_lines(places: &Column<FunctionId, Option<PySpyFrame<'_>>>) -> bool {
+fn are_executing_lines(places: &Column<FunctionId, Option<PythonFrame<'_>>>) -> bool {
     let mut lines: HashMap<(&str, &str), (u32, bool)> = HashMap::new();
     let mut has_module = false;
     for place in places.iter().flatten() {
@@ -148,6 +191,33 @@ mod tests {
             let found = place(text).map(|place| (place.function, place.file, place.line));
             assert_eq!(found, want, "{text}");
         }
+    }
+
+    #[test]
+    fn frames_of_pythons_own_profiler_are_split_into_their_parts() {
+        for (text, want) in [
+            ("parse.py:Parser.add:328", Some(("Parser.add", "parse.py", 328))),
+            ("<frozen runpy>:_run_code:87", Some(("_run_code", "<frozen runpy>", 87))),
+            ("C:\\a\\x.py:<module>:0", Some(("<module>", "C:\\a\\x.py", 0))),
+            ("a::b:12", None),
+            ("x.py:6", None),
+            ("x.py:6:12", None),
+            ("lists:map/2", None),
+            ("main.go:main:6", None),
+            ("x.py:f:-1", None),
+            ("C:\\x.exe", None),
+        ] {
+            let found = own_place(text).map(|place| (place.function, place.file, place.line));
+            assert_eq!(found, want, "{text}");
+        }
+        let profile = load(
+            "tid:28;<native>;<frozen runpy>:run:87;a.py:f:6 3\ntid:28;<native>;<frozen runpy>:run:88;a.py:f:7 4\n",
+        );
+        assert_eq!(names(&profile, &By::Function), ["<native>", "f a.py", "run <frozen runpy>"]);
+        assert_eq!(names(&profile, &By::File), ["<frozen runpy>", "<unknown>", "a.py"]);
+        // Some names alone say nothing.
+        let other = "a::b:12;x.py:f:3 1\nlists:map/2;C:\\x.exe 2\n";
+        assert_eq!(names(&load(other), &By::Function).len(), 4);
     }
 
     #[test]

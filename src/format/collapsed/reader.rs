@@ -5,7 +5,8 @@ use std::borrow::Cow;
 use crate::format::collapsed::blocks::SharedBlocks;
 use crate::format::collapsed::mangled::demangle_names;
 use crate::format::collapsed::marks::note_of_marks;
-use crate::format::collapsed::python::move_locations;
+use crate::format::collapsed::python::{Python, move_locations};
+use crate::format::collapsed::threads::label_threads;
 use crate::format::collapsed::weight::{Weight, split_weight};
 use crate::format::text::{common_prefix, lossy};
 use crate::format::{LoadError, ParseError, finished};
@@ -293,9 +294,12 @@ impl CollapsedReader {
             let warning = format!("{} {counts} rounded to {MAX_DECIMALS} decimals", self.rounded);
             self.builder.warn(warning);
         }
+        let options = self.builder.options().clone();
         let mut profile = finished(self.builder)?;
         demangle_names(&mut profile);
-        move_locations(&mut profile);
+        if move_locations(&mut profile) == Some(Python::Own) {
+            profile = label_threads(profile, options)?;
+        }
         let note = note_of_marks(&profile);
         profile.meta.notes.extend(note);
         Ok(profile)

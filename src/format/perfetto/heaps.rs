@@ -7,7 +7,8 @@
 //!                      uint64 free_count = 6; uint64 self_max = 8; uint64 self_max_count = 9; }
 //! ```
 //!
-//! Each dump of a process counts from the beginning, so only its last one is shown.
+//! Each dump of a process counts from the beginning, so what is in use is that of the last one. A call stack of which all was freed is
+//! not in the dumps that follow, and counts anew if it comes back: what it allocated is what it had before, and since.
 
 use std::collections::BTreeMap;
 
@@ -18,25 +19,68 @@ use crate::format::perfetto::names::{Names, messages};
 use crate::format::perfetto::packet::each_field;
 use crate::format::text::lossy;
 use crate::format::wire::{Value, WireError};
-use crate::profile::ProfileBuilder;
+use crate::profile::{ProfileBuilder, StackId};
 use crate::unit::{plural, saturated};
 
-/// The last dump of a heap.
-#[derive(Default)]
+/// A dump of a heap.
 struct Dump {
     time: u64,
     /// When it was written, since boot.
     written: Option<i64>,
-    /// How many there were.
-    count: u64,
     /// Allocated objects and bytes, and those in use.
     samples: Vec<(GroupedStack, [i64; 4])>,
+}
+
+/// What is known of a call stack after some dumps.
+#[derive(Clone, Copy, Default)]
+struct CallStack {
+    /// The last dump that has it, and its values there.
+    dump: usize,
+    values: [i64; 4],
+    /// Objects and bytes that it had allocated before it was left out of a dump.
+    before: [i64; 2],
+}
+
+impl CallStack {
+    /// Counts it in a later dump.
+    fn in_dump(&mut self, dump: usize, values: [i64; 4]) {
+        let counts_anew = self.dump + 1 < dump || values[0] < self.values[0] || values[1] < self.values[1];
+        if counts_anew {
+            self.before = [0, 1].map(|kind| self.before[kind].saturating_add(self.values[kind]));
+        }
+        (self.dump, self.values) = (dump, values);
+    }
+
+    /// What it allocated, and what of it is in use after the last dump.
+    fn after(&self, last: usize) -> [i64; 4] {
+        let [count, allocated] = [0, 1].map(|kind| self.before[kind].saturating_add(self.values[kind]));
+        let [.., objects, bytes] = if self.dump == last { self.values } else { [0; 4] };
+        [count, allocated, objects, bytes]
+    }
+}
+
+/// The values of each call stack after all dumps of a heap.
+fn after_all(dumps: &[Dump], groups: &StackGroups) -> BTreeMap<StackId, [i64; 4]> {
+    let mut stacks: BTreeMap<StackId, CallStack> = BTreeMap::new();
+    for (number, dump) in dumps.iter().enumerate() {
+        let mut sums: BTreeMap<StackId, [i64; 4]> = BTreeMap::new();
+        for (stack, values) in &dump.samples {
+            let sum = sums.entry(groups.id(*stack)).or_default();
+            sum.iter_mut().zip(values).for_each(|(sum, value)| *sum = sum.saturating_add(*value));
+        }
+        for (stack, values) in sums {
+            stacks.entry(stack).or_default().in_dump(number, values);
+        }
+    }
+    let last = dumps.len().saturating_sub(1);
+    let after = stacks.into_iter().map(|(stack, known)| (stack, known.after(last)));
+    after.filter(|(_, values)| *values != [0; 4]).collect()
 }
 
 /// The heaps of a trace by process and name, such as `malloc`.
 #[derive(Default)]
 pub(super) struct Heaps {
-    dumps: BTreeMap<(u64, String), Dump>,
+    dumps: BTreeMap<(u64, String), Vec<Dump>>,
     /// Whether what is in use is that of the moment at which the heap was largest.
     is_peak: bool,
     has_allocations: bool,
@@ -91,12 +135,12 @@ impl Heaps {
                 None => self.lost += 1,
             }
         }
-        let dump = self.dumps.entry((pid, lossy(name).into_owned())).or_default();
+        let dumps = self.dumps.entry((pid, lossy(name).into_owned())).or_default();
         // A large dump has several packets, all with the same time.
-        if dump.count == 0 || dump.time != time {
-            *dump = Dump { time, written, count: dump.count + 1, samples: Vec::new() };
+        match dumps.last_mut().filter(|dump| dump.time == time) {
+            Some(dump) => dump.samples.extend(read),
+            None => dumps.push(Dump { time, written, samples: read }),
         }
-        dump.samples.extend(read);
         Ok(())
     }
 
@@ -118,9 +162,9 @@ impl Heaps {
         Ok((stack.cast_unsigned(), [count, allocated, in_use[0], in_use[1]]))
     }
 
-    /// When the first dump was written.
+    /// When the first dump that is shown was written.
     pub(super) fn start(&self) -> Option<i64> {
-        self.dumps.values().filter_map(|dump| dump.written).min()
+        self.dumps.values().filter_map(|dumps| dumps.last()?.written).min()
     }
 
     /// Adds the samples, with metrics of their own; times count from `origin`.
@@ -147,23 +191,24 @@ impl Heaps {
             builder.metric(name, unit);
         }
         let mut repeated = 0;
-        for ((pid, heap), dump) in self.dumps {
-            repeated += u64::from(dump.count > 1);
+        for ((pid, heap), dumps) in self.dumps {
+            repeated += u64::from(dumps.len() > 1);
             let process = names.thread_of(Some(pid), None).process;
-            let time = dump.written.map(|time| time.saturating_sub(origin));
-            for (stack, values) in dump.samples {
+            let written = dumps.last().and_then(|dump| dump.written);
+            let time = written.map(|time| time.saturating_sub(origin));
+            for (stack, values) in after_all(&dumps, groups) {
                 let labels = sample_labels(builder, |labels| {
                     labels.text_if_known("process", &process);
                     labels.text_if_known("heap", &heap);
                 });
-                builder.sample_from(first, groups.id(stack), labels, time, &values[skipped..]);
+                builder.sample_from(first, stack, labels, time, &values[skipped..]);
             }
         }
         let warnings = [
             (
                 repeated,
-                "heap was dumped several times; only its last dump is shown",
-                "heaps were dumped several times; only their last dumps are shown",
+                "heap was dumped several times; what is in use is that of its last dump",
+                "heaps were dumped several times; what is in use is that of their last dumps",
             ),
             (self.incomplete, "dump of a heap is incomplete", "dumps of heaps are incomplete"),
             (
@@ -178,5 +223,21 @@ impl Heaps {
         if self.is_peak {
             builder.meta.comments.push("heaps at the moments when they were largest".into());
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_freed_stays_allocated() {
+        let mut stack = CallStack::default();
+        // Two dumps that count on, one without the call stack, and one that counts anew.
+        stack.in_dump(0, [1, 1000, 1, 1000]);
+        stack.in_dump(1, [3, 1500, 0, 0]);
+        assert_eq!(stack.after(2), [3, 1500, 0, 0]);
+        stack.in_dump(3, [4, 1600, 1, 100]);
+        assert_eq!(stack.after(3), [7, 3100, 1, 100]);
     }
 }

@@ -74,7 +74,7 @@ fn samples_heaps_and_slices_are_metrics() {
     assert_eq!(
         profile.meta.warnings,
         [
-            "1 heap was dumped several times; only its last dump is shown",
+            "1 heap was dumped several times; what is in use is that of its last dump",
             "1 end event has no matching begin event and was skipped",
             "7 records were lost by the kernel while recording",
             "1 stack is incomplete: it could not be unwound to its root",

@@ -26,7 +26,9 @@ const FEW: i64 = 300;
 const SEEN: i64 = 5;
 
 pub(super) fn few(recorded: &Recorded<'_>) -> Option<Finding> {
-    let samples = recorded.samples.filter(|samples| (1..FEW).contains(samples))?;
+    // A difference does not say how many samples it is of.
+    let is_known = !recorded.profile.has_negatives(recorded.metric);
+    let samples = recorded.samples.filter(|samples| is_known && (1..FEW).contains(samples))?;
     let level = if samples < FEWEST { Severity::Error } else { Severity::Warning };
     let count = group_thousands(samples.into());
     let says = if samples <= SEEN {

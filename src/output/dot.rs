@@ -78,10 +78,10 @@ impl Drawing<'_> {
     fn legend(&self) -> String {
         let header = &self.graph.header;
         let mut lines = vec![headline::inputs(header)];
-        let total = format!("{} {}", header.metric.name, self.scale.format(header.total));
+        let total = format!("{} {}", header.metric.name, self.scale.format(header.displayed_total()));
         lines.extend(headline::recording(total.trim_start(), &header.recording, true));
         if !header.filters.is_empty() {
-            lines.push(headline::shown(header, &self.scale.format(header.shown)).join(" · "));
+            lines.push(headline::shown(header, &self.scale.format(header.displayed_shown())).join(" · "));
         }
         lines.extend(left_out(self.graph));
         if let Some(base) = &header.base {

@@ -95,7 +95,7 @@ pub(super) fn rescaled(header: &Header) -> Option<String> {
 /// The filters, and the value that is left after filtering: `--show-stacks DeQueue`, `shown 30.51s, 35.5% of all`.
 pub(super) fn shown(header: &Header, shown: &str) -> Vec<String> {
     let filters = header.filters.join(" ");
-    let share = unit::share(header.shown, header.total);
+    let share = unit::share(header.displayed_shown(), header.total);
     let shown = format!("shown {shown}, {share} of all");
     [clean(&filters).into_owned(), shown].into_iter().filter(|part| !part.is_empty()).collect()
 }

@@ -135,7 +135,19 @@ impl Profile {
 
     /// Whether any value of metric number `metric` is below 0, as in the difference of two profiles.
     pub(crate) fn has_negatives(&self, metric: usize) -> bool {
+        if let Some(calls) = &self.calls {
+            return calls.self_values[metric].iter().any(|&value| value < 0);
+        }
         self.samples.values.get(metric).is_some_and(|values| values.iter().any(|&value| value < 0))
+    }
+
+    /// Σ value of metric number `metric` over the samples that filters have left, if values below 0 take from it, so that it is
+    /// not [`Profile::shown_total`].
+    pub(crate) fn signed_total(&self, metric: usize) -> Option<i64> {
+        self.has_negatives(metric).then(|| match &self.calls {
+            Some(calls) => calls.self_values[metric].iter().sum(),
+            None => self.samples.values[metric].iter().sum(),
+        })
     }
 
     /// Σ |value| of metric number `metric` over the samples that filters have left.

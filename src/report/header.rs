@@ -18,6 +18,9 @@ pub struct Header {
     pub total: i64,
     /// Σ |value| after filtering.
     pub shown: i64,
+    /// Σ value after filtering, if some values are negative.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sum: Option<i64>,
     /// The value of the samples without a stack.
     pub no_stack: i64,
     /// The number of profiles that were combined.
@@ -92,6 +95,16 @@ impl Header {
     /// Whether the row with this name, with or without its place, is a profiler artefact.
     pub fn is_artefact(&self, name: &str) -> bool {
         self.artefacts.iter().any(|artefact| artefact.is_named(name))
+    }
+
+    /// The total as people read it.
+    pub fn displayed_total(&self) -> i64 {
+        displayed_total(self.total, self.shown, self.sum)
+    }
+
+    /// What is left after filtering, as people read it: the total of the row `all`.
+    pub fn displayed_shown(&self) -> i64 {
+        self.sum.unwrap_or(self.shown)
     }
 
     /// Σ value of the old side of a comparison after filtering, rescaled to the new side; 0 without an old side.
@@ -273,10 +286,25 @@ pub struct MetricTotal {
     pub total: i64,
     /// Σ |value| after filtering.
     pub shown: i64,
+    /// Σ value after filtering, if some values are negative.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sum: Option<i64>,
     /// The value of the samples without a stack.
     pub no_stack: i64,
     /// The self value of all rows that were cut.
     pub elided: i64,
+}
+
+impl MetricTotal {
+    /// The total as people read it.
+    pub fn displayed_total(&self) -> i64 {
+        displayed_total(self.total, self.shown, self.sum)
+    }
+}
+
+/// The total as people read it: that of the row `all`, unless filters removed a part of it.
+fn displayed_total(total: i64, shown: i64, sum: Option<i64>) -> i64 {
+    sum.filter(|_| shown == total).unwrap_or(total)
 }
 
 /// The old side of a comparison.
@@ -317,5 +345,20 @@ pub struct Rescaling {
 impl Default for Rescaling {
     fn default() -> Self {
         Rescaling { method: "none", ratio: 1.0, reason: None }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn people_read_the_sum_that_the_row_all_shows() {
+        let header = |shown, sum| Header { total: 12, shown, sum, ..Header::default() };
+        let read = |header: Header| (header.displayed_total(), header.displayed_shown());
+        assert_eq!(read(header(12, None)), (12, 12));
+        assert_eq!(read(header(12, Some(2))), (2, 2));
+        // What filters removed is not known with its signs.
+        assert_eq!(read(header(7, Some(-3))), (12, -3));
     }
 }

@@ -119,6 +119,9 @@ pub struct InfoMetric {
     pub divisor: u64,
     /// Σ |value|; null if it exceeds 64 bits.
     pub total: Option<i64>,
+    /// Σ value, if some values are negative.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sum: Option<i64>,
     /// Number of samples whose value is not 0.
     pub samples: u64,
     /// The amount of the metric between two samples.

@@ -227,6 +227,7 @@ fn metrics(profile: &Profile) -> Vec<InfoMetric> {
         unit: metric.unit.clone(),
         divisor: metric.divisor,
         total: (!metric.too_large).then_some(metric.total),
+        sum: profile.signed_total(number).filter(|_| profile.shown_total(number) == metric.total),
         samples: metric.rows,
         period: meta.period_of(number),
         default: number == meta.default_metric,
@@ -303,6 +304,13 @@ mod tests {
             let subject = Subject::new(&profile, &By::Function, &[0]);
             assert_eq!(executable(&subject, &used_frames(&subject)), expected, "{stacks}");
         }
+    }
+
+    #[test]
+    fn negative_values_take_from_the_sum() {
+        let metric = metrics(&from_notation("a;b -5\na;c 7")).remove(0);
+        assert_eq!((metric.total, metric.sum), (Some(12), Some(2)));
+        assert_eq!(metrics(&from_notation("a;c 7"))[0].sum, None);
     }
 
     #[test]

@@ -208,6 +208,7 @@ impl Scope {
             metric: metric_name(profile, metric),
             total: profile.meta.metrics[metric].total,
             shown: profile.shown_total(metric),
+            sum: profile.signed_total(metric),
             no_stack: 0,
             elided: 0,
         };
@@ -220,6 +221,7 @@ impl Scope {
             metric: first.metric,
             total: first.total,
             shown: first.shown,
+            sum: first.sum,
             profiles: profile.meta.profiles,
             warnings: warnings_of(profile)
                 .chain(impossible.map(Message::note))

@@ -91,7 +91,7 @@ impl<'f> Wording<'f> {
     /// The parts of the headline, the most important first.
     fn parts(&self) -> Vec<String> {
         let header = &self.flame.header;
-        let total = format!("{} {}", header.metric.name, self.total_scale.format(header.total));
+        let total = format!("{} {}", header.metric.name, self.total_scale.format(header.displayed_total()));
         // After the base, a number of samples or a date would look like those of the base.
         let is_alone = header.base.is_none();
         let mut recording = headline::recording(total.trim_start(), &header.recording, is_alone).into_iter();

@@ -270,7 +270,8 @@ fn scale(metric: &InfoMetric, largest: i64) -> Scale {
 
 /// The sum of all values of a metric.
 fn total_of_metric(metric: &InfoMetric) -> String {
-    metric.total.map_or_else(|| "too large".to_string(), |total| scale(metric, total).format(total))
+    let text = |total| scale(metric, total).format(metric.sum.unwrap_or(total));
+    metric.total.map_or_else(|| "too large".to_string(), text)
 }
 
 /// `cpu: CPU time, sampled at a fixed rate. Use it to … One sample per 10ms of cpu (100 Hz). …`

@@ -56,8 +56,9 @@ pub(super) fn parts(header: &Header, style: &Style) -> Scaled<Vec<String>> {
         );
     }
     if !header.filters.iter().all(|filter| headline::change(filter).is_some()) {
-        let shown = scale(&header.metric, header.shown, style.unit.as_ref())?.format(header.shown);
-        parts.push(format!("shown {shown} ({})", share(header.shown, header.total)));
+        let shown = header.displayed_shown();
+        let text = scale(&header.metric, header.shown, style.unit.as_ref())?.format(shown);
+        parts.push(format!("shown {text} ({})", share(shown, header.total)));
     }
     let taken =
         parts.iter().take(MOST_IMPORTANT).map(|part| display_width(style.glyphs.dot) + display_width(part));
@@ -100,11 +101,15 @@ const BASE: &str = "base ";
 
 /// The metrics with their totals: `alloc_space 4.54GiB, inuse_space 3.95MiB`.
 fn metrics(header: &Header, style: &Style) -> Scaled<String> {
-    let total = scale(&header.metric, header.total, style.unit.as_ref())?.format(header.total);
+    let total = scale(&header.metric, header.total, style.unit.as_ref())?.format(header.displayed_total());
     let mut part = format!("{} {total}", clean(&header.metric.name)).trim_start().to_string();
     for further in header.metrics.iter().skip(1) {
         let scale = scale(&further.metric, further.total, style.unit.as_ref())?;
-        part.push_str(&format!(", {} {}", clean(&further.metric.name), scale.format(further.total)));
+        part.push_str(&format!(
+            ", {} {}",
+            clean(&further.metric.name),
+            scale.format(further.displayed_total())
+        ));
     }
     Ok(part)
 }

@@ -15,7 +15,7 @@ use crate::format::ghc_json::centre_frame;
 use crate::format::text::{Lines, Scan, decimal, lossy};
 use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
 use crate::profile::{FrameId, LabelSetId, LoadOptions, Period, Profile, ProfileBuilder};
-use crate::unit::plural;
+use crate::unit::{group_thousands, plural};
 
 /// The entry in the list of readable formats.
 pub(super) static GHC: Format = Format { name: NAME, title: "GHC time and allocation report", sniff, read };
@@ -53,6 +53,7 @@ impl TreeColumns {
 fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError> {
     let mut builder = ProfileBuilder::new(NAME, options);
     let mut lines = Lines::new(source);
+    let mut announced = Announced::default();
     let columns = loop {
         if !lines.advance()? {
             let message = "the file ends before the tree of cost centres";
@@ -63,6 +64,7 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
             break columns;
         }
         read_header(&mut builder, &line);
+        announced.read(&line);
     };
     let units = if columns.has_ticks {
         [("ticks", "count"), ("alloc", "bytes")]
@@ -96,6 +98,10 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
         builder.sample(stack, LabelSetId::default(), None, &row.costs);
         any = true;
         any_time |= row.costs[0] > 0;
+        announced.sums.iter_mut().zip(row.costs).for_each(|(sum, cost)| *sum = sum.saturating_add(cost));
+    }
+    if columns.has_ticks {
+        builder.meta.warnings.extend(announced.warning());
     }
     if path.gaps > 0 {
         let rows = format!("{} {}", path.gaps, plural(path.gaps, "row below them is", "rows below them are"));
@@ -150,6 +156,40 @@ fn read_header(builder: &mut ProfileBuilder, line: &str) {
         builder.meta.period = period.map(|value| Period { name: "time".into(), unit: unit.into(), value });
         let processors = rest.split_once(", ").and_then(|(_, rest)| Scan(rest.as_bytes()).integer());
         builder.meta.processors = processors.filter(|&processors| processors > 0);
+    }
+}
+
+/// What the lines before the tables say that the program cost, and what the tree sums to: ticks and bytes.
+#[derive(Default)]
+struct Announced {
+    totals: [Option<i64>; 2],
+    sums: [i64; 2],
+}
+
+impl Announced {
+    /// Reads `total time = 0.62 secs (623 ticks @ 1000 us, 1 processor)` or `total alloc = 538,603,824 bytes (excludes …)`.
+    fn read(&mut self, line: &str) {
+        let line = line.trim();
+        let between = |before: char, after: &str| {
+            let number = line.split_once(after)?.0.rsplit(before).next()?.trim().replace(',', "");
+            decimal(number.as_bytes())
+        };
+        if line.starts_with("total time") {
+            self.totals[0] = between('(', " ticks @ ");
+        } else if line.starts_with("total alloc") {
+            self.totals[1] = between('=', " bytes");
+        }
+    }
+
+    /// A warning if a part of the tree is missing. Less than a hundredth is not worth one.
+    fn warning(&self) -> Option<String> {
+        ["ticks", "bytes"].into_iter().zip(self.totals).zip(self.sums).find_map(|((unit, total), sum)| {
+            let total = total.filter(|&total| (i128::from(total) - i128::from(sum)) * 100 > i128::from(total))?;
+            let [total, sum] = [total, sum].map(|value| group_thousands(value.into()));
+            Some(format!(
+                "costs do not add up: the report says {total} {unit}, its tree sums to {sum}; a part is missing"
+            ))
+        })
     }
 }
 
@@ -217,6 +257,21 @@ mod tests {
         assert_eq!(profile.meta.metrics.iter().map(|metric| metric.divisor).collect::<Vec<_>>(), [10, 10, 1]);
         assert_eq!((profile.meta.processors, profile.meta.period.unwrap().value), (Some(2), 1000));
         assert_eq!(profile.meta.comments, ["p +RTS -p -RTS"]);
+    }
+
+    #[test]
+    fn a_tree_that_is_cut_gets_a_warning() {
+        let head = "COST CENTRE MODULE SRC no. entries %time %alloc %time %alloc ticks bytes\n\n";
+        let main =
+            |ticks: i64| format!("{head}MAIN  MAIN <built-in> 100 0 0.0 99.9 0.0 100.0 {ticks} 4096\n");
+        assert_eq!(load(&main(10)).unwrap().meta.warnings, [""; 0]);
+        assert_eq!(
+            load(&main(3)).unwrap().meta.warnings,
+            ["costs do not add up: the report says 10 ticks, its tree sums to 3; a part is missing"]
+        );
+        let mut announced = Announced::default();
+        announced.read("\ttotal alloc = 538,603,824 bytes  (excludes profiling overheads)");
+        assert_eq!(announced.totals, [None, Some(538_603_824)]);
     }
 
     #[test]

@@ -88,6 +88,11 @@ impl BadLines {
         self.count += 1;
     }
 
+    /// Whether there were none.
+    pub(super) fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
     /// Warns about a few bad lines, and fails if they outnumber the `good` ones or if nothing was good.
     /// `what` describes the problem.
     pub(super) fn settle(

@@ -652,6 +652,19 @@ mod tests {
         assert_eq!(profile.unwrap().meta.warnings, ["1 span without a timestamp or duration was skipped"]);
     }
 
+    /// Some programs put the whole profile into the event that starts it, without the time.
+    #[test]
+    fn a_profile_may_be_in_the_event_that_starts_it() {
+        let profile = load(
+            r#"{"traceEvents": [{"name": "Profile", "ph": "P", "ts": 0, "pid": 1, "tid": 1, "args": {"data": {"cpuProfile": {
+            "nodes": [{"id": 1, "callFrame": {"functionName": "(root)", "scriptId": "0"}},
+                      {"id": 2, "parent": 1, "callFrame": {"functionName": "main", "scriptId": "42"}}],
+            "samples": [2, 2]}, "timeDeltas": [0, 1000]}}}]}"#,
+        )
+        .unwrap();
+        assert_eq!((&*profile.meta.warnings, profile.meta.metrics[1].total), (&[][..], 1000));
+    }
+
     #[test]
     fn weights_of_samples_are_a_metric_for_each_event() {
         let text = r#"{"traceEvents": [], "stackFrames": {"1": {"name": "main"}, "2": {"name": "f", "parent": 1}}, "samples": [

@@ -80,6 +80,12 @@ impl<'a> V8Profiles<'a> {
         self.profiles.iter().any(V8Profile::has_samples)
     }
 
+    /// How many profiles lack their `Profile` event.
+    fn cut(&self) -> usize {
+        let is_cut = |profile: &&V8Profile| profile.whole.is_none() && profile.thread.is_none();
+        self.profiles.iter().filter(|profile| profile.has_samples()).filter(is_cut).count()
+    }
+
     /// Writes the samples of all profiles.
     pub(super) fn write(
         self,
@@ -88,8 +94,7 @@ impl<'a> V8Profiles<'a> {
         threads: &Threads,
     ) -> Result<(), ParseError> {
         declare_metrics(builder);
-        let is_cut = |profile: &&V8Profile| profile.whole.is_none() && profile.start.is_none();
-        let cut = self.profiles.iter().filter(|profile| profile.has_samples()).filter(is_cut).count();
+        let cut = self.cut();
         if cut > 0 {
             let whose = if cut == 1 {
                 "the start of 1 CPU profile is"

@@ -24,7 +24,7 @@ use crate::format::pprof_legacy::{NAME, addresses, count, is_blank_or_comment, t
 use crate::format::text::{BadLines, Lines, Scan};
 use crate::format::{LoadError, ParseError};
 use crate::profile::{Period, Profile};
-use crate::unit::plural;
+use crate::unit::{group_thousands, plural};
 
 pub(super) const HEADER: &[u8] = b"heap profile:";
 pub(super) const JEMALLOC_HEADER: &[u8] = b"heap_v2/";
@@ -60,6 +60,10 @@ fn counts(scan: &mut Scan<'_>) -> Option<Counts> {
 }
 
 impl Counts {
+    fn is_empty(self) -> bool {
+        [self.objects, self.bytes, self.allocated_objects, self.allocated_bytes] == [0; 4]
+    }
+
     fn has_allocated(self) -> bool {
         (self.allocated_objects != self.objects && self.allocated_objects != 0)
             || (self.allocated_bytes != self.bytes && self.allocated_bytes != 0)
@@ -77,6 +81,9 @@ struct Heap {
     samples: u64,
     /// How many stacks have numbers of all allocations although the header has none.
     unexpected: u64,
+    /// Bytes in use and allocated bytes, as the first line says and as the stacks sum to.
+    announced: Option<[i64; 2]>,
+    sums: [i64; 2],
     bad: BadLines,
 }
 
@@ -107,7 +114,13 @@ fn read_gperftools(header: &[u8], mut lines: Lines<'_>, start: Start) -> Result<
     };
     let has_allocated = totals.has_allocated();
     let in_use = if has_allocated { ["inuse_objects", "inuse_space"] } else { ["objects", "space"] };
+    let is_off = kind.ends_with(b"_v2") && rate == 0 && totals.is_empty() && start.warning.is_empty();
     let mut heap = Heap::new(start, rate, period, has_allocated, in_use);
+    heap.announced = Some([totals.bytes, totals.allocated_bytes]);
+    if is_off {
+        let warning = "the program ran with heap sampling turned off: set TCMALLOC_SAMPLE_PARAMETER to the bytes between samples, such as 524288";
+        heap.recorder.builder.warn(warning.into());
+    }
     let in_map = heap.lines(&mut lines)?;
     heap.finish(lines, in_map)
 }
@@ -150,6 +163,8 @@ impl Heap {
             addresses: Vec::new(),
             samples: 0,
             unexpected: 0,
+            announced: None,
+            sums: [0; 2],
             bad: BadLines::default(),
         }
     }
@@ -205,6 +220,9 @@ impl Heap {
         });
         let Some(counts) = sound else { return self.bad.add(number) };
         self.samples += 1;
+        for (sum, bytes) in self.sums.iter_mut().zip([counts.bytes, counts.allocated_bytes]) {
+            *sum = sum.saturating_add(bytes);
+        }
         self.unexpected += u64::from(!self.has_allocated && counts.has_allocated());
         let in_use = unsample(counts.objects, counts.bytes, self.rate);
         let allocated = unsample(counts.allocated_objects, counts.allocated_bytes, self.rate);
@@ -232,7 +250,25 @@ impl Heap {
             );
             self.recorder.builder.warn(warning);
         }
+        self.warn_of_sums();
         self.recorder.finish(&mut map)
+    }
+
+    /// Warns if the stacks do not sum to what the first line says: some are missing, then.
+    fn warn_of_sums(&mut self) {
+        let Some(announced) = self.announced.filter(|_| self.unexpected == 0 && self.bad.is_empty()) else {
+            return;
+        };
+        let differs = |(_, (one, other)): &(&str, (i64, i64))| one != other;
+        let found =
+            ["in use", "allocated"].into_iter().zip(announced.into_iter().zip(self.sums)).find(differs);
+        if let Some((what, (announced, sum))) = found {
+            self.recorder.builder.warn(format!(
+                "counts do not add up: the first line says {} bytes {what}, the stacks sum to {}",
+                group_thousands(announced.into()),
+                group_thousands(sum.into())
+            ));
+        }
     }
 }
 

@@ -2,7 +2,8 @@
 //! counts. gperftools, jemalloc and Go with `?debug=1` still write them.
 //!
 //! All of them have stacks of addresses, leaf first, followed by a memory map. Function names are rare: Java and Go
-//! write them, some programs for their threads, and `pprof --raw` before the profile.
+//! write them, some programs for their threads, and `pprof --raw` before the profile. Lines that begin with `%warn` are warnings of the
+//! recorder.
 
 mod attributes;
 mod contention;
@@ -15,7 +16,7 @@ mod recorder;
 mod symbolized;
 mod threads;
 
-use crate::format::text::{Lines, Scan, first_line};
+use crate::format::text::{Lines, Scan, first_line, lossy};
 use crate::format::{Confidence, Format, LoadError, ParseError, Source};
 use crate::profile::{LoadOptions, Profile};
 
@@ -25,7 +26,7 @@ pub(super) static PPROF_LEGACY: Format = Format { name: NAME, title: "legacy ppr
 const NAME: &str = "pprof-legacy";
 
 fn sniff(head: &[u8]) -> Confidence {
-    if cpu::is_header(head) || is_text_header(first_line(head)) {
+    if cpu::is_header(head) || is_text_header(first_line(after_warnings(head))) {
         Confidence::Certain
     } else {
         Confidence::No
@@ -47,6 +48,7 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
         return cpu::read(source, start);
     }
     let mut lines = Lines::new(source);
+    start.warning = warning(&mut lines)?;
     let mut header = header_line(&mut lines)?;
     if header == symbolized::HEADER {
         let (symbols, next) = symbolized::read(&mut lines)?;
@@ -72,6 +74,35 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
         let message = "no legacy pprof header";
         Err(ParseError::at_line(NAME, lines.number(), message).into())
     }
+}
+
+/// What begins a line of a warning.
+const WARNING: &[u8] = b"%warn";
+
+/// The text without the warnings before the profile.
+fn after_warnings(mut head: &[u8]) -> &[u8] {
+    while head.starts_with(WARNING) {
+        let end = memchr::memchr(b'\n', head).map_or(head.len(), |end| end + 1);
+        head = &head[end..];
+    }
+    head
+}
+
+/// Reads the warnings before the profile, which are one text in several lines.
+fn warning(lines: &mut Lines<'_>) -> Result<String, LoadError> {
+    let mut text = String::new();
+    while lines.advance()? {
+        let Some(line) = lines.line().strip_prefix(WARNING) else {
+            lines.push_back();
+            break;
+        };
+        let line = lossy(line.trim_ascii());
+        if !text.is_empty() && !line.is_empty() {
+            text.push(' ');
+        }
+        text.push_str(&line);
+    }
+    Ok(text)
 }
 
 /// The first line that is neither blank nor a comment.
@@ -126,6 +157,31 @@ mod tests {
     fn load(bytes: &[u8]) -> Result<Profile, LoadError> {
         assert_eq!(sniff(bytes), Confidence::Certain);
         read(&mut Source::from_bytes(bytes.to_vec()), LoadOptions::ALL)
+    }
+
+    #[test]
+    fn warnings_of_the_recorder_are_warnings_of_the_profile() {
+        let head = "heap profile:   0:   0 [   0:   0] @ heap_v2/0\n";
+        let text = format!("%warn\n%warn There is no data, as\n%warn sampling is off.\n%warn\n{head}");
+        let profile = load(text.as_bytes()).unwrap();
+        assert_eq!(profile.meta.warnings, ["There is no data, as sampling is off."]);
+        let profile = load(head.as_bytes()).unwrap();
+        assert!(profile.meta.warnings[0].starts_with("the program ran with heap sampling turned off"));
+    }
+
+    #[test]
+    fn stacks_of_a_heap_that_are_missing_are_told() {
+        let warnings =
+            |head: &str| load(format!("{head}\n1: 16 [2: 32] @ 0x10\n").as_bytes()).unwrap().meta.warnings;
+        assert_eq!(warnings("heap profile: 1: 16 [2: 32] @ heap/8192"), [""; 0]);
+        assert_eq!(
+            warnings("heap profile: 3: 1048 [2: 32] @ heap/8192"),
+            ["counts do not add up: the first line says 1,048 bytes in use, the stacks sum to 16"]
+        );
+        assert_eq!(
+            warnings("heap profile: 1: 16 [3: 48] @ heap/8192"),
+            ["counts do not add up: the first line says 48 bytes allocated, the stacks sum to 32"]
+        );
     }
 
     fn merged(bytes: &[u8]) -> Profile {

@@ -21,11 +21,13 @@ pub(super) struct Start {
     pub(super) options: LoadOptions,
     /// The functions at an address, innermost first.
     pub(super) symbols: HashMap<u64, Vec<AddressSymbol>>,
+    /// What the recorder says before the profile.
+    pub(super) warning: String,
 }
 
 impl From<LoadOptions> for Start {
     fn from(options: LoadOptions) -> Start {
-        Start { options, symbols: HashMap::new() }
+        Start { options, symbols: HashMap::new(), warning: String::new() }
     }
 }
 
@@ -45,8 +47,9 @@ pub(super) struct Recorder {
 
 impl Recorder {
     pub(super) fn new(start: impl Into<Start>, metrics: &[(&str, &str)]) -> Self {
-        let Start { options, symbols } = start.into();
+        let Start { options, symbols, warning } = start.into();
         let mut builder = ProfileBuilder::new(NAME, options);
+        builder.meta.warnings.extend(Some(warning).filter(|warning| !warning.is_empty()));
         for (name, unit) in metrics {
             builder.meta.default_metric = builder.metric(name, unit);
         }

@@ -34,6 +34,7 @@ mod gmon;
 mod goroutine;
 mod gprof;
 mod gprof2dot;
+mod graalvm;
 mod group;
 mod heap;
 mod heaptrack;
@@ -51,6 +52,7 @@ mod memray;
 mod memray_csv;
 mod memtrace;
 mod nettrace;
+mod nim;
 mod numbering;
 mod nytprof;
 mod off_cpu;
@@ -62,6 +64,7 @@ mod paths;
 mod perf_data;
 mod perf_script;
 mod perfetto;
+mod phpspy;
 mod pmcstat;
 mod pprof;
 mod pprof_legacy;
@@ -219,6 +222,7 @@ pub static FORMATS: &[&Format] = &[
     &gprof2dot::GPROF2DOT,
     &d3_flamegraph::D3_FLAMEGRAPH,
     &xhprof::XHPROF,
+    &graalvm::GRAALVM,
     &dhat::DHAT,
     &pprof_legacy::PPROF_LEGACY,
     &heaptrack::HEAPTRACK,
@@ -235,6 +239,8 @@ pub static FORMATS: &[&Format] = &[
     &vtune_gprof::VTUNE_GPROF,
     &xperf::XPERF,
     &xdebug::XDEBUG,
+    &nim::NIM,
+    &phpspy::PHPSPY,
     &gmon::GMON,
     &hprof::HPROF,
     &coz::COZ,

@@ -10,7 +10,7 @@ pub fn shape(format: &str) -> Shape {
         | "art-trace" | "nytprof" => Shape::Binary,
         "cpuprofile" | "heapprofile" | "gecko" | "speedscope" | "chrome-trace" | "stackprof" | "dhat"
         | "ghc-json" | "pyinstrument" | "scalene" | "safari" | "sentry" | "gprof2dot" | "d3-flamegraph"
-        | "v8-log-json" | "xhprof" | "dart" => Shape::Json,
+        | "v8-log-json" | "xhprof" | "dart" | "graalvm" => Shape::Json,
         _ => Shape::Lines,
     }
 }
@@ -44,7 +44,10 @@ pub fn words(format: &str) -> &'static [&'static str] {
         "safari" => &["version", "recording", "sampleStackTraces", "sampleDurations", "stackFrames", "expressionLocation", "timestamp", "line", "column", "url", "name", "startTime", "endTime"],
         "d3-flamegraph" => &["name", "value", "children", "n", "v", "c", "l", "kernel", "root", "all"],
         "gprof2dot" => &["version", "costs", "description", "unit", "functions", "name", "module", "events", "callchain", "cost"],
-        "xhprof" => &["main()", "==>", "main()==>f", "f@1", "f@1==>f@2", "ct", "wt", "cpu", "mu", "pmu", "profile", "a:1:{", "s:6:\"main()\";", "s:2:\"ct\";", "i:1;", "d:0.5;", "}"],
+        "xhprof" => &["main()", "==>", "main()==>f", "f@1", "f@1==>f@2", "ct", "wt", "cpu", "mu", "pmu", "profile", "1460294938.300000", "1460294938.4", "main()==>f==>f@1", "a:1:{", "s:6:\"main()\";", "s:2:\"ct\";", "i:1;", "d:0.5;", "}"],
+        "graalvm" => &["tool", "cpusampler", "period", "profile", "thread", "samples", "root_name", "source_section", "source_name", "start_line", "self_hit_count", "children", "Thread[main,5,main]", "1e300"],
+        "nim" => &["total executions of each stack trace:\n", "Entry: 1/4 Calls: ", "89/195 = 45.64%", " [sum: 89; ", "  io.nim: readLine ", "\n  ", "...", "/"],
+        "phpspy" => &["0 ", "1 ", "<internal>:-1", "<main> /a.php:3\n", "# uri = /x\n", "# trace_id = 1.0/2\n", "\n\n", "-1", "9223372036854775807"],
         "sentry" => &["profile", "frames", "stacks", "samples", "stack_id", "thread_id", "elapsed_since_start_ns", "timestamp", "thread_metadata", "function", "filename", "abs_path", "lineno", "methods", "class_name", "events", "action", "Enter", "Exit", "Unwind", "method_id", "Monotonic", "wall", "secs", "nanos", "client_sdk", "chunk_id"],
         "xperf" => &["Process, Stack, Weight\n", "Process Name, Stack, Thread ID, Weight, Count, TimeStamp\n", "[Root]/", "a.dll!f", "/?", ", ", "\"", "1.001237", "1e300", "nan"],
         "xdebug" => &["TRACE START [", "TRACE END", "File format: 4", "\t0\t", "\t1\t", "\tR\t", "{main}", "   -> ", "   >=> ", "0.0003     125892 ", "f('x') /a.php:3", "\n\t\t\t0.5\t1\n"],

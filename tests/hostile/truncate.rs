@@ -27,6 +27,7 @@ const OPEN_ENDED: &[&str] = &[
     "perfetto",
     // A file may have several traces.
     "xdebug",
+    "phpspy",
     "v8-log",
     "bpftrace",
     "bcc",

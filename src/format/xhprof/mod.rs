@@ -8,23 +8,29 @@
 //!
 //! Costs include those of callees. A function that is running already has the number of its other calls behind its name
 //! (`parse@1`), so what it costs in total is known even if it calls itself: that of its calls without a number.
+//!
+//! XHProf's other mode, `xhprof_sample_enable()`, records stacks and when they were seen:
+//!
+//! ```text
+//! {"1460294938.300000": "main()==>parse", "1460294938.400000": "main()==>parse==>strlen"}
+//! ```
+
+mod names;
+mod samples;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use crate::format::json::{self, Json, Kind};
 use crate::format::text::lossy;
+use crate::format::xhprof::names::{CALLS, NAME, function};
+use crate::format::xhprof::samples::TimedStack;
 use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
-use crate::profile::{FunctionId, LoadOptions, Profile, ProfileBuilder};
+use crate::profile::{LoadOptions, Profile, ProfileBuilder};
 use crate::unit::plural;
 
 /// The entry in the list of readable formats.
 pub(super) static XHPROF: Format = Format { name: NAME, title: "XHProf", sniff, read };
-
-const NAME: &str = "xhprof";
-
-/// What stands between a caller and its callee.
-const CALLS: &str = "==>";
 
 /// The values of a pair: its key, and the name and unit of the metric that it becomes. The last one is the number of calls.
 /// Memory is what was allocated and not freed during the calls, and by how much the highest use grew.
@@ -45,6 +51,9 @@ struct Pair<'a> {
 }
 
 fn sniff(head: &[u8]) -> Confidence {
+    if samples::are_samples(head) {
+        return Confidence::Certain;
+    }
     let has_pairs = json::mentions(head, "\"ct\"") && json::mentions(head, "main()");
     let is_json = || {
         let keys = json::keys(head);
@@ -56,6 +65,11 @@ fn sniff(head: &[u8]) -> Confidence {
 
 fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError> {
     let text = source.read_all()?;
+    if samples::are_samples(&text) {
+        let stacks =
+            if text.starts_with(b"a:") { serialized_stacks(&text)? } else { samples::in_json(&text)? };
+        return Ok(samples::collect(&stacks, options)?);
+    }
     let pairs = if text.starts_with(b"a:") { serialized(&text)? } else { in_json(&text)? };
     Ok(finished(collect(&pairs, options)?)?)
 }
@@ -119,6 +133,17 @@ fn serialized(text: &[u8]) -> Result<Vec<Pair<'_>>, ParseError> {
     }
     php.expect("}")?;
     Ok(pairs)
+}
+
+/// Times and stacks, as PHP's `serialize` wrote them.
+fn serialized_stacks(text: &[u8]) -> Result<Vec<TimedStack<'_>>, ParseError> {
+    let mut php = Php { text, at: 0 };
+    let mut stacks = Vec::new();
+    for _ in 0..php.array()? {
+        stacks.push((php.string()?, php.string()?));
+    }
+    php.expect("}")?;
+    Ok(stacks)
 }
 
 /// A place in the text of PHP's `serialize`.
@@ -296,16 +321,10 @@ fn add(sums: &mut Costs, costs: &Costs) {
     }
 }
 
-/// The function of a level, and whether it is not running already: `parse@1` is `parse`, for the second time.
-fn function(level: &str, builder: &mut ProfileBuilder) -> (FunctionId, bool) {
-    let deeper = level.rsplit_once('@').filter(|(_, depth)| depth.parse::<u32>().is_ok());
-    let function = builder.named_function(deeper.map_or(level, |(name, _)| name), "");
-    (function, deeper.is_none())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::profile::FunctionId;
 
     const JSON: &str = r#"{"main()": {"ct": 1, "wt": 90, "mu": 40}, "main()==>parse": {"ct": 2, "wt": 70, "mu": 48},
         "parse==>parse@1": {"ct": 3, "wt": 50, "mu": 30}, "parse@1==>strlen": {"ct": 9, "wt": 20, "mu": 0}}"#;

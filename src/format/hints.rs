@@ -193,6 +193,77 @@ static HINTS: &[Hint] = &[
         "this is the output of `perf report`; pass perf.data itself or the output of `perf script` instead",
     ),
     (
+        |head| head.starts_with(b"Total: ") && find(front(head), b" samples\n") && find(front(head), b"%  "),
+        "this is the table of `pprof --text`; pass the profile that it was made from instead",
+    ),
+    (
+        |head| {
+            starts_line(head, b"Thread ID: ") && find(front(head), b" (tt:") && find(front(head), b", call:")
+        },
+        "this is a text report of ruby-prof; record with stackprof, or print it with RubyProf::CallTreePrinter, which writes callgrind",
+    ),
+    (
+        |head| starts_line(head, b"#0  0x") && find(front(head), b" in "),
+        "this is a backtrace of gdb (a single snapshot); record with perf, or convert many of them with stackcollapse-gdb.pl of FlameGraph, \
+         and pass what that writes",
+    ),
+    (
+        |head| find(front(head), b" (most recent call first):\n  File \""),
+        "this is a traceback of Python's faulthandler (a single snapshot); record with `py-spy record -f raw -o FILE`",
+    ),
+    (
+        |head| find(front(head), b" Performance counter stats for "),
+        "this is the output of `perf stat`, which only counts; record with `perf record -g`",
+    ),
+    (
+        |head| starts_line(head, b"% time     seconds  usecs/call"),
+        "this is the summary of `strace -c`, which has no stacks; record with `perf record -g -e raw_syscalls:sys_enter`",
+    ),
+    (
+        |head| head.starts_with(b"==") && find(front(head), b"== Profiling result:"),
+        "this is a table of nvprof, which has no stacks; record a Chrome trace, such as that of PyTorch's profiler",
+    ),
+    (
+        |head| starts_line(head, b"           Self        Total        Cumul"),
+        "this is the report of SBCL's sb-sprof, which has no stacks; record with cl-flamegraph, which writes collapsed stacks",
+    ),
+    (
+        |head| head.starts_with(b"Profiling results\n-----------------\n"),
+        "this is the report of Racket's profiler, which has no stacks",
+    ),
+    (
+        |head| {
+            starts_line(head, b"FUNCTIONS SORTED ON TOTAL TIME")
+                || (starts_line(head, b"SCRIPT  ") && find(front(head), b"\nSourced "))
+                || (starts_line(head, b"FUNCTION  ") && find(front(head), b"\nCalled "))
+        },
+        "this is the report of Vim's `:profile`, which has no stacks; record the process of Vim with `perf record -g`",
+    ),
+    (
+        |head| head.starts_with(b"Total Elapsed Time = ") && find(front(head), b"Exclusive Times"),
+        "this is the report of Perl's dprofpp, which has no stacks; record with `perl -d:NYTProf`",
+    ),
+    (
+        |head| starts_line(head, b"Time variable ") && find(front(head), b" phase "),
+        "this is the report of `gcc -ftime-report`, which has no stacks; record the compiler with `perf record -g`, or use clang's `-ftime-trace`",
+    ),
+    (
+        |head| head.starts_with(b"# ninja log v"),
+        "this is a log of Ninja; convert it with ninjatracing, which writes a Chrome trace",
+    ),
+    (
+        |head| find(front(head), b"<StackWindow"),
+        "this is PerfView's XML; save the stacks as speedscope instead (File > Save View As)",
+    ),
+    (
+        |head| head.starts_with(b"# Function Call Graph for '"),
+        "this is the output of `uftrace graph`; pass what `uftrace dump --chrome` writes",
+    ),
+    (
+        is_luajit,
+        "this is a report of LuaJIT's profiler, which has no whole stacks; record with `luajit -jp=G,FILE`, which writes collapsed stacks",
+    ),
+    (
         |head| head.starts_with(b"\x7FELF"),
         "this is an executable (ELF); pass a profile recorded from it instead",
     ),
@@ -236,6 +307,15 @@ fn is_systemtap(head: &[u8]) -> bool {
     let address = scan.word();
     let address = address.strip_prefix(b"0x").unwrap_or(address);
     address.len() >= 8 && hex(address).is_some() && scan.word() == b":" && !scan.word().is_empty()
+}
+
+/// Whether the first line is such as `53%  parse` or `33%  app.lua:21 < app.lua:28`.
+fn is_luajit(head: &[u8]) -> bool {
+    let mut scan = Scan(first_line(head));
+    let share = scan.word().strip_suffix(b"%");
+    let is_share = share.is_some_and(|share| !share.is_empty() && share.iter().all(u8::is_ascii_digit));
+    let name = scan.word();
+    is_share && !name.is_empty() && (scan.word().is_empty() || scan.0.starts_with(b" "))
 }
 
 fn is_html(head: &[u8]) -> bool {
@@ -303,6 +383,24 @@ mod tests {
         (b"$ perf report\n\nSamples: 348K of event 'cycles', Event count (approx.): 280908431073\n 97.69% ruby\n", "`perf report`"),
         (b"#\n# Samples: 24K of event 'cycles:P'\n# Event count (approx.): 20985064890\n#\n# Children\n", "`perf report`"),
         (b"# To display the perf.data header info, please use --header\n", "perf script"),
+        (b"Total: 2525 samples\n     298  11.8%  11.8%      345  13.7% read\n", "pprof --text"),
+        (b"Thread ID: 86\nFiber ID: 28\nTotal Time: 0.15\nSort by: \n\n  Object#run (tt:0.16, st:0.00, wt:0.00, ct:0.16, call:1, )\n", "ruby-prof"),
+        (b"Thread 2 (Thread 0x7f1c2d7fa700 (LWP 12)):\n#0  0x00007f1c3b1c2a2d in poll () from /lib/libc.so.6\n", "stackcollapse-gdb.pl"),
+        (b"Current thread 0x00007f5b2c0a8740 (most recent call first):\n  File \"t.py\", line 12 in main\n", "faulthandler"),
+        (b"\n Performance counter stats for './a.out':\n", "perf record -g"),
+        (b"% time     seconds  usecs/call     calls    errors syscall\n", "strace -c"),
+        (b"==92== Profiling application: ./a\n==92== Profiling result:\n", "nvprof"),
+        (b"           Self        Total        Cumul\n  Nr  Count     %  Count     %\n", "sb-sprof"),
+        (b"Profiling results\n-----------------\n  Total cpu time observed: 1016ms\n", "Racket"),
+        (b"FUNCTIONS SORTED ON TOTAL TIME\ncount  total (s)   self (s)  function\n", "Vim"),
+        (b"SCRIPT  /usr/share/vim/filetype.vim\nSourced 1 time\n", "Vim"),
+        (b"Total Elapsed Time = 1.67 Seconds\n  User+System Time = 0.61 Seconds\nExclusive Times\n", "NYTProf"),
+        (b"Time variable         usr    sys\n phase setup  :   0.00 (  0%)\n", "-ftime-report"),
+        (b"# ninja log v5\n0\t1523\t16\tobj/a.o\t5d41\n", "ninjatracing"),
+        (b"<?xml version=\"1.0\"?>\n<StackWindow>\n<StackSource>\n", "PerfView"),
+        (b"# Function Call Graph for 'main' (session: b508f628ffe7287f)\n", "uftrace dump --chrome"),
+        (b"53%  A\n24%  Av\n", "LuaJIT"),
+        (b"33%  a.lua:21 < a.lua:28\n", "LuaJIT"),
         (b"\x7FELF\x02\x01\x01\0", "an executable (ELF)"),
         (b"\xCF\xFA\xED\xFE\x0C\0\0\x01", "an executable;"),
         (b"BZh91AY&SY", "bzip2 -d"),

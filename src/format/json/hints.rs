@@ -13,6 +13,15 @@ const HINTS: &[JsonHint] = &[
          instead, with `node --heap-prof` or Chrome's \"Allocation sampling\"",
     ),
     (
+        is_inspector_heap,
+        "this is a heap snapshot of JavaScriptCore, which contains objects rather than stacks; record a timeline in Safari's Web Inspector \
+         and export that",
+    ),
+    (
+        |head| has_keys(head, &["sampleType", "stringTable"]),
+        "this is a pprof profile that was converted to JSON; pass the protobuf itself (.pb.gz)",
+    ),
+    (
         is_flamebearer,
         "this is Pyroscope's own JSON format; export pprof instead (`profilecli query merge --output=pprof=FILE`)",
     ),
@@ -41,6 +50,10 @@ fn is_heap_snapshot(head: &[u8]) -> bool {
     has_keys(head, &["snapshot"]) && json::mentions(head, "\"node_fields\"")
 }
 
+fn is_inspector_heap(head: &[u8]) -> bool {
+    has_keys(head, &["version", "type", "nodes"]) && json::mentions(head, "\"nodeClassNames\"")
+}
+
 fn is_flamebearer(head: &[u8]) -> bool {
     has_keys(head, &["flamebearer"])
 }
@@ -53,6 +66,9 @@ mod tests {
     fn known_files_have_a_hint() {
         let text = r#"{"snapshot":{"meta":{"node_fields":["type","name"],"node_types":[]},"node_count":2},"nodes":[9,1"#;
         assert!(hint(text.as_bytes()).unwrap().contains("node --heap-prof"));
+        let heap = br#"{"version":2,"type":"Inspector","nodes":[0,0],"nodeClassNames":["<root>"]}"#;
+        assert!(hint(heap).unwrap().contains("JavaScriptCore"));
+        assert!(hint(br#"{"sampleType":[],"sample":[],"stringTable":[""]}"#).unwrap().contains(".pb.gz"));
         assert!(hint(br#"{"version":1,"flamebearer":{"names":[]}}"#).unwrap().contains("Pyroscope"));
         assert!(hint(br#"{"linux-perf-json-version":1,"samples":[]}"#).unwrap().contains("perf script"));
         assert_eq!(

@@ -7,7 +7,7 @@
 
 use hashbrown::HashMap;
 
-use super::call_paths::{COVERS, column, nearest_caller, nearest_old_caller};
+use super::call_paths::{COVERS, column, nearest_caller, nearest_old_caller, nearest_program_caller};
 pub use super::call_paths::{Caller, ExcludedStacks, Side, StackSource};
 use super::called_elsewhere::{CalledElsewhere, may_hold};
 use super::compare::{Cause, Comparison, Hypothesis, origin};
@@ -77,7 +77,7 @@ fn excuse(totals: &[usize], comparison: &mut Comparison, model: &Model, stacks: 
     excuse_exchanges(comparison, model, stacks);
     move_with_total(comparison, model, stacks);
     move_with_new_caller(comparison, model, stacks);
-    keep_unexplained(comparison);
+    keep_unexplained(comparison, stacks);
     tell_wrappers(comparison, model, stacks);
     move_what_was_given_away(comparison, model, stacks);
     move_what_was_replaced(comparison, &trades, stacks);
@@ -181,8 +181,8 @@ fn excuse_exchanges(comparison: &mut Comparison, model: &Model, stacks: &impl St
 }
 
 /// If a total certainly regressed, and all below it that grew has only moved, something did become more expensive: the smallest of
-/// such totals that both sides have did.
-fn keep_unexplained(comparison: &mut Comparison) {
+/// such totals that both sides have did. Libraries did not change.
+fn keep_unexplained(comparison: &mut Comparison, stacks: &impl StackSource) {
     let rows = &comparison.hypotheses;
     if rows.iter().any(|row| row.verdict == Verdict::Regressed) {
         return;
@@ -195,6 +195,7 @@ fn keep_unexplained(comparison: &mut Comparison) {
             && row.verdict == Verdict::Inherits
             && origin.verdict == Verdict::Moved
             && origin.function != row.function
+            && !stacks.is_library(row.function)
             && row.verdict_alone(&comparison.options) == Verdict::Regressed
     };
     let size = |index: &usize| rows[*index].new_share;
@@ -494,9 +495,12 @@ fn moved(
         trades.note(*callee, row.function);
     }
     let inlined = is_own_code && (hardly_grew(row.function) || !inlined_callees.is_empty());
-    let extracted = !is_own_code
-        && row.old <= 0.0
-        && caller.is_some_and(|caller| is_extracted(row, caller, comparison, model, stacks));
+    let extracted_from = |caller: Option<usize>| {
+        let is_new_total = !is_own_code && row.old <= 0.0;
+        caller.filter(|&caller| is_new_total && is_extracted(row, caller, comparison, model, stacks))
+    };
+    let extracted =
+        extracted_from(caller).or_else(|| extracted_from(nearest_program_caller(row, enough, model, stacks)));
     let loser = caller
         .filter(|_| grew_itself && from.is_none())
         .and_then(|caller| trades.loser(row, caller, comparison, model, stacks));
@@ -509,8 +513,9 @@ fn moved(
         row.is_new_code()
             && caller.is_some_and(|caller| exchanges.may_be_exchanged(row, caller, model, stacks))
     };
-    let is_moved = by_caller || extracted || inlined || from.is_some() || loser.is_some() || exchanged();
-    is_moved.then_some(Cause::Moved { caller, from, loser })
+    let is_moved =
+        by_caller || extracted.is_some() || inlined || from.is_some() || loser.is_some() || exchanged();
+    is_moved.then_some(Cause::Moved { caller: extracted.or(caller), from, loser })
 }
 
 /// The functions that have moved if their caller did not grow.
@@ -557,17 +562,19 @@ fn is_extracted(
         |other: &&Hypothesis| other.measure == CountKind::Total && other.same_counts.contains(&caller);
     let is_unchanged =
         || comparison.hypotheses.iter().find(of_caller).is_some_and(|other| !is_significant(other));
+    // What else the caller calls tells nothing, but its noise may hide what it lost.
+    let beside = || CalledElsewhere { comparison, model, stacks }.beside(row, caller);
     let lost_it = |others: &[usize]| {
         let counts = |through: &[usize]| {
             let counts = stacks.counts(caller, CountKind::Total, ExcludedStacks { through, ending: false });
             column(counts, row.unit)
         };
         let (whole, rest) = (counts(others), counts(&[others, &[row.function]].concat()));
-        let grew_a_little = || is_unchanged() && growth(model, &whole) < row.points / 2.0;
-        -growth(model, &rest) >= row.points / 2.0
-            && model.test(&rest, CountKind::Total).decrease.0 < SURE
-            && (model.test(&whole, CountKind::Total).increase.0 > CHANCE || grew_a_little())
+        let has_lost = -growth(model, &rest) >= row.points / 2.0
+            && model.test(&rest, CountKind::Total).decrease.0 < SURE;
+        let grew_a_little =
+            || others.is_empty() && is_unchanged() && growth(model, &whole) < row.points / 2.0;
+        has_lost && (model.test(&whole, CountKind::Total).increase.0 > CHANCE || grew_a_little())
     };
-    // What else the caller calls tells nothing, but its noise may hide what it lost.
-    lost_it(&[]) || lost_it(&CalledElsewhere { comparison, model, stacks }.beside(row, caller))
+    lost_it(&[]) || lost_it(&beside())
 }

@@ -101,13 +101,31 @@ pub(super) fn nearest_common_caller(
     model: &Model,
     stacks: &impl StackSource,
 ) -> Option<usize> {
-    let is_common = |caller: &usize| {
-        let total = stacks.counts(*caller, CountKind::Total, ExcludedStacks::default());
-        let (old, new) = model.comparable_shares(&column(total, 1.0));
-        old > 0.0 && new > 0.0
-    };
-    let callers = stacks.callers(function, measure, side);
-    callers.into_iter().filter(|caller| caller.count >= enough).map(|caller| caller.function).find(is_common)
+    let callers = stacks.callers(function, measure, side).into_iter();
+    let near = callers.filter(|caller| caller.count >= enough).map(|caller| caller.function);
+    near.into_iter().find(|&caller| is_common(caller, model, stacks))
+}
+
+/// The same, but a function of the program, if that of a row is one, too: a library that calls a new closure did not change.
+pub(super) fn nearest_program_caller(
+    row: &Hypothesis,
+    enough: f64,
+    model: &Model,
+    stacks: &impl StackSource,
+) -> Option<usize> {
+    if stacks.is_library(row.function) {
+        return None;
+    }
+    let is_program = |caller: &usize| !stacks.is_library(*caller) && is_common(*caller, model, stacks);
+    let callers = stacks.callers(row.function, row.measure, Side::New);
+    callers.into_iter().filter(|caller| caller.count >= enough).map(|caller| caller.function).find(is_program)
+}
+
+/// Whether both sides have a function.
+fn is_common(function: usize, model: &Model, stacks: &impl StackSource) -> bool {
+    let total = stacks.counts(function, CountKind::Total, ExcludedStacks::default());
+    let (old, new) = model.comparable_shares(&column(total, 1.0));
+    old > 0.0 && new > 0.0
 }
 
 /// The nearest caller of `enough` of a new function that is not new.

@@ -7,7 +7,7 @@ use super::call_paths::{COVERS, ExcludedStacks, StackSource, column};
 use super::compare::{Comparison, Hypothesis};
 use super::exchanged::{EVIDENCE, likelihood_of_growth};
 use super::model::{GONE, Model};
-use super::trades::{SURE, max_change};
+use super::trades::{CHANCE, SURE, max_change};
 
 /// How many functions may hold what a total gained or lost, and the fraction of it that each holds at least.
 const MOST_HOLDERS: usize = 8;
@@ -57,12 +57,13 @@ impl<S: StackSource> CalledElsewhere<'_, S> {
     }
 
     /// The functions of both sides that a caller of a new function calls, directly or not, and that have nothing to do with the new
-    /// one, as neither calls the other one.
+    /// one: neither calls the other one, and they are not known to have become cheaper, as what the new one replaced is.
     pub(super) fn beside(&self, row: &Hypothesis, caller: usize) -> Vec<usize> {
         let is_beside = |other: &&Hypothesis| {
             other.old > 0.0
                 && other.new > 0.0
                 && may_hold(other, row.points)
+                && other.decrease.q > CHANCE
                 && ![row.function, caller].contains(&other.function)
                 && self.stacks.includes(caller, other.function)
                 && !self.stacks.includes(row.function, other.function)

@@ -19,7 +19,7 @@ const STEPS: usize = 30;
 
 /// The parts that cost as much per run as before, at `none`, if two groups of which one is there explain all far better than two
 /// groups of which one is at `location`.
-pub(super) fn unchanged<'p>(parts: &'p [Part], (location, none): (f64, f64)) -> Option<Vec<&'p Part>> {
+pub(super) fn unchanged(parts: &[Part], (location, none): (f64, f64)) -> Option<Vec<&Part>> {
     let (same, other) = (best(parts, none)?, best(parts, location)?);
     let found: Vec<&Part> =
         parts.iter().zip(&same.probabilities).filter(|(_, p)| **p > 0.5).map(|(part, _)| part).collect();

@@ -79,9 +79,9 @@ impl Change {
         gap > 2.0 * error && gap > LEAST_GAP && self.log_ratio < ALIKE * other.log_ratio
     }
 
-    /// Whether it grew about as much as `other`, as a ratio.
+    /// Whether it grew about as much as `other`, as a ratio, or may have, within a standard error.
     pub(super) fn grew_like(&self, other: &Change) -> bool {
-        self.grew() && self.log_ratio >= ALIKE * other.log_ratio
+        self.grew() && self.log_ratio + self.standard_error >= ALIKE * other.log_ratio
     }
 }
 

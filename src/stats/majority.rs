@@ -5,12 +5,11 @@
 //! all by the same factor. It is more plausible that one function changed than that six others did alike.
 
 use super::bulk::{FEWEST, core_location};
-use super::two_groups::unchanged;
 
 /// Locations that differ by less than this, on a logarithmic scale, agree.
-const LEAST: f64 = 0.1;
+pub(super) const LEAST: f64 = 0.1;
 /// The number of standard errors by which they must differ.
-const ERRORS: f64 = 4.0;
+pub(super) const ERRORS: f64 = 4.0;
 /// The same for the heaviest function and all others together: only one pair is compared.
 const ERRORS_OF_ONE: f64 = 3.0;
 
@@ -23,7 +22,7 @@ const RUNS_APART: f64 = 4.0;
 const FEWEST_SAME: usize = 3;
 const LEAST_SAME: f64 = 0.25;
 const FEWER: usize = 4;
-const MOST_SAMPLES: f64 = 0.5;
+pub(super) const MOST_SAMPLES: f64 = 0.5;
 
 /// The location of most functions, and its variance, if these agree with each other but not with the `location` of most
 /// samples. `ratios` are log ratios, and `variances` those of sampling and noise.
@@ -77,7 +76,7 @@ pub(super) fn same_per_run(
 }
 
 /// The mean of log ratios, given with their variances, and the variance of that, if it cannot be told from `none`.
-fn mean_near(none: f64, ratios: impl Iterator<Item = (f64, f64)>) -> Option<(f64, f64)> {
+pub(super) fn mean_near(none: f64, ratios: impl Iterator<Item = (f64, f64)>) -> Option<(f64, f64)> {
     let (mut weight, mut sum) = (0.0, 0.0);
     for (ratio, variance) in ratios {
         weight += 1.0 / variance;
@@ -85,46 +84,6 @@ fn mean_near(none: f64, ratios: impl Iterator<Item = (f64, f64)>) -> Option<(f64
     }
     let mean = sum / weight;
     ((mean - none).abs() <= LEAST / 2.0 + 2.0 / weight.sqrt()).then_some((mean, 1.0 / weight))
-}
-
-/// The same for disjoint parts of the call tree instead of functions, if those that cost as much per run as before have most of the
-/// samples, and many more than those at the location that functions have led to.
-///
-/// If a handler that fills maps is called twice as often, the functions of maps have doubled; those of the allocator, which others
-/// call as well, are somewhere in between, and are more than the functions of all other handlers. But most of the tree is as it was,
-/// or less than that, if it is [one of two groups](super::two_groups) with nothing in between.
-pub(super) fn same_parts_per_run(
-    parts: &[Part],
-    (location, none): (f64, f64),
-    spread: f64,
-) -> Option<(f64, f64)> {
-    if (location - none).abs() < LEAST_APART_OF_PARTS.max(spread) {
-        return None;
-    }
-    let at = |at: f64, other: f64| {
-        let is_at = move |part: &&Part| (part.ratio - at).abs() <= LEAST + 2.0 * part.variance.sqrt();
-        let is_nearer = move |part: &&Part| (part.ratio - at).abs() < (part.ratio - other).abs();
-        parts.iter().filter(is_at).filter(is_nearer)
-    };
-    let share = |parts: &mut dyn Iterator<Item = &Part>| parts.map(|part| part.share).sum::<f64>();
-    let (same, changed) = (share(&mut at(none, location)), share(&mut at(location, none)));
-    let are_most = at(none, location).count() >= FEWEST && same >= MOST_SAMPLES && same >= MORE * changed;
-    let unchanged = if are_most { at(none, location).collect() } else { unchanged(parts, (location, none))? };
-    let found = mean_near(none, unchanged.into_iter().map(|part| (part.ratio, part.variance)));
-    found.filter(|(mean, variance)| (mean - location).abs() >= ERRORS * variance.sqrt())
-}
-
-/// Locations that differ by less than this may be one.
-pub(super) const LEAST_APART_OF_PARTS: f64 = 0.15;
-/// So many times the samples of parts that changed are in those that did not.
-const MORE: f64 = 1.25;
-
-/// A part of the call tree: its log ratio, the variance of that, and its share of the side where it has more.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Part {
-    pub(super) ratio: f64,
-    pub(super) variance: f64,
-    pub(super) share: f64,
 }
 
 /// The location of all functions but the heaviest one, and its variance, if that one sets the `location` of most samples,
@@ -249,30 +208,6 @@ mod tests {
         // Runs that had 1.7 times as much to do cost the same nowhere, and of runs that differ by as much nothing is known.
         assert_eq!(same_in_runs(1.4, 1.7, 0.02), None);
         assert_eq!(same_in_runs(1.4, 1.0, 0.2), None);
-    }
-
-    #[test]
-    fn parts_with_most_samples_cost_the_same_per_run() {
-        let part = |(old, new): (f64, f64)| Part {
-            ratio: f64::ln(new / old),
-            variance: 1.0 / old + 1.0 / new,
-            share: old / 1000.0,
-        };
-        // A handler with 32 % does twice the work; functions, of which most are called by all, led to a location in between.
-        let doubled = [(120.0, 240.0), (80.0, 160.0), (60.0, 125.0), (60.0, 118.0)];
-        let same =
-            [(160.0, 161.0), (150.0, 148.0), (120.0, 121.0), (110.0, 108.0), (80.0, 82.0), (60.0, 60.0)];
-        let found = |parts: &[(f64, f64)], spread: f64| {
-            let parts: Vec<Part> = parts.iter().copied().map(part).collect();
-            same_parts_per_run(&parts, (1.45_f64.ln(), 0.0), spread).map(|found| found.0.exp())
-        };
-        let location = found(&[&doubled[..], &same].concat(), 0.1).unwrap();
-        assert!((location - 1.0).abs() < 0.02, "{location}");
-        // Runs that differ as much, most of a tree that changed, and parts with 1.2 times the cost tell nothing.
-        assert_eq!(found(&[&doubled[..], &same].concat(), 0.4), None);
-        assert_eq!(found(&[&doubled[..], &same[1..5]].concat(), 0.1), None);
-        let longer = same.map(|(old, new)| (old, 1.2 * new));
-        assert_eq!(found(&[&doubled[..], &longer].concat(), 0.1), None);
     }
 
     #[test]

@@ -52,13 +52,13 @@ mod majority;
 pub mod mix;
 pub mod model;
 pub mod multiplicity;
+mod parts;
 pub mod random;
 mod replaced;
 pub mod rise;
 pub mod scales;
 pub mod steps;
 mod trades;
-mod two_groups;
 
 use serde::Serialize;
 

@@ -6,7 +6,8 @@ use super::columns::FunctionColumns;
 use super::dispersion::{Design, RunCounts, Trend, dispersion_trend, pearson_dispersion};
 use super::distributions::{binomial_mid_p, normal_to_t, t_upper_quantile};
 use super::learned::LearnedNoise;
-use super::majority::{LEAST_APART_OF_PARTS, Part, majority, same_parts_per_run, same_per_run};
+use super::majority::{majority, same_per_run};
+use super::parts::{LEAST_APART_OF_PARTS, Part, same_parts_per_run};
 use super::{CountKind, Noise, Normalization, TestOptions};
 
 /// What has less than this fraction of its share left is gone.

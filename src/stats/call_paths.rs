@@ -80,6 +80,18 @@ pub trait StackSource {
     fn leafmost(&self, functions: &[usize]) -> usize;
 }
 
+/// The callers that cover the fraction `enough` of a function's count on one side, nearest first.
+fn callers_of_most(
+    function: usize,
+    measure: CountKind,
+    side: Side,
+    enough: f64,
+    stacks: &impl StackSource,
+) -> impl Iterator<Item = usize> {
+    let callers = stacks.callers(function, measure, side).into_iter();
+    callers.filter(move |caller| caller.count >= enough).map(|caller| caller.function)
+}
+
 /// The nearest caller that covers the fraction `enough` of a function's count on one side.
 pub(super) fn nearest_caller(
     function: usize,
@@ -88,8 +100,7 @@ pub(super) fn nearest_caller(
     enough: f64,
     stacks: &impl StackSource,
 ) -> Option<usize> {
-    let callers = stacks.callers(function, measure, side);
-    callers.into_iter().find(|caller| caller.count >= enough).map(|caller| caller.function)
+    callers_of_most(function, measure, side, enough, stacks).next()
 }
 
 /// The nearest caller of `enough` of a function on one side that the other side has as well: between them may be wrappers.
@@ -101,9 +112,7 @@ pub(super) fn nearest_common_caller(
     model: &Model,
     stacks: &impl StackSource,
 ) -> Option<usize> {
-    let callers = stacks.callers(function, measure, side).into_iter();
-    let near = callers.filter(|caller| caller.count >= enough).map(|caller| caller.function);
-    near.into_iter().find(|&caller| is_common(caller, model, stacks))
+    callers_of_most(function, measure, side, enough, stacks).find(|&caller| is_common(caller, model, stacks))
 }
 
 /// The same, but a function of the program, if that of a row is one, too: a library that calls a new closure did not change.
@@ -116,9 +125,8 @@ pub(super) fn nearest_program_caller(
     if stacks.is_library(row.function) {
         return None;
     }
-    let is_program = |caller: &usize| !stacks.is_library(*caller) && is_common(*caller, model, stacks);
-    let callers = stacks.callers(row.function, row.measure, Side::New);
-    callers.into_iter().filter(|caller| caller.count >= enough).map(|caller| caller.function).find(is_program)
+    callers_of_most(row.function, row.measure, Side::New, enough, stacks)
+        .find(|&caller| !stacks.is_library(caller) && is_common(caller, model, stacks))
 }
 
 /// Whether both sides have a function.

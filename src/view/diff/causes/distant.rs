@@ -61,7 +61,7 @@ fn is_only_caller(flow: &Flow<'_, '_>, function: usize, caller: usize) -> bool {
 /// How a function changed where it is called through each of these calls, directly or not, and elsewhere.
 fn split(flow: &Flow<'_, '_>, function: usize, calls: &[Edge]) -> Vec<[Change; 2]> {
     let subject = flow.subject;
-    let profiles = flow.comparison.profiles.0 + flow.comparison.profiles.1;
+    let profiles = flow.profiles();
     let level: HashMap<Edge, usize> = calls.iter().copied().zip(0..).collect();
     let mut through = vec![vec![0_i64; profiles]; calls.len()];
     let mut whole = vec![0_i64; profiles];

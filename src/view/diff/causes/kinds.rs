@@ -9,7 +9,7 @@ use crate::view::diff::causes::distant::grown_call_above;
 use crate::view::diff::causes::flow::{Change, Flow};
 use crate::view::diff::causes::inlined::newly_inlined;
 use crate::view::diff::causes::origins::{
-    CALLED_MORE, LEAST_WITNESS, Origin, functions_below, grew_with_its_circle, is_grown_part,
+    CALLED_MORE, LEAST_WITNESS, Origin, functions_below, grew_with_its_circle, is_grown_part, main_caller,
 };
 use crate::view::diff::causes::sites::further_call;
 
@@ -34,8 +34,8 @@ pub(super) fn cause(flow: &Flow<'_, '_>, origin: Origin) -> DiffCause {
     if let Some(calls) = flow.call_counts(origin.function) {
         return of_counted_calls(flow, origin, change, calls);
     }
-    let main = callers.first().filter(|(_, call)| call.points >= NEARLY_ALL * total.points);
-    if let Some(found) = main.and_then(|&(caller, call)| of_one_caller(flow, origin, caller, call)) {
+    let main = main_caller(flow, origin.function);
+    if let Some(found) = main.and_then(|(caller, call)| of_one_caller(flow, origin, caller, call)) {
         return found;
     }
     if let Some((caller, callee)) = further_call(flow, origin) {

@@ -115,7 +115,7 @@ fn is_newly_called(flow: &Flow<'_, '_>, function: usize) -> bool {
 }
 
 /// The caller from which nearly all growth of a function comes, and how much.
-fn main_caller(flow: &Flow<'_, '_>, function: usize) -> Option<(usize, Change)> {
+pub(super) fn main_caller(flow: &Flow<'_, '_>, function: usize) -> Option<(usize, Change)> {
     let callers = flow.callers(function);
     let least = NEARLY_ALL * flow.total(function).points;
     callers.first().filter(|(_, call)| call.points >= least).copied()

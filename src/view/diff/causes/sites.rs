@@ -83,7 +83,7 @@ const UNKNOWN: u64 = 0;
 /// What calls cost in each run, by their places. A stack counts for the outermost of its calls between two functions.
 fn sites(flow: &Flow<'_, '_>, edges: &[Edge]) -> HashMap<Edge, Vec<Sites>> {
     let subject = flow.subject;
-    let profiles = flow.comparison.profiles.0 + flow.comparison.profiles.1;
+    let profiles = flow.profiles();
     let mut found: HashMap<Edge, Vec<Sites>> =
         edges.iter().map(|&edge| (edge, vec![Sites::new(); profiles])).collect();
     let callees = edges.iter().map(|&(_, callee)| KeyId::new(callee));

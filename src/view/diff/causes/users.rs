@@ -64,11 +64,11 @@ pub(super) fn is_library_itself(flow: &Flow<'_, '_>, origin: Origin, cause: &Dif
 }
 
 /// A function of the program, and what it spends in a function of a library.
-struct User {
-    function: usize,
+pub(super) struct User {
+    pub(super) function: usize,
     /// The function that it calls, through which it spends most of that.
     entry: usize,
-    change: Change,
+    pub(super) change: Change,
 }
 
 fn called_by(flow: &Flow<'_, '_>, user: &User, origin: Origin) -> DiffCause {
@@ -79,7 +79,7 @@ fn called_by(flow: &Flow<'_, '_>, user: &User, origin: Origin) -> DiffCause {
 }
 
 /// The functions of the program that are the nearest ones above an origin, those that spend most more first.
-fn users(flow: &Flow<'_, '_>, origin: Origin) -> Vec<User> {
+pub(super) fn users(flow: &Flow<'_, '_>, origin: Origin) -> Vec<User> {
     let mut calls: Vec<(Edge, Vec<i64>)> = spent_by_call(flow, origin).into_iter().collect();
     // Those of a function together, the one that it spends most in first.
     calls.sort_by_key(|((user, entry), values)| (*user, Reverse(sum(values)), *entry));

@@ -11,9 +11,12 @@ use super::{MatchMethod, MatchingState};
 /// The minimum similarity of the callers or the callees of a function that was renamed: another function may stand at its place.
 const LEAST_ALIKE: f64 = 0.5;
 
+/// A function that is gone and has this fraction of another one may be a part of what replaced both.
+const LEAST_PART: f64 = 0.25;
+
 /// Pairs functions with different names whose lines differ as those of the functions around them do.
 pub(super) fn pair_in_place(pairs: &mut MatchingState<'_>) {
-    let has_place = |pool: &Pool<'_>, entry: EntryId| pool.get(entry).by_place && pool.get(entry).line > 0;
+    let has_place = |pool: &Pool<'_>, entry: EntryId| pool.get(entry).has_place();
     let (old, new) = (pairs.old, pairs.new);
     let is_candidate = |&entry: &EntryId| has_place(old, entry) && old.may_be_renamed(entry);
     let left: Vec<EntryId> = pairs.old_left().into_iter().filter(is_candidate).collect();
@@ -32,7 +35,7 @@ pub(super) fn pair_in_place(pairs: &mut MatchingState<'_>) {
             _ => None,
         }
     };
-    let expected: Vec<_> = left.into_iter().filter_map(expected).collect();
+    let expected: Vec<_> = left.iter().copied().filter_map(expected).collect();
     let mut candidates: HashMap<_, usize> = HashMap::new();
     for (place, _) in &expected {
         *candidates.entry(*place).or_default() += 1;
@@ -42,10 +45,23 @@ pub(super) fn pair_in_place(pairs: &mut MatchingState<'_>) {
             && let &[other] = others.get(&place)
             && new.may_be_renamed(other)
             && pairs.callers_alike(one, other).max(pairs.callees_alike(one, other)) >= LEAST_ALIKE
+            && !is_of_several(pairs, &left, one, other)
         {
             pairs.pair(one, other, MatchMethod::Renamed, pairs.similarity(one, other));
         }
     }
+}
+
+/// Whether another function that is gone was called from the same places, so that the new one may do what both did.
+fn is_of_several(pairs: &MatchingState<'_>, left: &[EntryId], one: EntryId, other: EntryId) -> bool {
+    let shares = pairs.old.shares();
+    let is_part = |&gone: &EntryId| {
+        gone != one
+            && pairs.of_old[gone].is_none()
+            && shares[gone] >= LEAST_PART * shares[one]
+            && pairs.callers_alike(gone, other) >= LEAST_ALIKE
+    };
+    left.iter().any(is_part)
 }
 
 /// The matched functions of each old file.
@@ -62,7 +78,7 @@ impl<'p> MatchedLines<'p> {
         for (entry, paired) in pairs.of_old.iter().enumerate() {
             let Some(paired) = paired else { continue };
             let (before, after) = (pairs.old.get(entry), pairs.new.get(paired.new));
-            if before.by_place && after.by_place && before.line > 0 && after.line > 0 {
+            if before.has_place() && after.has_place() {
                 let (file, lines) = of_file.entry(before.file).or_insert((after.file, Vec::new()));
                 // A function that moved to another file says nothing about lines.
                 if *file == after.file {

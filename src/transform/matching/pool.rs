@@ -106,6 +106,11 @@ impl<'p> PoolEntry<'p> {
         })
     }
 
+    /// Whether it is known where the function stands, as Go and JavaScript record it.
+    pub(super) fn has_place(&self) -> bool {
+        !self.file.is_empty() && self.line > 0
+    }
+
     /// Whether views show the two as one row without matching.
     pub(super) fn is_same_row(&self, other: &PoolEntry<'_>) -> bool {
         self.key() == other.key() && self.place_in_name == other.place_in_name

@@ -17,13 +17,18 @@ fn found(old: &str, new: &str) -> Vec<String> {
 
 /// A profile whose functions are distinguished by their place, as those of JavaScript are: `name@file:line`.
 fn by_place(picture: &str) -> Profile {
+    with_places(picture, true)
+}
+
+/// A profile that says where functions stand; whether that distinguishes them.
+fn with_places(picture: &str, by_place: bool) -> Profile {
     let mut profile = from_notation(picture);
     let mut symbols = (*profile.symbols).clone();
     let lines: Vec<u32> = symbols.frames.iter().map(|frame| frame.line).collect();
     for (frame, line) in symbols.frames.ids().zip(lines) {
         let function = symbols.functions.push(Function {
             line,
-            by_place: true,
+            by_place,
             ..symbols.functions[symbols.frames[frame].function]
         });
         symbols.frames[frame].function = function;
@@ -92,6 +97,25 @@ fn a_function_at_its_old_place_is_renamed_whatever_it_costs() {
 }
 
 /// The folder that a build is made in is no part of what a function is, and is not worth a line in a report.
+/// Go tells functions apart by name, and says where they stand. A function that does what two did has the name of neither.
+#[test]
+fn places_tell_renames_where_names_tell_functions_apart_too() {
+    let old =
+        "main@a.go:1;frame@a.go:9;degrees@a.go:20;cut@b.go:1 30\nmain@a.go:1;frame@a.go:9;end@a.go:40 30";
+    let new =
+        "main@a.go:1;frame@a.go:9;angle@a.go:20;fields@b.go:9 90\nmain@a.go:1;frame@a.go:9;end@a.go:50 30";
+    let found = |old: &str| {
+        let found = matching(&with_places(old, false), &with_places(new, false));
+        let to = |name: &str| {
+            found.matches.iter().find(|found| &*found.old == name).map(|found| found.new.clone())
+        };
+        to("degrees").map(|name| name.to_string())
+    };
+    assert_eq!(found(old).as_deref(), Some("angle"));
+    let two = format!("{old}\nmain@a.go:1;frame@a.go:9;minutes@a.go:30 20");
+    assert_eq!(found(&two), None);
+}
+
 #[test]
 fn another_folder_is_the_same_place() {
     let old = by_place("main@/srv/old/a.js:1;read@/srv/old/lib/b.js:9 3");

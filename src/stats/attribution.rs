@@ -7,17 +7,16 @@
 
 use hashbrown::HashMap;
 
-use super::call_paths::{COVERS, column, nearest_caller, nearest_old_caller, nearest_program_caller};
 pub use super::call_paths::{Caller, ExcludedStacks, Side, StackSource};
 use super::called_elsewhere::{CalledElsewhere, may_hold};
-use super::compare::{Cause, Comparison, Hypothesis, origin};
-use super::dispersion::RunCounts;
+use super::compare::{Cause, Comparison, Hypothesis, origin, row_of_own};
+use super::examiner::Examiner;
 use super::exchanged::Exchanges;
 use super::inlined::inlined_callees;
-use super::model::Model;
-use super::replaced::{move_what_its_caller_does, move_what_was_replaced, replaced};
-use super::trades::{CHANCE, SURE, Trades, max_growth};
-use super::{CountKind, Normalization, TestOptions, Verdict};
+use super::moved::{APPEARED, Callers, Moved};
+use super::replaced::{move_what_its_caller_does, move_what_was_replaced};
+use super::trades::Trades;
+use super::{CountKind, TestOptions, Verdict};
 
 /// Names every row by the function nearest to the leaf. Then changes the verdict of totals that only
 /// pass a change on to [`Verdict::Inherits`] and that of regressions without growth to
@@ -45,23 +44,24 @@ pub fn attribute(comparison: &mut Comparison, stacks: &impl StackSource) {
     if !totals.is_empty() || comparison.hypotheses.iter().any(is_regressed) {
         stacks.expect(&looked_up(comparison));
     }
+    let examiner = Examiner { model: &model, stacks };
     for &index in &totals {
-        inherit(index, comparison, &model, stacks);
+        inherit(index, comparison, examiner);
     }
     if !comparison.options.one_build {
-        excuse(&totals, comparison, &model, stacks);
+        excuse(&totals, comparison, examiner);
     }
     comparison.model = Some(model);
 }
 
 /// Sets the verdict and the cause of what seems to cost more or less because code moved, given the totals that changed.
-fn excuse(totals: &[usize], comparison: &mut Comparison, model: &Model, stacks: &impl StackSource) {
+fn excuse(totals: &[usize], comparison: &mut Comparison, examiner: Examiner<'_, impl StackSource>) {
     let mut trades = Trades::default();
-    let exchanges = Exchanges::new(comparison, model, stacks);
+    let exchanges = Exchanges::new(comparison, examiner);
     let all = (0..comparison.hypotheses.len()).collect();
-    excuse_moved(all, comparison, model, stacks, (&mut trades, &exchanges), Callers::OfNewCode);
-    excuse_new_calls(comparison, model, stacks);
-    excuse_exchanges(comparison, model, stacks);
+    excuse_moved(all, comparison, examiner, (&mut trades, &exchanges), Callers::OfNewCode);
+    excuse_new_calls(comparison, examiner);
+    excuse_exchanges(comparison, examiner);
     judge_by_total(comparison);
     let orphans = orphans(totals, comparison);
     for &index in &orphans {
@@ -69,19 +69,20 @@ fn excuse(totals: &[usize], comparison: &mut Comparison, model: &Model, stacks: 
         (row.cause, row.verdict) = (None, row.verdict_alone(&comparison.options));
     }
     for &index in &orphans {
-        inherit(index, comparison, model, stacks);
+        inherit(index, comparison, examiner);
     }
     // The way in which code moved may make its caller seem to grow, but not the caller of that.
-    excuse_moved(orphans, comparison, model, stacks, (&mut trades, &exchanges), Callers::OfAny);
-    excuse_new_calls(comparison, model, stacks);
-    excuse_exchanges(comparison, model, stacks);
-    move_with_total(comparison, model, stacks);
-    move_with_new_caller(comparison, model, stacks);
-    keep_unexplained(comparison, stacks);
-    tell_wrappers(comparison, model, stacks);
-    move_what_was_given_away(comparison, model, stacks);
-    move_what_was_replaced(comparison, &trades, stacks);
-    move_what_its_caller_does(comparison, model, stacks);
+    excuse_moved(orphans, comparison, examiner, (&mut trades, &exchanges), Callers::OfAny);
+    excuse_new_calls(comparison, examiner);
+    excuse_exchanges(comparison, examiner);
+    move_with_total(comparison, examiner);
+    move_with_new_caller(comparison, examiner);
+    keep_unexplained(comparison, examiner.stacks);
+    tell_wrappers(comparison, examiner);
+    move_what_was_given_away(comparison, examiner);
+    move_what_was_replaced(comparison, &trades, examiner);
+    move_what_its_caller_does(comparison, examiner);
+    tell_extracted(comparison, examiner);
 }
 
 /// The functions that attribution looks at: those of the rows that changed, and those that new ones may have replaced.
@@ -105,8 +106,8 @@ fn looked_up(comparison: &Comparison) -> Vec<usize> {
 }
 
 /// Sets the verdict and the cause of a total that only passes a change on.
-fn inherit(index: usize, comparison: &mut Comparison, model: &Model, stacks: &impl StackSource) {
-    if let Some(row) = inherited_from(index, comparison, model, stacks) {
+fn inherit(index: usize, comparison: &mut Comparison, examiner: Examiner<'_, impl StackSource>) {
+    if let Some(row) = inherited_from(index, comparison, examiner) {
         comparison.hypotheses[index].cause = Some(Cause::Inherits { row });
         comparison.hypotheses[index].verdict = Verdict::Inherits;
     }
@@ -116,8 +117,7 @@ fn inherit(index: usize, comparison: &mut Comparison, model: &Model, stacks: &im
 fn excuse_moved(
     mut regressed: Vec<usize>,
     comparison: &mut Comparison,
-    model: &Model,
-    stacks: &impl StackSource,
+    examiner: Examiner<'_, impl StackSource>,
     (trades, exchanges): (&mut Trades, &Exchanges),
     callers: Callers,
 ) {
@@ -125,15 +125,15 @@ fn excuse_moved(
     // The largest first: what another function lost explains only as much. But what called that function comes before what
     // is only called from the same place.
     let points = |index: &usize| comparison.hypotheses[*index].points;
-    let inlined = |index| inlined_callees(&comparison.hypotheses[index], comparison, model, stacks);
+    let inlined = |index| inlined_callees(&comparison.hypotheses[index], comparison, examiner);
     let mut regressed: Vec<(usize, Vec<usize>)> =
         regressed.into_iter().map(|index| (index, inlined(index))).collect();
     regressed.sort_by(|(a, of_a), (b, of_b)| {
         of_a.is_empty().cmp(&of_b.is_empty()).then(points(b).total_cmp(&points(a))).then(a.cmp(b))
     });
     for (index, inlined) in regressed {
-        if let Some(cause) = moved((index, &inlined), comparison, model, stacks, (trades, exchanges), callers)
-        {
+        let known = Moved { comparison, examiner, exchanges, callers };
+        if let Some(cause) = known.cause(&comparison.hypotheses[index], &inlined, trades) {
             comparison.hypotheses[index].set_moved(cause);
         }
     }
@@ -141,7 +141,7 @@ fn excuse_moved(
 
 /// Sets the verdict and the cause of functions whose total grew only by that of unchanged code which they call now, and of those
 /// that are called now in exchange for something dearer: of new ones (wrappers), only their own code is news.
-fn excuse_new_calls(comparison: &mut Comparison, model: &Model, stacks: &impl StackSource) {
+fn excuse_new_calls(comparison: &mut Comparison, examiner: Examiner<'_, impl StackSource>) {
     let rows = &comparison.hypotheses;
     let mut regressed: Vec<usize> = (0..rows.len())
         .filter(|&index| rows[index].verdict == Verdict::Regressed && rows[index].measure == CountKind::Total)
@@ -150,9 +150,9 @@ fn excuse_new_calls(comparison: &mut Comparison, model: &Model, stacks: &impl St
     regressed.sort_by(|&a, &b| rows[a].points.total_cmp(&rows[b].points).then(a.cmp(&b)));
     for index in regressed {
         let row = &comparison.hypotheses[index];
-        let elsewhere = CalledElsewhere { comparison, model, stacks };
+        let elsewhere = CalledElsewhere { comparison, examiner };
         if row.old <= 0.0 && elsewhere.is_wrapper(row) {
-            let caller = nearest_old_caller(row, COVERS * row.new * row.unit, model, stacks);
+            let caller = examiner.nearest_old_caller(row);
             comparison.hypotheses[index].set_moved(Cause::Wraps { caller });
         } else if row.old > 0.0 && elsewhere.took_over(row) {
             let cause = Cause::Moved { caller: None, from: None, loser: None };
@@ -167,9 +167,9 @@ fn excuse_new_calls(comparison: &mut Comparison, model: &Model, stacks: &impl St
 }
 
 /// Sets the verdict and the cause of functions of libraries that their caller uses now instead of others.
-fn excuse_exchanges(comparison: &mut Comparison, model: &Model, stacks: &impl StackSource) {
-    let has_regressed = |row: &Hypothesis| row.verdict == Verdict::Regressed && row.old > 0.0;
-    let elsewhere = CalledElsewhere { comparison, model, stacks };
+fn excuse_exchanges(comparison: &mut Comparison, examiner: Examiner<'_, impl StackSource>) {
+    let has_regressed = |row: &Hypothesis| row.verdict == Verdict::Regressed;
+    let elsewhere = CalledElsewhere { comparison, examiner };
     let exchanged =
         |row: &Hypothesis| if has_regressed(row) { elsewhere.exchanging_caller(row) } else { None };
     let callers: Vec<Option<usize>> = comparison.hypotheses.iter().map(exchanged).collect();
@@ -208,8 +208,8 @@ fn keep_unexplained(comparison: &mut Comparison, stacks: &impl StackSource) {
 }
 
 /// Tells new functions that only call what was called from elsewhere before from those that were extracted.
-fn tell_wrappers(comparison: &mut Comparison, model: &Model, stacks: &impl StackSource) {
-    let elsewhere = CalledElsewhere { comparison, model, stacks };
+fn tell_wrappers(comparison: &mut Comparison, examiner: Examiner<'_, impl StackSource>) {
+    let elsewhere = CalledElsewhere { comparison, examiner };
     let wraps = |row: &Hypothesis| match row.cause {
         Some(Cause::Moved { caller, from: None, loser: None }) if row.measure == CountKind::Total => {
             let is_new = row.old <= 0.0 && row.verdict == Verdict::Moved;
@@ -226,6 +226,36 @@ fn tell_wrappers(comparison: &mut Comparison, model: &Model, stacks: &impl Stack
         .collect();
     for (index, cause) in found {
         comparison.hypotheses[index].cause = Some(cause);
+    }
+}
+
+/// Tells new functions that were taken out of their caller, with code that this called before, from those that replaced others.
+fn tell_extracted(comparison: &mut Comparison, examiner: Examiner<'_, impl StackSource>) {
+    let elsewhere = CalledElsewhere { comparison, examiner };
+    let rows = &comparison.hypotheses;
+    let own_was_in = |row: &Hypothesis, caller: usize| {
+        let own = row_of_own(rows, row.function);
+        own.is_some_and(|own| matches!(own.cause, Some(Cause::Moved { loser, .. }) if loser == Some(caller)))
+    };
+    let is_new =
+        |row: &Hypothesis| row.old <= 0.0 && row.verdict == Verdict::Moved && row.measure == CountKind::Total;
+    let place = |row: &Hypothesis| match row.cause {
+        _ if !is_new(row) || examiner.stacks.is_library(row.function) => None,
+        Some(Cause::Moved { caller: Some(caller), from: None, loser: None }) => {
+            (elsewhere.lost_as_much(row, caller) && elsewhere.is_wrapper(row)).then_some(caller)
+        }
+        // What is around one function is a wrapper, unless its own code was in the caller.
+        Some(Cause::Wraps { caller: Some(caller) }) => {
+            let is_part = || elsewhere.calls_several(row) && elsewhere.lost_as_much(row, caller);
+            (own_was_in(row, caller) || is_part()).then_some(caller)
+        }
+        _ => None,
+    };
+    let found: Vec<Option<usize>> = comparison.hypotheses.iter().map(place).collect();
+    for (row, caller) in comparison.hypotheses.iter_mut().zip(found) {
+        if caller.is_some() {
+            row.cause = Some(Cause::Moved { caller, from: None, loser: caller });
+        }
     }
 }
 
@@ -257,12 +287,13 @@ fn is_total_of_moved(row: &Hypothesis, own: &Hypothesis, options: &TestOptions) 
 }
 
 /// Sets the verdict and the cause of totals that seem cheaper because others call now what they called.
-fn move_what_was_given_away(comparison: &mut Comparison, model: &Model, stacks: &impl StackSource) {
+fn move_what_was_given_away(comparison: &mut Comparison, examiner: Examiner<'_, impl StackSource>) {
     let rows = &comparison.hypotheses;
-    let improved = rows.iter().enumerate().filter(|(_, row)| {
-        row.verdict == Verdict::Improved && row.measure == CountKind::Total && row.new > 0.0
-    });
-    let elsewhere = CalledElsewhere { comparison, model, stacks };
+    let improved = rows
+        .iter()
+        .enumerate()
+        .filter(|(_, row)| row.verdict == Verdict::Improved && row.measure == CountKind::Total);
+    let elsewhere = CalledElsewhere { comparison, examiner };
     let moved: Vec<usize> =
         improved.filter(|(_, row)| elsewhere.gave_away(row)).map(|(index, _)| index).collect();
     for index in moved {
@@ -294,8 +325,8 @@ const MUCH: f64 = 0.25;
 /// The own code of a function was where all of the function was: if its total, callees included, has moved, so has its self.
 /// Except for wrappers, of which only the code that they call was there, and where the own code is a small part and the caller
 /// certainly grew by that.
-fn move_with_total(comparison: &mut Comparison, model: &Model, stacks: &impl StackSource) {
-    for (index, cause) in moved_with_total(comparison, model, stacks) {
+fn move_with_total(comparison: &mut Comparison, examiner: Examiner<'_, impl StackSource>) {
+    for (index, cause) in moved_with_total(comparison, examiner) {
         let row = &mut comparison.hypotheses[index];
         (row.cause, row.verdict) = (cause, Verdict::Moved);
     }
@@ -304,8 +335,7 @@ fn move_with_total(comparison: &mut Comparison, model: &Model, stacks: &impl Sta
 /// The rows of own code that moved with the total of the function, and the causes of these totals.
 fn moved_with_total(
     comparison: &Comparison,
-    model: &Model,
-    stacks: &impl StackSource,
+    examiner: Examiner<'_, impl StackSource>,
 ) -> Vec<(usize, Option<Cause>)> {
     let has_moved = |row: &&Hypothesis| {
         let is_wrapper = matches!(row.cause, Some(Cause::Wraps { .. }));
@@ -313,14 +343,12 @@ fn moved_with_total(
     };
     let moved = comparison.hypotheses.iter().filter(has_moved);
     let totals: HashMap<usize, &Hypothesis> = moved.map(|row| (row.function, row)).collect();
-    let elsewhere = CalledElsewhere { comparison, model, stacks };
+    let elsewhere = CalledElsewhere { comparison, examiner };
     let caller_grew_by = |own: &Hypothesis, total: &Hypothesis| match total.cause {
         Some(Cause::Moved { caller: Some(caller), from: None, .. }) => {
             let others = elsewhere.beside(total, caller);
-            let without = ExcludedStacks { through: &others, ending: false };
-            let spent = column(stacks.counts(caller, CountKind::Total, without), own.unit);
-            growth(model, &spent) >= own.points / 2.0
-                && model.test(&spent, CountKind::Total).increase.0 < SURE
+            let spent = examiner.total_without(caller, &others, own.unit);
+            examiner.growth(&spent) >= own.points / 2.0 && examiner.certainly_grew(&spent, CountKind::Total)
         }
         _ => false,
     };
@@ -335,20 +363,18 @@ fn moved_with_total(
 
 /// New code that only moved code calls was where that was, if the place did not certainly grow: `sort.Slice` does what
 /// `sort.Sort` did, and so do the functions below the one what those below the other did.
-fn move_with_new_caller(comparison: &mut Comparison, model: &Model, stacks: &impl StackSource) {
+fn move_with_new_caller(comparison: &mut Comparison, examiner: Examiner<'_, impl StackSource>) {
     let rows = &comparison.hypotheses;
-    let total = |function: usize| stacks.counts(function, CountKind::Total, ExcludedStacks::default());
-    let elsewhere = CalledElsewhere { comparison, model, stacks };
+    let elsewhere = CalledElsewhere { comparison, examiner };
     let steady_place = |row: &Hypothesis| {
         let Some(Cause::Moved { caller, from, loser: None }) = row.cause else { return None };
-        let counts = match from {
-            Some(from) => total(row.function).iter().zip(total(from)).map(|(new, old)| new + old).collect(),
-            None => total(caller?),
-        };
-        let place = column(counts, row.unit);
+        let mut place = examiner.total(from.map_or(caller, |_| Some(row.function))?, row.unit);
+        if let Some(from) = from {
+            place.add(&examiner.total(from, row.unit));
+        }
         // Of a place that does much else, little is known. What a wrapper calls is no part of it.
-        let is_most = row.points >= model.comparable_shares(&place).1 / 2.0;
-        let is_steady = model.test(&place, CountKind::Total).increase.0 > CHANCE;
+        let is_most = row.points >= examiner.model.comparable_shares(&place).1 / 2.0;
+        let is_steady = !examiner.probably_grew(&place, CountKind::Total);
         (is_most && is_steady && !elsewhere.is_wrapper(row)).then_some(caller)
     };
     let is_new = |row: &&Hypothesis| row.old <= 0.0;
@@ -363,10 +389,7 @@ fn move_with_new_caller(comparison: &mut Comparison, model: &Model, stacks: &imp
         return;
     }
     let place = |row: &Hypothesis| {
-        let callers = stacks.callers(row.function, row.measure, Side::New);
-        let enough = COVERS * row.new * row.unit;
-        let calls_it = |caller: &&Caller| caller.count >= enough && moved.contains_key(&caller.function);
-        callers.iter().find(calls_it).map(|caller| moved[&caller.function])
+        examiner.callers(row, Side::New).iter().find_map(|caller| moved.get(caller).copied())
     };
     let parts: Vec<(usize, Option<usize>)> = rows
         .iter()
@@ -400,8 +423,7 @@ enum ChangeDirection {
 fn inherited_from(
     index: usize,
     comparison: &Comparison,
-    model: &Model,
-    stacks: &impl StackSource,
+    examiner: Examiner<'_, impl StackSource>,
 ) -> Option<usize> {
     let rows = &comparison.hypotheses;
     let row = &rows[index];
@@ -417,164 +439,23 @@ fn inherited_from(
     let callees: Vec<usize> = origins
         .into_iter()
         .filter(|&i| !row.same_counts.contains(&rows[i].function))
-        .filter(|&i| stacks.includes(row.function, rows[i].function))
+        .filter(|&i| examiner.stacks.includes(row.function, rows[i].function))
         .collect();
     if own.is_none() && callees.is_empty() {
         return None;
     }
     let through: Vec<usize> = callees.iter().map(|&i| rows[i].function).collect();
-    let rest =
-        stacks.counts(row.function, row.measure, ExcludedStacks { through: &through, ending: own.is_some() });
-    let rest = column(rest, row.unit);
-    let tested = model.test(&rest, row.measure);
-    let p = if direction_of_change == ChangeDirection::Up { tested.increase.0 } else { tested.decrease.0 };
-    let (before, after) = model.comparable_shares(&rest);
-    let is_small = (after - before).abs() < comparison.options.min_points;
+    let rest = examiner.row_without(row, ExcludedStacks { through: &through, ending: own.is_some() });
+    let has_changed = match direction_of_change {
+        ChangeDirection::Up => examiner.certainly_grew(&rest, row.measure),
+        ChangeDirection::Down => examiner.certainly_shrank(&rest, row.measure),
+    };
+    let is_small = examiner.growth(&rest).abs() < comparison.options.min_points;
     let largest = |a: &usize, b: &usize| rows[*a].points.abs().total_cmp(&rows[*b].points.abs());
-    if p > SURE || is_small { own.into_iter().chain(callees).max_by(largest) } else { None }
+    if !has_changed || is_small { own.into_iter().chain(callees).max_by(largest) } else { None }
 }
 
 /// Whether `other` is the self count of the function whose total is `row`.
 fn is_own_code(other: &Hypothesis, row: &Hypothesis) -> bool {
     other.measure == CountKind::SelfCount && other.function == row.function
-}
-
-/// Whether the function at `index` grew at the expense of others: its nearest caller cannot have grown by half as much, or a
-/// function of similar size was removed from below that caller, or the own code of a neighbour lost as much. Also given are the
-/// callees that it has inlined.
-fn moved(
-    (index, inlined_callees): (usize, &[usize]),
-    comparison: &Comparison,
-    model: &Model,
-    stacks: &impl StackSource,
-    (trades, exchanges): (&mut Trades, &Exchanges),
-    callers: Callers,
-) -> Option<Cause> {
-    let row = &comparison.hypotheses[index];
-    let enough = COVERS * row.new * row.unit;
-    let caller = nearest_old_caller(row, enough, model, stacks)
-        .or_else(|| nearest_caller(row.function, row.measure, Side::New, enough, stacks));
-    let from = replaced(row, caller, comparison, model, stacks, trades);
-    if let Some(from) = from.filter(|_| row.measure == CountKind::SelfCount) {
-        trades.note(from, row.function);
-    }
-    let elsewhere = CalledElsewhere { comparison, model, stacks };
-    let hardly_grew = |function: usize| {
-        let of_function =
-            |other: &&Hypothesis| other.measure == CountKind::Total && other.same_counts.contains(&function);
-        let whole = comparison.hypotheses.iter().find(of_function);
-        // What it gave away to others makes no room for what is new.
-        let away = whole.map_or_else(Vec::new, |whole| elsewhere.given_away(whole, row.points));
-        let through: Vec<usize> = away.into_iter().map(|given| given.function).collect();
-        let kept =
-            stacks.counts(function, CountKind::Total, ExcludedStacks { through: &through, ending: false });
-        let unit = whole.map_or(row.unit, |whole| whole.unit);
-        max_growth(model, &column(kept, unit), CountKind::Total) < row.points / 2.0
-    };
-    // Of a function that both sides have, a caller that did not grow proves little: other code that it calls may have become
-    // cheaper by as much.
-    let is_from_caller = |caller: usize| {
-        callers == Callers::OfAny
-            || row.old_share < APPEARED * row.new_share
-            || has_lost(caller, row, model, stacks)
-    };
-    // With shares, callers prove nothing: the outermost caller always has 100 %.
-    let by_caller = caller
-        .filter(|&caller| comparison.options.normalize != Normalization::Total && is_from_caller(caller))
-        .is_some_and(hardly_grew);
-    let is_own_code = row.measure == CountKind::SelfCount;
-    let grew_itself = is_own_code || {
-        let own = stacks.counts(row.function, CountKind::SelfCount, ExcludedStacks::default());
-        let grown = growth(model, &column(own, row.unit));
-        let matters =
-            |rest: f64| rest >= comparison.options.min_points && rest >= (1.0 - ALL_BUT_NOISE) * row.points;
-        !matters(row.points - grown)
-    };
-    // Nor did a function become more expensive if all of it, callees included, did not: it has inlined one of them.
-    for callee in inlined_callees {
-        trades.note(*callee, row.function);
-    }
-    let inlined = is_own_code && (hardly_grew(row.function) || !inlined_callees.is_empty());
-    let extracted_from = |caller: Option<usize>| {
-        let is_new_total = !is_own_code && row.old <= 0.0;
-        caller.filter(|&caller| is_new_total && is_extracted(row, caller, comparison, model, stacks))
-    };
-    let extracted =
-        extracted_from(caller).or_else(|| extracted_from(nearest_program_caller(row, enough, model, stacks)));
-    let loser = caller
-        .filter(|_| grew_itself && from.is_none())
-        .and_then(|caller| trades.loser(row, caller, comparison, model, stacks));
-    let is_explained = !row.is_new_code() || by_caller || from.is_some() || loser.is_some();
-    let several = if is_explained { None } else { trades.losers(row, comparison, model, stacks) };
-    // Of copies that are gone, the new function is one; of code in several functions, a part.
-    let from = from.or(several.filter(|&function| trades.was_copy(function)));
-    let loser = loser.or(several.filter(|&function| !trades.was_copy(function)));
-    let exchanged = || {
-        row.is_new_code()
-            && caller.is_some_and(|caller| exchanges.may_be_exchanged(row, caller, model, stacks))
-    };
-    let is_moved =
-        by_caller || extracted.is_some() || inlined || from.is_some() || loser.is_some() || exchanged();
-    is_moved.then_some(Cause::Moved { caller: extracted.or(caller), from, loser })
-}
-
-/// The functions that have moved if their caller did not grow.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Callers {
-    /// Those that only the new side has.
-    OfNewCode,
-    /// All.
-    OfAny,
-}
-
-/// A total that grew by this fraction in its own code did not grow in what it calls.
-const ALL_BUT_NOISE: f64 = 0.9;
-
-/// What the old side has less of than this fraction of the new side appeared.
-const APPEARED: f64 = 0.1;
-
-/// By how much counts grew, as a fraction of the old total.
-fn growth(model: &Model, counts: &RunCounts) -> f64 {
-    let (old, new) = model.comparable_shares(counts);
-    new - old
-}
-
-/// Whether the own code of `caller` certainly lost at least half of what `row` gained.
-fn has_lost(caller: usize, row: &Hypothesis, model: &Model, stacks: &impl StackSource) -> bool {
-    let own = stacks.counts(caller, CountKind::SelfCount, ExcludedStacks::default());
-    let own = column(own, row.unit);
-    -growth(model, &own) >= row.points / 2.0 && model.test(&own, CountKind::SelfCount).decrease.0 < SURE
-}
-
-/// Whether a new function, with what it calls, was part of `caller`: that lost as much elsewhere, and did not grow.
-///
-/// A call costs something, so that what was extracted may make its caller a little more expensive. As long as that is not
-/// significant, the build would pass if nothing had been extracted, so it passes.
-fn is_extracted(
-    row: &Hypothesis,
-    caller: usize,
-    comparison: &Comparison,
-    model: &Model,
-    stacks: &impl StackSource,
-) -> bool {
-    let is_significant = |other: &Hypothesis| other.increase.q < comparison.options.alpha;
-    let of_caller =
-        |other: &&Hypothesis| other.measure == CountKind::Total && other.same_counts.contains(&caller);
-    let is_unchanged =
-        || comparison.hypotheses.iter().find(of_caller).is_some_and(|other| !is_significant(other));
-    // What else the caller calls tells nothing, but its noise may hide what it lost.
-    let beside = || CalledElsewhere { comparison, model, stacks }.beside(row, caller);
-    let lost_it = |others: &[usize]| {
-        let counts = |through: &[usize]| {
-            let counts = stacks.counts(caller, CountKind::Total, ExcludedStacks { through, ending: false });
-            column(counts, row.unit)
-        };
-        let (whole, rest) = (counts(others), counts(&[others, &[row.function]].concat()));
-        let has_lost = -growth(model, &rest) >= row.points / 2.0
-            && model.test(&rest, CountKind::Total).decrease.0 < SURE;
-        let grew_a_little =
-            || others.is_empty() && is_unchanged() && growth(model, &whole) < row.points / 2.0;
-        has_lost && (model.test(&whole, CountKind::Total).increase.0 > CHANCE || grew_a_little())
-    };
-    lost_it(&[]) || lost_it(&beside())
 }

@@ -1,9 +1,6 @@
 //! The stacks that counts were made from, as far as finding the origin of a change needs them.
 
 use super::CountKind;
-use super::compare::Hypothesis;
-use super::dispersion::RunCounts;
-use super::model::Model;
 
 /// The fraction of a function's samples that a caller must cover to count as the place the function is
 /// called from.
@@ -78,75 +75,4 @@ pub trait StackSource {
 
     /// Which of these functions, which have equal counts, is nearest to the leaf.
     fn leafmost(&self, functions: &[usize]) -> usize;
-}
-
-/// The callers that cover the fraction `enough` of a function's count on one side, nearest first.
-fn callers_of_most(
-    function: usize,
-    measure: CountKind,
-    side: Side,
-    enough: f64,
-    stacks: &impl StackSource,
-) -> impl Iterator<Item = usize> {
-    let callers = stacks.callers(function, measure, side).into_iter();
-    callers.filter(move |caller| caller.count >= enough).map(|caller| caller.function)
-}
-
-/// The nearest caller that covers the fraction `enough` of a function's count on one side.
-pub(super) fn nearest_caller(
-    function: usize,
-    measure: CountKind,
-    side: Side,
-    enough: f64,
-    stacks: &impl StackSource,
-) -> Option<usize> {
-    callers_of_most(function, measure, side, enough, stacks).next()
-}
-
-/// The nearest caller of `enough` of a function on one side that the other side has as well: between them may be wrappers.
-pub(super) fn nearest_common_caller(
-    function: usize,
-    measure: CountKind,
-    side: Side,
-    enough: f64,
-    model: &Model,
-    stacks: &impl StackSource,
-) -> Option<usize> {
-    callers_of_most(function, measure, side, enough, stacks).find(|&caller| is_common(caller, model, stacks))
-}
-
-/// The same, but a function of the program, if that of a row is one, too: a library that calls a new closure did not change.
-pub(super) fn nearest_program_caller(
-    row: &Hypothesis,
-    enough: f64,
-    model: &Model,
-    stacks: &impl StackSource,
-) -> Option<usize> {
-    if stacks.is_library(row.function) {
-        return None;
-    }
-    callers_of_most(row.function, row.measure, Side::New, enough, stacks)
-        .find(|&caller| !stacks.is_library(caller) && is_common(caller, model, stacks))
-}
-
-/// Whether both sides have a function.
-fn is_common(function: usize, model: &Model, stacks: &impl StackSource) -> bool {
-    let total = stacks.counts(function, CountKind::Total, ExcludedStacks::default());
-    let (old, new) = model.comparable_shares(&column(total, 1.0));
-    old > 0.0 && new > 0.0
-}
-
-/// The nearest caller of `enough` of a new function that is not new.
-pub(super) fn nearest_old_caller(
-    row: &Hypothesis,
-    enough: f64,
-    model: &Model,
-    stacks: &impl StackSource,
-) -> Option<usize> {
-    nearest_common_caller(row.function, row.measure, Side::New, enough, model, stacks)
-}
-
-/// Counts of every profile as a column, given the size of an effective sample.
-pub(super) fn column(counts: Vec<f64>, unit: f64) -> RunCounts {
-    RunCounts { counts: counts.into_iter().map(|count| count / unit).collect(), unit }
 }

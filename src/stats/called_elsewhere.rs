@@ -3,11 +3,12 @@
 
 use super::CountKind;
 use super::Verdict;
-use super::call_paths::{COVERS, ExcludedStacks, StackSource, column};
+use super::call_paths::{COVERS, ExcludedStacks, Side, StackSource};
 use super::compare::{Comparison, Hypothesis};
-use super::exchanged::{EVIDENCE, likelihood_of_growth};
-use super::model::{GONE, Model};
-use super::trades::{CHANCE, SURE, max_change};
+use super::dispersion::RunCounts;
+use super::examiner::{CHANCE, Examiner, SURE};
+use super::exchanged::EVIDENCE;
+use super::model::GONE;
 
 /// How many functions may hold what a total gained or lost, and the fraction of it that each holds at least.
 const MOST_HOLDERS: usize = 8;
@@ -18,14 +19,15 @@ const LITTLE: f64 = 0.1;
 const LOST: f64 = 0.25;
 /// In a function that is so many times as large as what one that it calls gained, something else may have lost as much.
 const LEAST_PART: f64 = 0.1;
+/// A new function that costs more than another one by less than this fraction of it does what that did.
+const HARDLY: f64 = 0.25;
 /// How many functions are tried as holders, the heaviest first.
 const CANDIDATES: usize = 64;
 
 /// A comparison, and the stacks that it was made from.
 pub(super) struct CalledElsewhere<'a, S> {
     pub(super) comparison: &'a Comparison,
-    pub(super) model: &'a Model,
-    pub(super) stacks: &'a S,
+    pub(super) examiner: Examiner<'a, S>,
 }
 
 /// Whether a function may hold so much of what a total gained or lost, given as a share of its side: it is one of both sides, or
@@ -56,18 +58,19 @@ impl<S: StackSource> CalledElsewhere<'_, S> {
         self.hold_most(row, self.below(row, is_steady).collect())
     }
 
-    /// The functions of both sides that a caller of a new function calls, directly or not, and that have nothing to do with the new
-    /// one: neither calls the other one, and they are not known to have become cheaper, as what the new one replaced is.
+    /// The functions of both sides that a caller of a new function, or of one that is gone, calls, directly or not, and that have
+    /// nothing to do with that: neither calls the other one, and they are not known to have become cheaper, as what a new one replaced
+    /// is.
     pub(super) fn beside(&self, row: &Hypothesis, caller: usize) -> Vec<usize> {
         let is_beside = |other: &&Hypothesis| {
             other.old > 0.0
                 && other.new > 0.0
-                && may_hold(other, row.points)
+                && may_hold(other, row.points.abs())
                 && other.decrease.q > CHANCE
                 && ![row.function, caller].contains(&other.function)
-                && self.stacks.includes(caller, other.function)
-                && !self.stacks.includes(row.function, other.function)
-                && !self.stacks.includes(other.function, row.function)
+                && self.examiner.stacks.includes(caller, other.function)
+                && !self.examiner.stacks.includes(row.function, other.function)
+                && !self.examiner.stacks.includes(other.function, row.function)
         };
         let mut found: Vec<usize> =
             self.comparison.hypotheses.iter().filter(is_beside).map(|other| other.function).collect();
@@ -76,10 +79,76 @@ impl<S: StackSource> CalledElsewhere<'_, S> {
         found
     }
 
+    /// Whether a new function, with what it calls, was part of `caller`: that lost as much elsewhere, and did not grow.
+    ///
+    /// A call costs something, so that what was extracted may make its caller a little more expensive. As long as that is not
+    /// significant, the build would pass if nothing had been extracted, so it passes.
+    pub(super) fn was_part_of(&self, row: &Hypothesis, caller: usize) -> bool {
+        if row.measure == CountKind::SelfCount || row.old > 0.0 {
+            return false;
+        }
+        let examiner = self.examiner;
+        let is_significant = |other: &Hypothesis| other.increase.q < self.comparison.options.alpha;
+        let is_unchanged = || self.total_of(caller).is_some_and(|other| !is_significant(other));
+        let lost_it = |others: &[usize]| {
+            let whole = examiner.total_without(caller, others, row.unit);
+            let grew_a_little =
+                || others.is_empty() && is_unchanged() && examiner.growth(&whole) < row.points / 2.0;
+            self.lost_without(row, caller, others)
+                && (!examiner.probably_grew(&whole, CountKind::Total) || grew_a_little())
+        };
+        // What else the caller calls tells nothing, but its noise may hide what it lost.
+        lost_it(&[]) || lost_it(&self.beside(row, caller))
+    }
+
+    /// Whether `caller` certainly lost elsewhere at least half of what a new function that it calls has.
+    pub(super) fn lost_as_much(&self, row: &Hypothesis, caller: usize) -> bool {
+        self.lost_without(row, caller, &[]) || self.lost_without(row, caller, &self.beside(row, caller))
+    }
+
+    /// The same for what a caller does besides some other functions.
+    fn lost_without(&self, row: &Hypothesis, caller: usize, others: &[usize]) -> bool {
+        let rest = self.examiner.total_without(caller, &[others, &[row.function]].concat(), row.unit);
+        -self.examiner.growth(&rest) >= row.points / 2.0
+            && self.examiner.certainly_shrank(&rest, CountKind::Total)
+    }
+
+    /// Whether a function that is gone, with what it called, became a part of `caller`: that gained as much elsewhere, and is not
+    /// known to have become cheaper.
+    ///
+    /// ```text
+    /// main;ingest;archive 10    →    main;ingest 12
+    /// main;ingest;archive;text 40    main;ingest;text 40
+    /// ```
+    pub(super) fn became_part_of(&self, row: &Hypothesis, caller: usize) -> bool {
+        let others = self.beside(row, caller);
+        let whole = self.examiner.total_without(caller, &others, row.unit);
+        let rest = self.examiner.total_without(caller, &[&others[..], &[row.function]].concat(), row.unit);
+        self.examiner.growth(&rest) >= row.points.abs() / 2.0
+            && self.examiner.certainly_grew(&rest, CountKind::Total)
+            && !self.examiner.probably_shrank(&whole, CountKind::Total)
+    }
+
+    /// The row of a function with what it calls.
+    pub(super) fn total_of(&self, function: usize) -> Option<&Hypothesis> {
+        let is_total =
+            |row: &&Hypothesis| row.measure == CountKind::Total && row.same_counts.contains(&function);
+        self.comparison.hypotheses.iter().find(is_total)
+    }
+
+    /// Whether a new function calls several functions of both sides, and none of them is nearly all that it spends in these.
+    pub(super) fn calls_several(&self, row: &Hypothesis) -> bool {
+        let whole = self.shares(row, &[]).1;
+        let spent_in = |functions: &[usize]| whole - self.shares(row, functions).1;
+        let is_old = |other: &Hypothesis| other.old > 0.0 && may_hold(other, row.points);
+        let old: Vec<usize> = self.below(row, is_old).map(|other| other.function).collect();
+        let all = spent_in(&old);
+        !old.iter().any(|&function| spent_in(&[function]) >= COVERS * all)
+    }
+
     /// Whether a new function does next to nothing but call others.
     pub(super) fn has_little_own_code(&self, row: &Hypothesis) -> bool {
-        let own = self.stacks.counts(row.function, CountKind::SelfCount, ExcludedStacks::default());
-        let (_, own) = self.model.comparable_shares(&column(own, row.unit));
+        let (_, own) = self.examiner.model.comparable_shares(&self.examiner.own(row.function, row.unit));
         own < LITTLE * self.shares(row, &[]).1
     }
 
@@ -106,8 +175,7 @@ impl<S: StackSource> CalledElsewhere<'_, S> {
         let taken = self.holders(row, row.points, |other| other.new_share, calls_now);
         // The row may be that of its own code.
         let total = |other: &Hypothesis| {
-            let total = self.stacks.counts(other.function, CountKind::Total, ExcludedStacks::default());
-            self.model.comparable_shares(&column(total, other.unit)).1
+            self.examiner.model.comparable_shares(&self.examiner.total(other.function, other.unit)).1
         };
         let is_all_here =
             |(change, other): &(f64, &Hypothesis)| other.old > 0.0 && *change >= COVERS * total(other);
@@ -132,7 +200,7 @@ impl<S: StackSource> CalledElsewhere<'_, S> {
         };
         let all = self.comparison.hypotheses.iter().filter(is_cheaper);
         let callers = all.filter(|caller| {
-            caller.function != row.function && self.stacks.includes(caller.function, row.function)
+            caller.function != row.function && self.examiner.stacks.includes(caller.function, row.function)
         });
         callers.filter(gained_below).min_by(|a, b| a.new.total_cmp(&b.new)).map(|caller| caller.function)
     }
@@ -145,7 +213,7 @@ impl<S: StackSource> CalledElsewhere<'_, S> {
     /// flips;moveslice 12          flips;moveslice 68
     /// ```
     pub(super) fn exchanging_caller(&self, row: &Hypothesis) -> Option<usize> {
-        if !self.stacks.is_library(row.function) {
+        if !self.examiner.stacks.is_library(row.function) {
             return None;
         }
         let others: Vec<&Hypothesis> = self
@@ -155,7 +223,7 @@ impl<S: StackSource> CalledElsewhere<'_, S> {
             .filter(|other| {
                 other.decrease.p < SURE
                     && -other.points >= row.points / 2.0
-                    && self.stacks.is_library(other.function)
+                    && self.examiner.stacks.is_library(other.function)
             })
             .collect();
         if others.is_empty() {
@@ -167,7 +235,8 @@ impl<S: StackSource> CalledElsewhere<'_, S> {
         };
         let exchanges = |caller: &&Hypothesis| {
             let lost_by = |other: &&Hypothesis| {
-                gained_below(caller, other.function) <= COVERS * other.points
+                (row.old > 0.0 || self.takes_the_place_of(row, other))
+                    && gained_below(caller, other.function) <= COVERS * other.points
                     && self.together_did_not_grow(row, other, caller)
             };
             gained_below(caller, row.function) >= COVERS * row.points && others.iter().any(lost_by)
@@ -175,28 +244,29 @@ impl<S: StackSource> CalledElsewhere<'_, S> {
         let is_caller = |caller: &&Hypothesis| {
             caller.measure == CountKind::Total
                 && caller.old > 0.0
-                && !self.stacks.is_library(caller.function)
+                && !self.examiner.stacks.is_library(caller.function)
                 && row.points >= LEAST_PART * caller.old_share.max(caller.new_share)
-                && self.stacks.includes(caller.function, row.function)
+                && self.examiner.stacks.includes(caller.function, row.function)
         };
         let mut callers: Vec<&Hypothesis> = self.comparison.hypotheses.iter().filter(is_caller).collect();
         callers.sort_by(|a, b| a.new.total_cmp(&b.new).then(a.function.cmp(&b.function)));
         callers.into_iter().take(CANDIDATES).find(exchanges).map(|caller| caller.function)
     }
 
+    /// Whether a new function is called from where one was called that is gone.
+    fn takes_the_place_of(&self, row: &Hypothesis, gone: &Hypothesis) -> bool {
+        let nearest = |row: &Hypothesis, side: Side| self.examiner.callers(row, side).first().copied();
+        gone.new_share < GONE * gone.old_share && nearest(row, Side::New) == nearest(gone, Side::Old)
+    }
+
     /// Whether what a caller spends in two functions together is not known to have grown, nor much more probably grew by what the
     /// first one gained than not.
     fn together_did_not_grow(&self, row: &Hypothesis, other: &Hypothesis, caller: &Hypothesis) -> bool {
-        let through = [row.function, other.function];
-        let whole = self.stacks.counts(caller.function, CountKind::Total, ExcludedStacks::default());
-        let rest = self.stacks.counts(
-            caller.function,
-            CountKind::Total,
-            ExcludedStacks { through: &through, ending: false },
-        );
-        let both = column(whole.iter().zip(rest).map(|(whole, rest)| whole - rest).collect(), row.unit);
-        self.model.test(&both, CountKind::Total).increase.0 > SURE
-            && likelihood_of_growth(self.model, &both, row.points) < EVIDENCE
+        let both = self.examiner.spent_in(caller.function, &[row.function, other.function], row.unit);
+        let hardly_grew = || self.examiner.growth(&both) < HARDLY * row.points;
+        !self.examiner.certainly_grew(&both, CountKind::Total)
+            && (row.old > 0.0 || hardly_grew())
+            && self.examiner.likelihood_of_growth(&both, row.points) < EVIDENCE
     }
 
     /// The functions of a share that matters for a change of `points` which a function no longer calls, although they cost
@@ -205,7 +275,9 @@ impl<S: StackSource> CalledElsewhere<'_, S> {
         let no_longer_calls = |old: f64, new: f64| new < GONE * old;
         let given = self.holders(row, points, |other| other.old_share, no_longer_calls);
         // What it lost by this was not lost altogether: code that was inlined here while it became dearer elsewhere was not given away.
-        let is_elsewhere = |(change, other): &(f64, &Hypothesis)| other.points >= LOST * change;
+        let is_elsewhere = |(change, other): &(f64, &Hypothesis)| {
+            self.examiner.growth(&self.examiner.total(other.function, other.unit)) >= LOST * change
+        };
         given.into_iter().filter(is_elsewhere).map(|(_, other)| other).collect()
     }
 
@@ -241,7 +313,7 @@ impl<S: StackSource> CalledElsewhere<'_, S> {
         self.comparison.hypotheses.iter().filter(move |other| {
             other.function != row.function
                 && is_wanted(other)
-                && self.stacks.includes(row.function, other.function)
+                && self.examiner.stacks.includes(row.function, other.function)
         })
     }
 
@@ -253,8 +325,8 @@ impl<S: StackSource> CalledElsewhere<'_, S> {
 
     /// The shares of a function on both sides, without the stacks through others.
     fn shares(&self, row: &Hypothesis, through: &[usize]) -> (f64, f64) {
-        let rest = self.stacks.counts(row.function, row.measure, ExcludedStacks { through, ending: false });
-        self.model.comparable_shares(&column(rest, row.unit))
+        let through = ExcludedStacks { through, ending: false };
+        self.examiner.model.comparable_shares(&self.examiner.row_without(row, through))
     }
 
     /// Whether these functions hold more than half of what a total gained or lost, although together they cannot have gained or
@@ -274,14 +346,13 @@ impl<S: StackSource> CalledElsewhere<'_, S> {
             let ((known, size), (other_known, other_size)) = (rank(one), rank(other));
             b.total_cmp(a).then(known.cmp(&other_known)).then(size.total_cmp(&other_size))
         });
-        let hardly_changed = |counts: &[f64]| {
-            let counts = column(counts.to_vec(), row.unit);
-            max_change(self.model, &counts, CountKind::Total, sign) < row.points.abs() / 2.0
+        let hardly_changed = |counts: &RunCounts| {
+            self.examiner.max_change(counts, CountKind::Total, sign) < row.points.abs() / 2.0
         };
         let (mut through, mut left) = (Vec::new(), whole);
-        let mut held: Vec<f64> = Vec::new();
+        let mut held: Option<RunCounts> = None;
         for (_, other) in candidates {
-            let total = self.stacks.counts(other.function, CountKind::Total, ExcludedStacks::default());
+            let total = self.examiner.total(other.function, row.unit);
             // The outermost function, or one that is called from everywhere, shows nothing.
             if other.old > 0.0 && !hardly_changed(&total) {
                 continue;
@@ -295,13 +366,15 @@ impl<S: StackSource> CalledElsewhere<'_, S> {
             }
             left = rest;
             if other.old > 0.0 {
-                held.resize(total.len(), 0.0);
-                held.iter_mut().zip(total).for_each(|(sum, count)| *sum += count);
+                match &mut held {
+                    Some(held) => held.add(&total),
+                    None => held = Some(total),
+                }
             }
             if left < whole / 2.0 || through.len() == MOST_HOLDERS {
                 break;
             }
         }
-        left < whole / 2.0 && (held.is_empty() || hardly_changed(&held))
+        left < whole / 2.0 && held.is_none_or(|held| hardly_changed(&held))
     }
 }

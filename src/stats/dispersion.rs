@@ -19,6 +19,18 @@ pub struct RunCounts {
     pub unit: f64,
 }
 
+impl RunCounts {
+    /// Adds counts in the same unit.
+    pub(super) fn add(&mut self, other: &RunCounts) {
+        self.counts.iter_mut().zip(&other.counts).for_each(|(sum, count)| *sum += count);
+    }
+
+    /// Subtracts counts in the same unit.
+    pub(super) fn subtract(&mut self, other: &RunCounts) {
+        self.counts.iter_mut().zip(&other.counts).for_each(|(sum, count)| *sum -= count);
+    }
+}
+
 /// The number of profiles per side, and the size of each.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Design {

@@ -6,11 +6,13 @@
 
 use hashbrown::HashMap;
 
-use super::call_paths::{COVERS, ExcludedStacks, Side, StackSource, column, nearest_caller};
-use super::called_elsewhere::may_hold;
+use super::call_paths::{Side, StackSource};
+use super::called_elsewhere::{CalledElsewhere, may_hold};
 use super::compare::{Cause, Comparison, Hypothesis, RemovedCount};
-use super::model::{GONE, Model};
-use super::trades::{Trades, max_change, max_growth};
+use super::examiner::Examiner;
+use super::exchanged::EVIDENCE;
+use super::model::GONE;
+use super::trades::{Trades, are_siblings};
 use super::{CountKind, Verdict};
 
 /// How many removed functions are examined for one that may have replaced them: a rebuilt program can lose thousands.
@@ -36,8 +38,7 @@ pub(super) fn replaced(
     row: &Hypothesis,
     caller: Option<usize>,
     comparison: &Comparison,
-    model: &Model,
-    stacks: &impl StackSource,
+    examiner: Examiner<'_, impl StackSource>,
     trades: &Trades,
 ) -> Option<usize> {
     if row.old > 0.0 {
@@ -52,22 +53,20 @@ pub(super) fn replaced(
     let unlike = |removed: &RemovedCount| (removed.share - row.points).abs();
     alike.sort_by(|a, b| unlike(a).total_cmp(&unlike(b)));
     alike.truncate(CANDIDATES);
-    let appeared = stacks.counts(row.function, row.measure, ExcludedStacks::default());
+    let appeared = examiner.counts(row.function, row.measure, row.unit);
     let takes_its_place = |removed: &&RemovedCount| {
-        let vanished = stacks.counts(removed.function, removed.measure, ExcludedStacks::default());
-        let enough = COVERS * vanished.iter().sum::<f64>();
-        let mut both: Vec<f64> = appeared.iter().zip(vanished).map(|(new, old)| new + old).collect();
+        let mut both = appeared.clone();
+        both.add(&examiner.counts(removed.function, removed.measure, row.unit));
         // What was lost once explains several gains only if it is as large as all of them.
         let traded = trades.gainers_of(removed.function).filter(|_| removed.measure == CountKind::SelfCount);
         let mut others: Vec<usize> = replacements(removed, row, comparison).chain(traded).collect();
         others.sort_unstable();
         others.dedup();
         for function in others {
-            let other = stacks.counts(function, row.measure, ExcludedStacks::default());
-            both.iter_mut().zip(other).for_each(|(sum, count)| *sum += count);
+            both.add(&examiner.counts(function, row.measure, row.unit));
         }
-        max_growth(model, &column(both, row.unit), row.measure) < row.points / 2.0
-            && nearest_caller(removed.function, removed.measure, Side::Old, enough, stacks) == caller
+        examiner.max_growth(&both, row.measure) < row.points / 2.0
+            && examiner.callers_of_gone(removed).first().copied() == caller
     };
     let mut found: Vec<usize> =
         alike.into_iter().filter(takes_its_place).map(|removed| removed.function).collect();
@@ -75,7 +74,7 @@ pub(super) fn replaced(
     if found.len() > 1 {
         let unlike: HashMap<usize, f64> = found
             .iter()
-            .map(|&removed| (removed, unlike_callees(row, removed, comparison, stacks)))
+            .map(|&removed| (removed, unlike_callees(row, removed, comparison, examiner.stacks)))
             .collect();
         found.sort_by(|a, b| unlike[a].total_cmp(&unlike[b]));
     }
@@ -104,7 +103,7 @@ fn unlike_callees(
 pub(super) fn move_what_was_replaced(
     comparison: &mut Comparison,
     trades: &Trades,
-    stacks: &impl StackSource,
+    examiner: Examiner<'_, impl StackSource>,
 ) {
     let rows = &comparison.hypotheses;
     let mut room: HashMap<usize, f64> = HashMap::new();
@@ -123,8 +122,7 @@ pub(super) fn move_what_was_replaced(
     for index in gone {
         let rows = &comparison.hypotheses;
         let row = &rows[index];
-        let enough = COVERS * row.old * row.unit;
-        let caller = nearest_caller(row.function, row.measure, Side::Old, enough, stacks);
+        let caller = examiner.callers(row, Side::Old).first().copied();
         let room = caller.and_then(|caller| room.get_mut(&caller)).filter(|room| **room >= -row.points / 2.0);
         match room {
             Some(room) => *room += row.points,
@@ -133,22 +131,18 @@ pub(super) fn move_what_was_replaced(
         }
         comparison.hypotheses[index].set_moved(Cause::Moved { caller: None, from: None, loser: None });
     }
-    move_with_replaced_caller(comparison, stacks);
+    move_with_replaced_caller(comparison, examiner);
 }
 
 /// Sets the verdict and the cause of functions that are gone together with the one that called them, which another one replaced:
 /// `indexer.Run` is what `main.func1` was, and all that it called, `indexJob`.
-fn move_with_replaced_caller(comparison: &mut Comparison, stacks: &impl StackSource) {
+fn move_with_replaced_caller(comparison: &mut Comparison, examiner: Examiner<'_, impl StackSource>) {
     let rows = &comparison.hypotheses;
     let is_gone_with_caller = |row: &Hypothesis| {
-        let caller = || {
-            let enough = COVERS * row.old * row.unit;
-            nearest_caller(row.function, row.measure, Side::Old, enough, stacks)
-        };
         row.measure == CountKind::Total
             && row.verdict == Verdict::Improved
             && row.new <= 0.0
-            && caller().is_some_and(|caller| is_named(rows, caller))
+            && examiner.callers(row, Side::Old).first().is_some_and(|&caller| is_named(rows, caller))
     };
     let gone: Vec<usize> = (0..rows.len()).filter(|&index| is_gone_with_caller(&rows[index])).collect();
     for index in gone {
@@ -165,7 +159,8 @@ fn is_named(rows: &[Hypothesis], function: usize) -> bool {
 }
 
 /// Sets the verdict and the cause of functions of which nearly nothing is left, although their caller, callees included, cannot
-/// have lost half as much: their code is in the caller now, or in what it calls instead.
+/// have lost half as much: their code is in the caller now, or in what it calls instead. The same if another function gained what
+/// they lost, so that it is in that one.
 ///
 /// ```text
 /// main;hint 100           →    main;hint 150
@@ -173,23 +168,79 @@ fn is_named(rows: &[Hypothesis], function: usize) -> bool {
 /// ```
 pub(super) fn move_what_its_caller_does(
     comparison: &mut Comparison,
-    model: &Model,
-    stacks: &impl StackSource,
+    examiner: Examiner<'_, impl StackSource>,
 ) {
+    let hosts = Hosts { comparison, examiner };
     let is_gone = |row: &Hypothesis| {
         row.verdict == Verdict::Improved
             && row.new_share < GONE * row.old_share
-            && !stacks.is_library(row.function)
+            && !examiner.stacks.is_library(row.function)
     };
-    for row in comparison.hypotheses.iter_mut().filter(|row| is_gone(row)) {
-        let enough = COVERS * row.old * row.unit;
-        let caller = nearest_caller(row.function, row.measure, Side::Old, enough, stacks);
-        let cannot_have_lost = |caller: &usize| {
-            let total = stacks.counts(*caller, CountKind::Total, ExcludedStacks::default());
-            max_change(model, &column(total, row.unit), CountKind::Total, -1.0) < row.points.abs() / 2.0
-        };
-        if caller.as_ref().is_some_and(cannot_have_lost) {
-            row.set_moved(Cause::Moved { caller: None, from: None, loser: None });
+    let place = |row: &Hypothesis| is_gone(row).then(|| hosts.place(row)).flatten();
+    let places: Vec<Option<Option<usize>>> = comparison.hypotheses.iter().map(place).collect();
+    for (row, place) in comparison.hypotheses.iter_mut().zip(places) {
+        if let Some(caller) = place {
+            row.set_moved(Cause::Moved { caller, from: None, loser: None });
         }
+    }
+}
+
+/// Where the code of functions that are gone may be now.
+struct Hosts<'a, S> {
+    comparison: &'a Comparison,
+    examiner: Examiner<'a, S>,
+}
+
+impl<S: StackSource> Hosts<'_, S> {
+    /// The function that has the code of one that is gone, if that only moved; inside, `None` if it is unknown which one has it.
+    fn place(&self, row: &Hypothesis) -> Option<Option<usize>> {
+        let elsewhere = CalledElsewhere { comparison: self.comparison, examiner: self.examiner };
+        let caller = self.examiner.callers(row, Side::Old).first().copied();
+        let has_it = |&host: &usize| {
+            self.examiner.stacks.may_be_of_one_binary(host, row.function)
+                && (self.may_have_own_code(host, row) || elsewhere.became_part_of(row, host))
+        };
+        let host = caller.filter(has_it).or_else(|| self.neighbour(row));
+        host.map(Some).or_else(|| caller.filter(|&caller| self.cannot_have_lost(caller, row)).map(|_| None))
+    }
+
+    fn cannot_have_lost(&self, caller: usize, row: &Hypothesis) -> bool {
+        let total = self.examiner.total(caller, row.unit);
+        self.examiner.max_change(&total, CountKind::Total, -1.0) < row.points.abs() / 2.0
+    }
+
+    /// Whether the own code of `host` may contain that of a function that is gone: it gained at least half as much, both together
+    /// are not known to have lost anything, and it is not much more probable that they lost what the row did.
+    fn may_have_own_code(&self, host: usize, row: &Hypothesis) -> bool {
+        let mut both = self.examiner.own(host, row.unit);
+        let gained = self.examiner.growth(&both);
+        both.add(&self.examiner.own(row.function, row.unit));
+        row.measure == CountKind::SelfCount
+            && gained >= row.points.abs() / 2.0
+            && !self.examiner.certainly_shrank(&both, CountKind::SelfCount)
+            && self.examiner.likelihood_of_growth(&both, row.points) < EVIDENCE
+    }
+
+    /// The function that is called from the same place as one that is gone, and whose own code certainly grew by as much: a compiler
+    /// has put the one into the other, and stacks lack the caller of some leaves.
+    fn neighbour(&self, row: &Hypothesis) -> Option<usize> {
+        let stacks = self.examiner.stacks;
+        if row.measure == CountKind::Total || !stacks.may_lack_callers(row.function) {
+            return None;
+        }
+        let above = stacks.callers(row.function, CountKind::SelfCount, Side::Old);
+        let of_row = (row.function, row.old * row.unit, &above[..]);
+        let is_neighbour = |other: &&Hypothesis| {
+            let callers = stacks.callers(other.function, CountKind::SelfCount, Side::New);
+            other.measure == CountKind::SelfCount
+                && other.verdict == Verdict::Regressed
+                && other.old > 0.0
+                && other.points >= row.points.abs()
+                && stacks.may_be_of_one_binary(other.function, row.function)
+                && are_siblings((other.function, other.new * other.unit, &callers), of_row)
+                && self.may_have_own_code(other.function, row)
+        };
+        let found = self.comparison.hypotheses.iter().filter(is_neighbour);
+        found.min_by(|a, b| a.points.total_cmp(&b.points)).map(|other| other.function)
     }
 }

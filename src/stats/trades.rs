@@ -7,17 +7,12 @@ use std::cell::LazyCell;
 use hashbrown::{HashMap, HashSet};
 
 use super::CountKind;
-use super::call_paths::{COVERS, Caller, ExcludedStacks, Side, StackSource, column, nearest_caller};
+use super::call_paths::{COVERS, Caller, Side, StackSource};
 use super::compare::{Cause, Comparison, Hypothesis, RemovedCount, row_of_own};
 use super::dispersion::RunCounts;
-use super::distributions::t_upper_quantile;
-use super::model::{GONE, Model};
+use super::examiner::{Examiner, SURE};
+use super::model::GONE;
 
-/// A remainder whose p-value is above this is not a change of its own.
-pub(super) const CHANCE: f64 = 0.05;
-/// A function whose decrease has a larger p-value than this may not have lost anything, and one whose increase has a smaller
-/// one certainly grew.
-pub(super) const SURE: f64 = 0.01;
 /// How many copies of a function may be one function now.
 const MOST_COPIES: usize = 10;
 
@@ -37,37 +32,38 @@ impl Trades {
         row: &Hypothesis,
         caller: usize,
         comparison: &Comparison,
-        model: &Model,
-        stacks: &impl StackSource,
+        examiner: Examiner<'_, impl StackSource>,
     ) -> Option<usize> {
-        let own = |function: usize| stacks.counts(function, CountKind::SelfCount, ExcludedStacks::default());
-        let shares = |function: usize| model.comparable_shares(&column(own(function), row.unit));
-        let has_lost_it = |function: usize| {
-            let (old, new) = shares(function);
-            old - new >= row.points / 2.0
-        };
+        let own = |function: usize| examiner.own(function, row.unit);
+        let has_lost_it = |function: usize| -examiner.growth(&own(function)) >= row.points / 2.0;
         // What a function loses to a new one, or one that is gone to another, needs no further evidence than that both together
         // did not certainly grow.
         let together = |function: usize| {
             let mut both = own(row.function);
             for part in self.gainers_of(function).chain([function]) {
-                both.iter_mut().zip(own(part)).for_each(|(sum, count)| *sum += count);
+                both.add(&own(part));
             }
-            column(both, row.unit)
+            both
         };
         let is_balanced = |function: usize| {
-            let (old, new) = shares(function);
+            let (old, new) = examiner.model.comparable_shares(&own(function));
             let both = together(function);
-            if row.old <= 0.0 || new < GONE * old {
-                model.test(&both, CountKind::SelfCount).increase.0 > SURE
+            let is_exchanged = row.old <= 0.0 || new < GONE * old;
+            // Where calls are counted, that of a new function certainly costs something.
+            let hardly_grew = || examiner.growth(&both) < comparison.options.min_points;
+            if is_exchanged {
+                !examiner.certainly_grew(&both, CountKind::SelfCount) || hardly_grew()
             } else {
-                max_growth(model, &both, CountKind::SelfCount) < row.points / 2.0
+                examiner.max_growth(&both, CountKind::SelfCount) < row.points / 2.0
             }
         };
         let is_extracted = |caller: usize| {
-            let lost = model.test(&column(own(caller), row.unit), CountKind::SelfCount).decrease.0;
-            row.old <= 0.0 && lost < CHANCE && has_lost_it(caller) && is_balanced(caller)
+            row.old <= 0.0
+                && examiner.probably_shrank(&own(caller), CountKind::SelfCount)
+                && has_lost_it(caller)
+                && is_balanced(caller)
         };
+        let stacks = examiner.stacks;
         let callers = LazyCell::new(|| stacks.callers(row.function, CountKind::SelfCount, Side::New));
         let is_neighbour = |other: &Hypothesis| {
             let above = stacks.callers(other.function, CountKind::SelfCount, Side::Old);
@@ -83,8 +79,7 @@ impl Trades {
             };
             let is_replaced = row.old <= 0.0 || may_be_inlined();
             // Nor does one that became much cheaper hide that another one is new.
-            let cancels_out =
-                || model.test(&together(other.function), CountKind::SelfCount).decrease.0 > SURE;
+            let cancels_out = || !examiner.certainly_shrank(&together(other.function), CountKind::SelfCount);
             is_called_by(one, other.function)
                 || is_called_by(other_one, row.function)
                 || (is_replaced && are_siblings(one, other_one) && (is_gone || cancels_out()))
@@ -125,16 +120,15 @@ impl Trades {
         &mut self,
         row: &Hypothesis,
         comparison: &Comparison,
-        model: &Model,
-        stacks: &impl StackSource,
+        examiner: Examiner<'_, impl StackSource>,
     ) -> Option<usize> {
-        let own = |function: usize| stacks.counts(function, CountKind::SelfCount, ExcludedStacks::default());
-        let callers = stacks.callers(row.function, CountKind::SelfCount, Side::New);
+        let own = |function: usize| examiner.own(function, row.unit);
+        let callers = examiner.stacks.callers(row.function, CountKind::SelfCount, Side::New);
         let count = row.new * row.unit;
         let is_gone = |function: usize| comparison.removed.iter().any(|gone| gone.function == function);
         // Who calls all of them did not lose a part.
         let near: Vec<&Caller> = callers.iter().take_while(|caller| caller.count < COVERS * count).collect();
-        let of_row = model.comparable_shares(&column(own(row.function), row.unit)).1;
+        let of_row = examiner.model.comparable_shares(&own(row.function)).1;
         let lost = |caller: &Caller| {
             let lost = -row_of_own(&comparison.hypotheses, caller.function)?.points;
             // No more can have been taken out of it than it calls now.
@@ -143,24 +137,22 @@ impl Trades {
         let mut found: Vec<(usize, f64)> = near.iter().filter_map(|caller| lost(caller)).collect();
         // Each of them may have had a copy of its own, which is gone.
         found.extend(possible_copies(row, comparison).into_iter().filter_map(|gone| {
-            let enough = COVERS * own(gone.function).iter().sum::<f64>();
-            let caller = nearest_caller(gone.function, CountKind::SelfCount, Side::Old, enough, stacks)?;
+            let caller = examiner.callers_of_gone(gone).first().copied()?;
             let caller = near.iter().find(|near| near.function == caller)?;
             Some((gone.function, gone.share.min(of_row * caller.count / count)))
         }));
         found.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-        let mut all = vec![0.0; own(row.function).len()];
-        let mut add =
-            |function: usize| all.iter_mut().zip(own(function)).for_each(|(sum, part)| *sum += part);
-        for (function, _) in &found {
-            add(*function);
+        if found.len() < 2 {
+            return None;
         }
-        found.iter().flat_map(|(function, _)| self.gainers_of(*function)).for_each(&mut add);
+        let losers = found.iter().map(|(function, _)| *function);
+        let gainers = losers.clone().flat_map(|function| self.gainers_of(function));
+        let mut all = RunCounts { counts: vec![0.0; own(row.function).counts.len()], unit: row.unit };
+        losers.chain(gainers).for_each(|function| all.add(&own(function)));
         let is_lost = found.iter().map(|(_, lost)| lost).sum::<f64>() >= row.points / 2.0
-            && model.test(&column(all.clone(), row.unit), CountKind::SelfCount).decrease.0 < SURE;
-        all.iter_mut().zip(own(row.function)).for_each(|(sum, part)| *sum += part);
-        let is_balanced = || model.test(&column(all, row.unit), CountKind::SelfCount).increase.0 > SURE;
-        if found.len() < 2 || !is_lost || !is_balanced() {
+            && examiner.certainly_shrank(&all, CountKind::SelfCount);
+        all.add(&own(row.function));
+        if !is_lost || examiner.certainly_grew(&all, CountKind::SelfCount) {
             return None;
         }
         for (function, _) in &found {
@@ -189,7 +181,7 @@ fn possible_copies<'c>(row: &Hypothesis, comparison: &'c Comparison) -> Vec<&'c 
 }
 
 /// A function with its count and its callers.
-type Called<'c> = (usize, f64, &'c [Caller]);
+pub(super) type Called<'c> = (usize, f64, &'c [Caller]);
 
 /// Whether at least half of a function is called, directly or not, by another one.
 fn is_called_by((_, count, callers): Called<'_>, caller: usize) -> bool {
@@ -198,7 +190,7 @@ fn is_called_by((_, count, callers): Called<'_>, caller: usize) -> bool {
 
 /// Whether two functions are called from the same place. Stacks that were followed by frame pointers lack the caller of some
 /// leaves, so the caller of the one may be the second caller of the other.
-fn are_siblings(one: Called<'_>, other: Called<'_>) -> bool {
+pub(super) fn are_siblings(one: Called<'_>, other: Called<'_>) -> bool {
     let nearest = |(_, count, callers): Called<'_>| -> Vec<usize> {
         let enough = callers.iter().filter(|caller| caller.count >= COVERS * count);
         enough.map(|caller| caller.function).take(2).collect()
@@ -206,16 +198,4 @@ fn are_siblings(one: Called<'_>, other: Called<'_>) -> bool {
     let (of_one, of_other) = (nearest(one), nearest(other));
     let is_near = |first: Option<&usize>, others: &[usize]| first.is_some_and(|first| others.contains(first));
     is_near(of_one.first(), &of_other) || is_near(of_other.first(), &of_one)
-}
-
-/// The upper 95 % bound of a function's growth, as a fraction of the old total.
-pub(super) fn max_growth(model: &Model, column: &RunCounts, measure: CountKind) -> f64 {
-    max_change(model, column, measure, 1.0)
-}
-
-/// The upper 95 % bound of a function's growth, or of what it lost if `sign` is -1, as a fraction of the old total.
-pub(super) fn max_change(model: &Model, column: &RunCounts, measure: CountKind, sign: f64) -> f64 {
-    let tested = model.test(column, measure);
-    let margin = t_upper_quantile(CHANCE, model.freedom) * tested.standard_error;
-    sign * model.old_share(column) * (tested.log_ratio + sign * margin).exp_m1()
 }

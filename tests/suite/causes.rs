@@ -307,12 +307,17 @@ fn a_new_call_that_was_compiled_into_its_caller_is_a_new_call_path() {
 
 /// Where the kernel begins in the recordings of [`perf`].
 const KERNEL: u64 = 0xffff_8000;
+const LIBRARY: u64 = 0x7000_0000;
 
 /// So many samples of `perf script` of each of the given stacks, leaf first: functions and their addresses.
 fn perf(stacks: &[(&[(&str, u64)], i64)]) -> String {
     let sample = |stack: &[(&str, u64)]| {
         let frame = |&(name, address): &(&str, u64)| {
-            let file = if address < KERNEL { "/srv/app" } else { "[kernel.kallsyms]" };
+            let file = match address {
+                KERNEL.. => "[kernel.kallsyms]",
+                LIBRARY.. => "/usr/lib/x86_64-linux-gnu/libc.so.6",
+                _ => "/srv/app",
+            };
             format!("\t{address:x} {name}+0x4 ({file})\n")
         };
         let frames: Vec<String> = stack.iter().map(frame).collect();
@@ -914,7 +919,11 @@ fn a_loop_that_was_a_function_of_its_own_costs_what_the_whole_grew_by() {
     let old = "main;smooth;<listcomp> 2501\nmain;smooth;sum 2003\nmain;smooth 21\n";
     let new = "main;smooth 3901\nmain;smooth;sum 2003\n";
     assert_eq!(regressed(old, new), [("smooth".to_string(), "total".to_string())]);
-    check(old, new, "dearer", "smooth", "1 smooth more expensive ×1.3");
+    let (causes, text) = causes(&program(old), &program(new));
+    let found: Vec<&Value> = causes.iter().map(|cause| &cause["cause"]).collect();
+    assert_eq!(found, ["dearer", "inlined"], "{text}");
+    assert!(text.contains("1  smooth  more expensive ×1.3"), "{text}");
+    assert!(text.contains("<listcomp> inlined into smooth"), "{text}");
 }
 
 /// `count` is a leaf that was followed by frame pointers, so that the stacks lack `chords`, into which it was inlined.
@@ -1327,4 +1336,96 @@ fn a_function_that_was_inlined_by_hand_is_not_cheaper() {
     let old = "main;hint 2000\nmain;hint;closeTo 900\n";
     assert_eq!(judged("improved", old, "main;hint 2890\n").1, []);
     assert!(!judged("improved", old, "main;hint 2000\n").1.is_empty());
+}
+
+/// Frame pointers show the caller of the function that calls the C library, or none: `cos` seems to be called by `main`, and
+/// `format` by nobody.
+#[test]
+fn a_library_whose_caller_is_missing_is_the_business_of_the_function_that_grew_beside_it() {
+    let folder = tempdir().unwrap();
+    let found = |callee: &[(&'static str, u64)]| {
+        let (_, causes) = causes_of_runs(folder.path(), ["cause", "function"], |side, run| {
+            let is_new = side == "new";
+            let others = ["read", "parse", "sort", "print", "log", "draw"].map(|name| (name, 300));
+            // Code that only lies elsewhere in memory costs a little more, too.
+            let grown = [("mix", [300, 400]), ("blur", [80, 300])]
+                .map(|(name, counts)| (name, counts[usize::from(is_new)]));
+            let mut all: Vec<(Vec<(&str, u64)>, i64)> = others
+                .into_iter()
+                .chain(grown)
+                .map(|(name, count)| (vec![(name, 0x400), ("main", 0x10)], count + run))
+                .collect();
+            all.extend(is_new.then(|| (callee.to_vec(), 260 + run)));
+            perf(&all.iter().map(|(stack, count)| (&stack[..], *count)).collect::<Vec<_>>())
+        });
+        causes.into_iter().next()
+    };
+    let blur = Some(["dearer", "blur"].map(String::from));
+    assert_eq!(found(&[("cos", LIBRARY), ("main", 0x10)]), blur);
+    assert_eq!(found(&[("format", LIBRARY)]), blur);
+}
+
+/// The compiler has put `loudness` into `limit`, which costs more besides.
+#[test]
+fn a_function_that_was_put_into_a_dearer_one_is_neither_cheaper_nor_its_growth() {
+    let folder = tempdir().unwrap();
+    let ((report, _), found) = causes_of_runs(folder.path(), ["cause", "function"], |side, run| {
+        let parts = if side == "old" { vec![("loudness", 200), ("limit", 20)] } else { vec![("limit", 400)] };
+        let others = ["read", "parse", "sort", "print", "log", "draw", "send"].map(|name| (name, 300));
+        let all: Vec<_> = others
+            .into_iter()
+            .chain(parts)
+            .map(|(name, count)| ([(name, 0x400), ("main", 0x10)], count + run))
+            .collect();
+        perf(&all.iter().map(|(stack, count)| (&stack[..], *count)).collect::<Vec<_>>())
+    });
+    assert_eq!(found, [["dearer", "limit"], ["inlined", "limit"]]);
+    assert_eq!(report["improved"], 0);
+    let ratio = report["causes"][0]["ratio"].as_f64().unwrap();
+    assert!((1.6..2.1).contains(&ratio), "{ratio}");
+}
+
+/// A decorator costs something, and so does a constructor's new check; who calls them did not change.
+#[test]
+fn new_code_around_old_code_is_named_itself() {
+    check(
+        "main;place;step 3000\nmain;score;step 1000\n",
+        "main;place;wrapper;step 3000\nmain;score;step 1000\nmain;place;wrapper 900\n",
+        "dearer",
+        "wrapper",
+        "1 wrapper new +",
+    );
+    let make = "main;load;__create_fn__.<locals>.__init__ (<string>:2)";
+    check(
+        &format!("{make} 301\nmain;load 2003\n"),
+        &format!("{make} 301\nmain;load 2003\n{make};Record.__post_init__ (fastq.py:12) 907\n"),
+        "dearer",
+        "Record.__post_init__ (fastq.py:12)",
+        "1 Record.__post_init__ (fastq.py:12) new +",
+    );
+}
+
+/// With another type of key, a map is filled by another function of the runtime.
+#[test]
+fn a_new_function_of_a_library_that_does_what_another_one_did_only_moved() {
+    let fill = |form: &str, value: i64| {
+        format!("main;groupBy 900\nmain;groupBy;runtime.mapassign_fast{form} {value}\n")
+    };
+    assert_eq!(regressed(&fill("64", 500), &fill("32", 520)), []);
+    assert!(!regressed(&fill("64", 500), &fill("32", 900)).is_empty());
+}
+
+/// `fields` calls what `frame` called; nothing is gone that it could be a new name of.
+#[test]
+fn a_new_function_that_calls_several_others_was_taken_out_of_its_caller() {
+    let calls = |way: &str| format!("{way};number 900\n{way};text 700\n{way};clean 500\n");
+    let (causes, text) = causes(
+        &program(&format!("main;frame 600\n{}", calls("main;frame"))),
+        &program(&format!("main;frame 560\nmain;frame;fields 40\n{}", calls("main;frame;fields"))),
+    );
+    let found: Vec<(&str, &str)> = causes
+        .iter()
+        .map(|cause| (cause["cause"].as_str().unwrap(), cause["function"].as_str().unwrap()))
+        .collect();
+    assert_eq!(found, [("extracted", "fields")], "{text}");
 }

@@ -3,9 +3,9 @@
 use crate::pattern::is_collector;
 use crate::report::{CauseKind, DiffCause};
 use crate::stats::CountKind;
+use crate::tree::KeyId;
 use crate::view::diff::causes::flow::Flow;
 use crate::view::diff::causes::kinds::name;
-use crate::view::diff::causes::origins::Origin;
 use crate::view::diff::causes::users::users;
 
 /// Makes one cause of those that are the garbage collector, and names the function whose allocations grew most.
@@ -33,8 +33,11 @@ pub(super) fn merge_collection(flow: &Flow<'_, '_>, causes: &mut Vec<DiffCause>)
     });
 }
 
-/// The function of the program whose calls of the allocator grew most.
+/// The function of the program whose calls of the allocator grew most. Go calls `mallocgc`, or one of its forms for some sizes.
 fn largest_allocator(flow: &Flow<'_, '_>) -> Option<usize> {
-    let allocator = Origin { function: flow.function("runtime.mallocgc")?, kind: CountKind::Total };
-    users(flow, allocator).first().filter(|user| user.change.points > 0.0).map(|user| user.function)
+    let keys = &flow.subject.keys;
+    let is_allocator = |key: &KeyId| keys.get(*key).function.starts_with("runtime.mallocgc");
+    let allocators: Vec<KeyId> = keys.ids().filter(is_allocator).collect();
+    let found = users(flow, &allocators, CountKind::Total);
+    found.first().filter(|user| user.change.points > 0.0).map(|user| user.function)
 }

@@ -128,6 +128,7 @@ pub(super) struct Flow<'a, 'p> {
     of_name: OnceCell<HashMap<&'a str, usize>>,
     /// The functions that are not only in the kernel and the libraries of the operating system, on first use.
     outside_system: OnceCell<Column<KeyId, bool>>,
+    inlined: OnceCell<Vec<(usize, usize, CountKind)>>,
     /// The functions of which addresses are known, on first use.
     with_addresses: OnceCell<Column<KeyId, bool>>,
     /// What was computed before: following growth up and down comes by the same functions again and again.
@@ -162,6 +163,7 @@ impl<'a, 'p> Flow<'a, 'p> {
             upgrades: &sides.upgrades,
             of_name: OnceCell::new(),
             outside_system: OnceCell::new(),
+            inlined: OnceCell::new(),
             with_addresses: OnceCell::new(),
             changes: RefCell::default(),
             grew_as_a_whole: RefCell::default(),
@@ -374,6 +376,29 @@ impl<'a, 'p> Flow<'a, 'p> {
         })
     }
 
+    /// The functions that are gone because their code is in another one now, with that one, and whether it is the own code that is
+    /// known to be there. The largest first.
+    pub(super) fn inlined(&self) -> &[(usize, usize, CountKind)] {
+        self.inlined.get_or_init(|| self.find_inlined())
+    }
+
+    fn find_inlined(&self) -> Vec<(usize, usize, CountKind)> {
+        let mut rows: Vec<&Hypothesis> = self.comparison.hypotheses.iter().collect();
+        rows.retain(|row| row.points < 0.0 && row.verdict == Verdict::Moved && self.is_own(row.function));
+        rows.sort_by(|a, b| a.points.total_cmp(&b.points));
+        let host = |row: &&Hypothesis| match row.cause {
+            Some(Cause::Moved { caller: Some(host), from: None, .. }) => {
+                Some((row.function, host, row.measure))
+            }
+            _ => None,
+        };
+        let mut found: Vec<(usize, usize, CountKind)> = rows.iter().filter_map(host).collect();
+        // A function may have two rows.
+        let mut seen = HashSet::new();
+        found.retain(|(gone, ..)| seen.insert(*gone));
+        found
+    }
+
     /// The change of a function that replaced another one, both taken as one.
     pub(super) fn of_both(&self, function: usize, replaced: usize) -> Change {
         let mut counts = self.counts(function, CountKind::Total);
@@ -389,15 +414,25 @@ impl<'a, 'p> Flow<'a, 'p> {
         self.change(&counts, function, kind)
     }
 
+    /// What a function costs, with that of its neighbours that were put into it: to callees, its total belonged before.
     fn counts(&self, function: usize, kind: CountKind) -> Vec<f64> {
+        let mut counts = self.recorded(function, kind);
+        for &(gone, host, _) in self.inlined() {
+            if host == function && !self.is_below(host, gone) {
+                let parts = self.recorded(gone, kind);
+                counts.iter_mut().zip(parts).for_each(|(sum, part)| *sum += part);
+            }
+        }
+        counts
+    }
+
+    fn recorded(&self, function: usize, kind: CountKind) -> Vec<f64> {
         let columns = match kind {
             CountKind::SelfCount => &self.counted.self_value,
             CountKind::Total => &self.counted.total,
         };
-        columns[..self.profiles]
-            .iter()
-            .map(|column| column[KeyId::new(function)] as f64 / self.size)
-            .collect()
+        let values = columns[..self.profiles].iter().map(|column| column[KeyId::new(function)]);
+        values.map(|value| value as f64 / self.size).collect()
     }
 
     fn change(&self, counts: &[f64], function: usize, kind: CountKind) -> Change {
@@ -472,6 +507,11 @@ impl<'a, 'p> Flow<'a, 'p> {
     /// Whether the callers of a function may be others than its stacks say.
     pub(super) fn may_lack_callers(&self, function: usize) -> bool {
         may_lack_callers(self.subject.keys.get(KeyId::new(function)), self.has_addresses(function))
+    }
+
+    /// Whether a function is one of compiled code, and its stacks may lack its caller.
+    pub(super) fn lacks_callers(&self, function: usize) -> bool {
+        self.subject.calls.is_none() && self.has_addresses(function) && self.may_lack_callers(function)
     }
 
     /// Whether a function is in the kernel or in a library of the operating system, and nowhere else.

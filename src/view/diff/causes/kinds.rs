@@ -3,13 +3,13 @@
 use std::collections::HashSet;
 
 use crate::profile::Id;
-use crate::report::{CauseKind, DiffCause, Growth, Name, RowTest};
+use crate::report::{CauseKind, DiffCause, Growth, Name};
 use crate::stats::CountKind;
 use crate::view::diff::causes::distant::grown_call_above;
 use crate::view::diff::causes::flow::{Change, Flow};
 use crate::view::diff::causes::inlined::newly_inlined;
 use crate::view::diff::causes::origins::{
-    CALLED_MORE, LEAST_WITNESS, Origin, functions_below, grew_with_its_circle, is_grown_part, main_caller,
+    LEAST_WITNESS, Origin, functions_below, grew_with_its_circle, is_grown_part, main_caller,
 };
 use crate::view::diff::causes::sites::further_call;
 
@@ -26,7 +26,9 @@ const MODULE: &str = "<module>";
 /// The cause that an origin stands for.
 pub(super) fn cause(flow: &Flow<'_, '_>, origin: Origin) -> DiffCause {
     let change = flow.of(origin.function, origin.kind);
-    if flow.total(origin.function).is_new() {
+    // Where calls are counted, a function that was called before is not new, however little it did.
+    let was_called = flow.call_counts(origin.function).is_some_and(|[old, _]| old > 0.0);
+    if flow.total(origin.function).is_new() && !was_called {
         return of_new_code(flow, origin, change);
     }
     let callers = flow.callers(origin.function);
@@ -96,6 +98,10 @@ fn of_one_caller(flow: &Flow<'_, '_>, origin: Origin, caller: usize, call: Chang
         return Some(of_library_call(flow, caller, path, Change { points, ..call }));
     }
     let whole = Origin { kind: CountKind::Total, ..origin };
+    // Stacks that lack the caller of `memmove` show no path to it.
+    if call.is_new() && !flow.is_own(origin.function) && flow.lacks_callers(origin.function) {
+        return Some(DiffCause { path, ..made(flow, CauseKind::Dearer, whole, total) });
+    }
     if call.is_new() && !is_moved {
         let (path, change) = new_path(flow, path, caller, call);
         return Some(DiffCause { path, ..made(flow, CauseKind::NewPath, whole, change) });
@@ -249,7 +255,7 @@ fn of_counted_calls(flow: &Flow<'_, '_>, origin: Origin, change: Change, calls: 
     };
     let kind = if calls_of(caller)[0] > 0.0 { CauseKind::CalledMore } else { CauseKind::NewPath };
     let path = vec![name(flow, caller), name(flow, origin.function)];
-    if kind == CauseKind::CalledMore && flow.is_own(caller) && !flow.is_own(origin.function) {
+    if flow.is_own(caller) && !flow.is_own(origin.function) {
         return of_library_call(flow, caller, path, change);
     }
     if kind == CauseKind::NewPath {
@@ -257,61 +263,6 @@ fn of_counted_calls(flow: &Flow<'_, '_>, origin: Origin, change: Change, calls: 
         return DiffCause { calls: Some(calls), path, ..made(flow, kind, origin, change) };
     }
     DiffCause { calls: Some(calls), growth: Growth::OneCaller, path, ..made(flow, kind, origin, change) }
-}
-
-/// Calling costs something itself: a caller whose own code grew because it calls more often is no cause of its own.
-pub(super) fn merge_callers(flow: &Flow<'_, '_>, causes: &mut Vec<DiffCause>) {
-    let is_merged = |cause: &DiffCause, other: &DiffCause| {
-        cause.test == RowTest::SelfCount
-            && cause.cause == CauseKind::Dearer
-            && other.calls.is_some()
-            && matches!(other.cause, CauseKind::CalledMore | CauseKind::NewPath)
-            && other.path.first() == Some(&cause.function)
-            && makes_more_calls(flow, cause)
-    };
-    for cause in causes.clone() {
-        if let Some(callee) = causes.iter().position(|other| is_merged(&cause, other)) {
-            causes[callee].points += cause.points;
-            causes[callee].caller_points = Some(cause.points);
-            causes.retain(|other| other != &cause);
-        }
-    }
-}
-
-/// Makes one cause of a function whose own code costs more, and which also calls something that costs more.
-pub(super) fn merge_parts(flow: &Flow<'_, '_>, causes: &mut Vec<DiffCause>) {
-    let mut merged: Vec<DiffCause> = Vec::new();
-    for cause in causes.drain(..) {
-        let is_part =
-            |other: &&mut DiffCause| other.cause == CauseKind::Dearer && other.function == cause.function;
-        let Some(whole) = merged.iter_mut().find(is_part).filter(|_| cause.cause == CauseKind::Dearer) else {
-            merged.push(cause);
-            continue;
-        };
-        let Some(function) = flow.function(&cause.function) else { continue };
-        let origin = Origin { function, kind: CountKind::Total };
-        let path = if whole.path.is_empty() { &cause.path } else { &whole.path }.clone();
-        // What the one is called for may be what the other is.
-        let points =
-            (whole.points + cause.points).min((flow.total(function).points * 100.0).max(whole.points));
-        let calls = whole.calls.or(cause.calls);
-        // If all of it is in what the function calls, its own code did not change.
-        let is_called = |growth: Growth| matches!(growth, Growth::NewCallee | Growth::OneCallee);
-        let is_all_called = is_called(whole.growth) && is_called(cause.growth);
-        let growth = if is_all_called { whole.growth } else { Growth::Itself };
-        let found = made(flow, CauseKind::Dearer, origin, flow.total(function));
-        *whole = DiffCause { points, growth, path, calls, ..found };
-    }
-    *causes = merged;
-}
-
-/// Whether the function of a cause calls others more often while it is not called more often itself.
-fn makes_more_calls(flow: &Flow<'_, '_>, cause: &DiffCause) -> bool {
-    let Some(function) = flow.function(&cause.function) else { return false };
-    let calls =
-        flow.callees(function).into_iter().filter_map(|(callee, _)| flow.edge_counts(function, callee));
-    let [old, new] = calls.fold([0.0, 0.0], |sum, calls| [sum[0] + calls[0], sum[1] + calls[1]]);
-    new > CALLED_MORE * old
 }
 
 /// How much of new code is what others called before, and call no longer: a decorator has all that the decorated function costs.
@@ -365,6 +316,14 @@ fn of_all_new_code(flow: &Flow<'_, '_>, origin: Origin, change: Change) -> DiffC
         let old = Origin { function: old, kind: CountKind::Total };
         return DiffCause { path, ..made(flow, CauseKind::NewPath, old, change) };
     }
+    // Who calls a decorator, or a constructor that Python writes, did not change.
+    let is_around = is_around_old_code(flow, origin) && !is_part_of_its_caller(&name(flow, origin.function));
+    if is_around || above.is_some_and(|caller| is_generated(&name(flow, caller))) {
+        path.splice(0..0, above.map(|caller| name(flow, caller)));
+        let of_caller = above.map_or(0.0, |caller| flow.total(caller).points);
+        let points = if of_caller > 0.0 { change.points.min(of_caller) } else { change.points };
+        return DiffCause { path, ..made(flow, CauseKind::Dearer, origin, Change { points, ..change }) };
+    }
     // A runtime that runs a new script, or a pool of threads a new task, did not change.
     let above = above.filter(|&caller| flow.is_own(caller) || !flow.is_own(origin.function));
     let Some(caller) = above else { return made(flow, CauseKind::Dearer, origin, change) };
@@ -389,6 +348,39 @@ fn of_all_new_code(flow: &Flow<'_, '_>, origin: Origin, change: Change) -> DiffC
     DiffCause { growth, path, ..found }
 }
 
+/// Whether new own code is but a part of its function, which otherwise calls what the old side had: a decorator, or a handler that
+/// counts requests.
+fn is_around_old_code(flow: &Flow<'_, '_>, origin: Origin) -> bool {
+    let total = flow.total(origin.function).new_share;
+    let around = |(callee, call): &(usize, Change)| {
+        flow.is_own(*callee) && !flow.total(*callee).is_new() && call.new_share >= MOST * total
+    };
+    origin.kind == CountKind::SelfCount && flow.callees(origin.function).iter().any(around)
+}
+
+/// Whether a function has no name of its own, as a closure or a comprehension, which people look for in the function around it.
+fn is_part_of_its_caller(function: &str) -> bool {
+    let nameless = [
+        "<genexpr>",
+        "<listcomp>",
+        "<dictcomp>",
+        "<setcomp>",
+        "<lambda>",
+        "(anonymous)",
+        "{closure",
+        "lambda",
+    ];
+    let is_go_closure = function
+        .rsplit_once(".func")
+        .is_some_and(|(_, number)| number.starts_with(|c: char| c.is_ascii_digit()));
+    is_go_closure || nameless.iter().any(|part| function.contains(part))
+}
+
+/// Whether a function is one that Python writes for a class of data.
+fn is_generated(function: &str) -> bool {
+    function.starts_with("__create_fn__.")
+}
+
 /// The nearest caller, direct or not, that the old side has: a function of the program, unless only libraries call it. Also the
 /// way from there, which ends with `function`.
 fn nearest_old_caller(flow: &Flow<'_, '_>, function: usize) -> (Option<usize>, Vec<usize>) {
@@ -404,7 +396,8 @@ fn nearest_old_caller(flow: &Flow<'_, '_>, function: usize) -> (Option<usize>, V
         };
         // A single sample shows that a function was there, even if it is negligible compared with the new side.
         let total = flow.total(caller);
-        if !total.is_new() || total.old_samples >= 1.0 {
+        let was_called = flow.call_counts(caller).is_some_and(|[old, _]| old > 0.0);
+        if !total.is_new() || total.old_samples >= 1.0 || was_called {
             if flow.is_own(caller) {
                 break Some((caller, way));
             }
@@ -458,7 +451,7 @@ fn is_of_one_module(flow: &Flow<'_, '_>, one: usize, other: usize) -> bool {
     !modules(one).is_disjoint(&modules(other))
 }
 
-fn made(flow: &Flow<'_, '_>, kind: CauseKind, origin: Origin, change: Change) -> DiffCause {
+pub(super) fn made(flow: &Flow<'_, '_>, kind: CauseKind, origin: Origin, change: Change) -> DiffCause {
     // A function whose own code is new is not.
     let total = flow.total(origin.function);
     let of_ratio = if change.old_share <= 0.0 && !total.is_new() { total } else { change };

@@ -8,8 +8,10 @@ mod above;
 mod collector;
 mod distant;
 mod flow;
+mod hidden;
 mod inlined;
 mod kinds;
+mod merge;
 mod moves;
 mod origins;
 mod recursion;
@@ -25,7 +27,9 @@ use crate::view::diff::mix::Mix;
 
 use collector::merge_collection;
 use flow::Flow;
-use kinds::{cause, merge_callers, merge_parts};
+use hidden::of_hidden_call;
+use kinds::cause;
+use merge::{merge_callers, merge_parts};
 use moves::moves;
 use origins::{Origin, origins};
 use site::locate;
@@ -74,7 +78,15 @@ pub(super) fn explain(
 
 /// The cause of an origin, or those of the functions of the program that make a library do more.
 fn causes_of(flow: &Flow<'_, '_>, origin: Origin) -> Vec<DiffCause> {
+    let points = flow.of(origin.function, origin.kind).points * 100.0;
+    if let Some(hidden) = of_hidden_call(flow, origin.function, points) {
+        return vec![hidden];
+    }
     let found = cause(flow, origin);
+    let function = flow.function(&found.function);
+    if let Some(hidden) = function.and_then(|function| of_hidden_call(flow, function, found.points)) {
+        return vec![hidden];
+    }
     if is_library_itself(flow, origin, &found)
         && let Some(users) = of_users(flow, origin)
     {

@@ -70,7 +70,22 @@ pub(super) fn moves(flow: &Flow<'_, '_>, matched: &[Matched], causes: &[DiffCaus
         let of = of.map(name);
         moves.push(DiffCause { of, ..DiffCause::new(cause, function, row.measure) });
     }
+    let gone = gone_into_hosts(flow, &moves);
+    moves.extend(gone);
     moves
+}
+
+/// The functions that are gone because their code is in another one now.
+fn gone_into_hosts(flow: &Flow<'_, '_>, moves: &[DiffCause]) -> Vec<DiffCause> {
+    let mut found: Vec<DiffCause> = Vec::new();
+    for &(gone, host, measure) in flow.inlined() {
+        let of = Some(flow.name(gone).clone());
+        if !moves.iter().chain(&found).any(|made| made.of == of) {
+            let host = flow.name(host).clone();
+            found.push(DiffCause { of, ..DiffCause::new(CauseKind::Inlined, host, measure) });
+        }
+    }
+    found
 }
 
 /// The function that this one called, that is gone, and whose own code is what this one's own code grew by. Stacks that were

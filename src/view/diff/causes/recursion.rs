@@ -5,7 +5,7 @@
 //! as often, each by the one before it. But `value` is called only five times as often, because calls from outside are what they
 //! were. So `value` is the function that makes more calls of `evaluate` each time that it is called itself.
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 
 use crate::view::diff::causes::flow::{Edge, Flow, reached};
 
@@ -50,18 +50,21 @@ pub(super) fn called_more_inside(flow: &Flow<'_, '_>, function: usize) -> Option
 /// the other one: if a validator of nested values is called twice, so is each part of it, by the other parts.
 pub(super) fn entrance(flow: &Flow<'_, '_>, function: usize) -> Option<usize> {
     let circle = circle(flow, function);
-    let is_entrance = |&&member: &&usize| {
+    let from_outside = |member: usize| -> f64 {
         let callers = flow.callers(member).into_iter();
-        let outside: f64 =
-            callers.filter(|(caller, _)| !circle.contains(caller)).map(|(_, call)| call.points).sum();
-        let total = flow.total(member).points;
-        total >= flow.total(function).points && outside >= NEARLY_ALL * total
+        callers.filter(|(caller, _)| !circle.contains(caller)).map(|(_, call)| call.points).sum()
     };
-    circle.iter().filter(|&&member| member != function).find(is_entrance).copied()
+    let entrance = |&member: &usize| {
+        let (outside, total) = (from_outside(member), flow.total(member).points);
+        let is_entrance = total >= flow.total(function).points && outside >= NEARLY_ALL * total;
+        (member != function && is_entrance).then_some((outside, member))
+    };
+    let widest = circle.iter().filter_map(entrance).max_by(|(a, _), (b, _)| a.total_cmp(b));
+    widest.map(|(_, member)| member)
 }
 
-/// The functions that a function calls and that call it, directly or not.
-pub(super) fn circle(flow: &Flow<'_, '_>, function: usize) -> HashSet<usize> {
+/// The functions that a function calls and that call it, directly or not, in order: of several equal ones, the same is found each time.
+pub(super) fn circle(flow: &Flow<'_, '_>, function: usize) -> BTreeSet<usize> {
     let below = reached(function, |at| flow.all_callees(at));
     let above = reached(function, |at| flow.all_callers(at));
     below.intersection(&above).copied().collect()

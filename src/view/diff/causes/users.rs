@@ -30,7 +30,7 @@ const LEAST_USER: f64 = 0.1;
 /// What costs more for all of them alike may be the library, unless that is the runtime of the language.
 pub(super) fn of_users(flow: &Flow<'_, '_>, origin: Origin) -> Option<Vec<DiffCause>> {
     let whole = flow.of(origin.function, origin.kind);
-    let all = users(flow, origin);
+    let all = users(flow, &[KeyId::new(origin.function)], origin.kind);
     if !flow.is_runtime(origin.function) && is_dearer_for_all(&all, &whole) {
         return None;
     }
@@ -78,9 +78,10 @@ fn called_by(flow: &Flow<'_, '_>, user: &User, origin: Origin) -> DiffCause {
     of_library_call(flow, user.function, path, user.change)
 }
 
-/// The functions of the program that are the nearest ones above an origin, those that spend most more first.
-pub(super) fn users(flow: &Flow<'_, '_>, origin: Origin) -> Vec<User> {
-    let mut calls: Vec<(Edge, Vec<i64>)> = spent_by_call(flow, origin).into_iter().collect();
+/// The functions of the program that are the nearest ones above these of a library, those that spend most more first.
+pub(super) fn users(flow: &Flow<'_, '_>, library: &[KeyId], kind: CountKind) -> Vec<User> {
+    let Some(one) = library.first() else { return Vec::new() };
+    let mut calls: Vec<(Edge, Vec<i64>)> = spent_by_call(flow, library, kind).into_iter().collect();
     // Those of a function together, the one that it spends most in first.
     calls.sort_by_key(|((user, entry), values)| (*user, Reverse(sum(values)), *entry));
     let of_user = calls.chunk_by(|((one, _), _), ((other, _), _)| one == other);
@@ -89,7 +90,7 @@ pub(super) fn users(flow: &Flow<'_, '_>, origin: Origin) -> Vec<User> {
         let of_run =
             |run: usize| calls.iter().fold(0_i64, |sum, (_, values)| sum.saturating_add(values[run]));
         let values: Vec<i64> = (0..flow.profiles()).map(of_run).collect();
-        User { function, entry, change: flow.of_values(&values, origin.function, CountKind::Total) }
+        User { function, entry, change: flow.of_values(&values, one.index(), CountKind::Total) }
     };
     let mut found: Vec<User> = of_user.map(user).collect();
     found.sort_by(|a, b| b.change.points.total_cmp(&a.change.points));
@@ -100,17 +101,16 @@ fn sum(values: &[i64]) -> i64 {
     values.iter().fold(0, |sum, value| sum.saturating_add(*value))
 }
 
-/// What the program spends in an origin in each run, by the calls through which it enters the library.
-fn spent_by_call(flow: &Flow<'_, '_>, origin: Origin) -> HashMap<Edge, Vec<i64>> {
+/// What the program spends in these functions in each run, by the calls through which it enters the library.
+fn spent_by_call(flow: &Flow<'_, '_>, library: &[KeyId], kind: CountKind) -> HashMap<Edge, Vec<i64>> {
     let subject = flow.subject;
-    let function = KeyId::new(origin.function);
     let mut is_own: HashMap<KeyId, bool> = HashMap::new();
     let mut calls: HashMap<Edge, Vec<i64>> = HashMap::new();
     for stack in subject.stacks() {
         let keys: Vec<KeyId> = subject.stack_keys(stack).collect();
-        let at = match origin.kind {
-            CountKind::Total => keys.iter().rposition(|&key| key == function),
-            CountKind::SelfCount => keys.len().checked_sub(1).filter(|&last| keys[last] == function),
+        let at = match kind {
+            CountKind::Total => keys.iter().rposition(|key| library.contains(key)),
+            CountKind::SelfCount => keys.len().checked_sub(1).filter(|&last| library.contains(&keys[last])),
         };
         let Some(at) = at else { continue };
         let mut is_user = |key: KeyId| *is_own.entry(key).or_insert_with(|| flow.is_user(key.index()));

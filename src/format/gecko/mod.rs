@@ -36,7 +36,7 @@ use crate::profile::{LoadOptions, Period, Profile, ProfileBuilder};
 use crate::unit::{group_thousands, plural};
 
 use libs::Libs;
-use parts::{ProfileParts, RecordingMeta};
+use parts::{Markers, ProfileParts, RecordingMeta};
 use samples::ThreadSampleWriter;
 use slabs::Slabs;
 use stacks::{GeckoStacks, strings};
@@ -71,7 +71,7 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
     let mut reader = GeckoReader {
         writer: ThreadSampleWriter::new(ProfileBuilder::new(NAME, options)),
         any_thread: false,
-        other_events: 0,
+        markers: Markers::default(),
     };
     let mut embedded = Vec::new();
     if text.starts_with(slabs::MAGIC) {
@@ -89,21 +89,41 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
     if !reader.any_thread {
         return Err(ParseError::whole(NAME, "the profile has no threads").into());
     }
-    if reader.other_events > 0 {
-        let samples = plural(reader.other_events, "sample", "samples");
-        let count = group_thousands(reader.other_events.into());
+    let markers = reader.markers;
+    if markers.other_events > 0 {
+        let samples = plural(markers.other_events, "sample", "samples");
+        let count = group_thousands(markers.other_events.into());
         let warning =
             format!("{count} {samples} of other events, which samply writes as markers, are left out");
         reader.writer.builder.warn(warning);
     }
-    Ok(reader.writer.finish().map_err(|error| ParseError::whole(NAME, error.to_string()))?)
+    if markers.allocations > 0 {
+        let are = plural(
+            markers.allocations,
+            "allocation, which is a marker, is",
+            "allocations, which are markers, are",
+        );
+        reader.writer.builder.warn(format!(
+            "{} {are} left out; opened and saved again by profiler.firefox.com, the file has tables of them",
+            group_thousands(markers.allocations.into())
+        ));
+    }
+    let mut profile = reader.writer.finish().map_err(|error| ParseError::whole(NAME, error.to_string()))?;
+    // Writers of markers make a sample of `(root)` for the beginning and the end.
+    let symbols = &profile.symbols;
+    if markers.are_any && symbols.functions.ids().all(|function| symbols.function_name(function) == "(root)")
+    {
+        let warning = "the profile consists of markers, which have no stacks: prof shows none of them";
+        profile.meta.warnings.push(warning.to_string());
+    }
+    Ok(profile)
 }
 
 struct GeckoReader {
     writer: ThreadSampleWriter,
     any_thread: bool,
-    /// How many markers are samples of other events.
-    other_events: u64,
+    /// What is known of the markers of all threads.
+    markers: Markers,
 }
 
 impl GeckoReader {
@@ -153,7 +173,7 @@ impl GeckoReader {
         let shared_strings = strings(document, parts.shared.strings)?;
         let mut shared_stacks: Option<GeckoStacks> = None;
         for thread in &parts.threads {
-            self.other_events = self.other_events.saturating_add(thread.other_events);
+            self.markers.add(thread.markers);
             let builder = &mut self.writer.builder;
             let own_libs = thread.libs.map(|at| Libs::read(&mut document.at(at), builder)).transpose()?;
             let libs = own_libs.as_ref().unwrap_or(&shared_libs);
@@ -298,6 +318,19 @@ mod tests {
         let warning = "2 samples of other events, which samply writes as markers, are left out";
         assert_eq!(load(text).unwrap().meta.warnings, [warning]);
         assert_eq!(load(&text.replace("Other event", "Text")).unwrap().meta.warnings, [""; 0]);
+        let warning = "2 allocations, which are markers, are left out; opened and saved again by profiler.firefox.com, the file has \
+                       tables of them";
+        assert_eq!(load(&text.replace("Other event", "JS allocation")).unwrap().meta.warnings, [warning]);
+    }
+
+    #[test]
+    fn a_profile_of_markers_only_is_told() {
+        let text = r#"{"meta": {"preprocessedProfileVersion": 47}, "threads": [{"stringArray": ["(root)", "build"], "funcTable": {"name": [0]},
+            "frameTable": {"func": [0]}, "stackTable": {"prefix": [null], "frame": [0]}, "samples": {"stack": [0, 0], "time": [1, 9]},
+            "markers": {"data": [{"type": "Task"}], "name": [1]}}]}"#;
+        let warning = "the profile consists of markers, which have no stacks: prof shows none of them";
+        assert_eq!(load(text).unwrap().meta.warnings, [warning]);
+        assert_eq!(load(&text.replace("(root)", "f")).unwrap().meta.warnings, [""; 0]);
     }
 
     #[test]

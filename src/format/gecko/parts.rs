@@ -130,12 +130,33 @@ pub(super) struct ThreadParts {
     pub(super) samples: Option<TableColumns>,
     pub(super) js_allocations: Option<TableColumns>,
     pub(super) native_allocations: Option<TableColumns>,
-    /// How many markers are samples of other events than the one whose samples are in `samples`.
+    pub(super) markers: Markers,
+}
+
+/// What is known of markers, which are not read.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Markers {
+    /// Whether there are any.
+    pub(super) are_any: bool,
+    /// How many are samples of other events than the one whose samples are in `samples`.
     pub(super) other_events: u64,
+    /// How many are allocations. The Firefox Profiler moves them to tables when it opens a file of Firefox.
+    pub(super) allocations: u64,
+}
+
+impl Markers {
+    pub(super) fn add(&mut self, others: Markers) {
+        self.are_any |= others.are_any;
+        self.other_events = self.other_events.saturating_add(others.other_events);
+        self.allocations = self.allocations.saturating_add(others.allocations);
+    }
 }
 
 /// The type of markers with which samply writes the samples of all events but one.
-const OTHER_EVENT: &[u8] = b"\"Other event\"";
+const OTHER_EVENT: &str = "Other event";
+
+/// The types of markers with which Firefox writes sampled allocations.
+const ALLOCATIONS: [&str; 2] = ["JS allocation", "Native allocation"];
 
 impl ThreadParts {
     fn find(json: &mut Json) -> Result<ThreadParts, ParseError> {
@@ -162,8 +183,17 @@ impl ThreadParts {
                     let start = json.position();
                     json.skip()?;
                     // Firefox writes millions of other markers, and reading each would take long.
-                    let found = memchr::memmem::find_iter(json.since(start), OTHER_EVENT);
-                    parts.other_events = found.count() as u64;
+                    let text = json.since(start);
+                    let count = |kind: &str| {
+                        let quoted = format!("\"{kind}\"");
+                        let found = memchr::memmem::find_iter(text, quoted.as_bytes());
+                        found.filter(|&at| text[..at].trim_ascii_end().ends_with(b":")).count() as u64
+                    };
+                    parts.markers = Markers {
+                        are_any: memchr::memmem::find(text, b"\"type\"").is_some(),
+                        other_events: count(OTHER_EVENT),
+                        allocations: ALLOCATIONS.map(count).into_iter().sum(),
+                    };
                 }
                 _ => {
                     if !parts.tables.member(&key, json)? {

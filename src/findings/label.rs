@@ -48,5 +48,14 @@ mod tests {
             says("a 98 {thread=main}\na 2 {thread=io}"),
             ["one-thread 98: one of 2 threads, main, has 98.0%: more processors do not help"]
         );
+        // Threads of one name in different processes, and in one.
+        assert!(
+            says("a 60 {thread=main process=x}\na 38 {thread=main process=y}\na 2 {thread=io}").is_empty()
+        );
+        assert!(says("a 60 {thread=main tid=1}\na 38 {thread=main tid=2}\na 2 {thread=io}").is_empty());
+        assert_eq!(
+            says("a 96 {thread=main tid=1}\na 2 {thread=main tid=2}\na 2 {thread=io}"),
+            ["one-thread 96: one of 3 threads, main, has 96.0%: more processors do not help"]
+        );
     }
 }

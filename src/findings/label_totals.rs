@@ -13,7 +13,7 @@ pub struct RemarkRule {
     pub(super) find: fn(&LabelTotals<'_>) -> Option<(Sentence, i64)>,
 }
 
-/// The values of one label that are texts, the heaviest first.
+/// The values of one label that are texts, the heaviest first. A name that several threads have is there once for each.
 pub(super) struct LabelTotals<'p> {
     pub(super) key: &'p str,
     pub(super) values: Vec<(&'p str, i64)>,

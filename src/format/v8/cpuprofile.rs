@@ -12,6 +12,9 @@
 //! Business Central writes a list of nodes instead of samples, each once, with the time that was spent in it as its delta, and the number
 //! of samples as its `hitCount`.
 //!
+//! Bun writes the same format, but JavaScriptCore takes no samples while nothing runs, and there is no `(idle)`. A function must not be
+//! charged with what the event loop slept after it, so times without samples become `(idle)`.
+//!
 //! The `positionTicks` of a node say how often each line of its function was running, but not when. So the values
 //! of a node are divided among its lines in proportion, and only where the times of samples are not kept. Callers
 //! have no lines.
@@ -23,8 +26,8 @@ use crate::format::v8::samples::{SampleWriter, Timestamps, declare_metrics};
 use crate::format::v8::tree::V8Tree;
 use crate::format::v8::{HEAD, enter_profile, has};
 use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
-use crate::profile::{Column, LabelSetId, LoadOptions, Profile, ProfileBuilder};
-use crate::unit::plural;
+use crate::profile::{Column, LabelSetId, LoadOptions, Profile, ProfileBuilder, StackId};
+use crate::unit::{Scale, Unit, plural};
 
 /// The entry in the list of readable formats.
 pub(in crate::format) static CPUPROFILE: Format = Format { name: NAME, title: "V8 CPU profile", sniff, read };
@@ -60,7 +63,11 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
     if !is_answer {
         json.end()?;
     }
-    let parts = CpuProfileParts { is_sum: is_of_business_central(&text), ..parts };
+    let parts = CpuProfileParts {
+        is_sum: is_of_business_central(&text),
+        has_pauses: parts.is_of_bun(&text),
+        ..parts
+    };
     parts.read_into(&json, nodes, &mut builder, &Thread::default())?;
     Ok(finished(builder)?)
 }
@@ -91,9 +98,75 @@ pub(in crate::format) struct CpuProfileParts {
     title: String,
     /// Whether each node is in `samples` once, with its whole time, as Business Central writes it.
     is_sum: bool,
+    /// Whether there are no samples while nothing runs, as Bun writes it.
+    has_pauses: bool,
+}
+
+/// The name of times without samples, which V8 gives to its samples of an event loop that waits.
+const IDLE: &str = "(idle)";
+
+/// No sample of Bun lasts longer than so many usual ones.
+const LONGEST: i64 = 10;
+
+/// The intervals between most samples of Bun, and the longest time that a sample may last.
+struct Pauses {
+    usual: i64,
+    longest: i64,
+    idle: StackId,
+    /// How many times there were without samples, and how long they were together.
+    count: u64,
+    total: i64,
+}
+
+impl Pauses {
+    /// What is usual among these times between samples: where a program mostly waits, that is not the median.
+    fn of(mut deltas: Vec<i64>, builder: &mut ProfileBuilder) -> Option<Pauses> {
+        deltas.retain(|&delta| delta > 0);
+        let middle = deltas.len() / 4;
+        if deltas.is_empty() {
+            return None;
+        }
+        let usual = *deltas.select_nth_unstable(middle).1;
+        let frame = builder.named_frame(IDLE);
+        let idle = builder.stack(&[frame]);
+        Some(Pauses { usual, longest: usual.saturating_mul(LONGEST), idle, count: 0, total: 0 })
+    }
+
+    /// Ends the latest sample, which began at `from`, if the next moment that is known is too late for it.
+    fn end_sample(&mut self, writer: &mut SampleWriter, builder: &mut ProfileBuilder, from: i64, to: i64) {
+        let passed = to.saturating_sub(from);
+        if passed > self.longest {
+            let end = from.saturating_add(self.usual);
+            writer.pause(builder, self.idle, end);
+            self.count += 1;
+            self.total = self.total.saturating_add(to.saturating_sub(end));
+        }
+    }
+
+    fn note(&self, builder: &mut ProfileBuilder) {
+        if self.count > 0 {
+            let total = Scale::automatic(&Unit::parse("microseconds"), 1, self.total).format(self.total);
+            builder.meta.notes.push(format!(
+                "{} {} of more than {LONGEST} intervals without a sample, {total} in all, {} shown as {IDLE}: Bun takes no samples \
+                 while the event loop waits",
+                self.count,
+                plural(self.count, "time", "times"),
+                plural(self.count, "is", "are")
+            ));
+        }
+    }
 }
 
 impl CpuProfileParts {
+    /// Whether Bun wrote the profile. V8 calls no function `(module)`, and its times are whole microseconds.
+    fn is_of_bun(&self, text: &[u8]) -> bool {
+        let mentions = |name: &str| json::mentions(text, &format!("\"{name}\""));
+        let is_fraction = [self.start, self.end].into_iter().flatten().any(|time| time.fract() != 0.0);
+        self.nodes.is_some()
+            && (is_fraction || mentions("(module)"))
+            && !["(idle)", "(program)", "(garbage collector)"].into_iter().any(mentions)
+    }
+
     /// Finds the parts of a profile.
     pub(in crate::format) fn find(json: &mut Json) -> Result<CpuProfileParts, ParseError> {
         CpuProfileParts::find_with(json, |_| false)
@@ -189,10 +262,16 @@ impl CpuProfileParts {
         let mut timestamps = self.timestamps(&samples)?;
         let mut writer = SampleWriter::new(start).labelled(thread, builder);
         let (mut latest, mut without_time) = (start, 0u64);
+        let mut pauses = self.pauses(&samples, builder)?;
+        let mut is_first = true;
         samples.array()?;
         while samples.element()? {
             let moment = timestamps.next()?;
             without_time += u64::from(moment.is_none());
+            if let (Some(pauses), Some(moment), false) = (&mut pauses, moment, is_first) {
+                pauses.end_sample(&mut writer, builder, latest, moment);
+            }
+            is_first = false;
             latest = moment.unwrap_or(latest);
             writer.sample(builder, tree, (samples.integer()?, 0), latest)?;
         }
@@ -201,6 +280,10 @@ impl CpuProfileParts {
             end = timestamps.next()?.or(end);
         }
         let without_sample = timestamps.left()?;
+        if let Some(pauses) = &mut pauses {
+            pauses.end_sample(&mut writer, builder, latest, end.filter(|_| !is_first).unwrap_or(latest));
+            pauses.note(builder);
+        }
         writer.finish(builder, end);
         if without_time > 0 {
             builder.warn(format!(
@@ -215,6 +298,13 @@ impl CpuProfileParts {
             ));
         }
         Ok(())
+    }
+
+    /// How to find times without samples, where they are to be told apart.
+    fn pauses(&self, samples: &Json<'_>, builder: &mut ProfileBuilder) -> Result<Option<Pauses>, ParseError> {
+        let Some(at) = self.deltas.filter(|_| self.has_pauses) else { return Ok(None) };
+        let deltas = samples.at(at).list(Json::integer)?;
+        Ok(Pauses::of(deltas, builder))
     }
 
     fn timestamps<'a>(&self, samples: &Json<'a>) -> Result<Timestamps<'a>, ParseError> {
@@ -338,6 +428,26 @@ mod tests {
         );
         let unknown = load(&text.replace("[1, 2, 3]", "[1, 2, 9]")).unwrap().meta.warnings;
         assert_eq!(unknown, ["1 sample is of a node that is not in the file"]);
+    }
+
+    /// The event loop slept for 300 ms after the second sample, and for a second at the end.
+    #[test]
+    fn bun_takes_no_samples_while_it_waits() {
+        let text = r#"{"nodes": [
+            {"id": 1, "callFrame": {"functionName": "(root)", "url": "", "lineNumber": -1, "columnNumber": -1}, "children": [2]},
+            {"id": 2, "callFrame": {"functionName": "(module)", "url": "", "lineNumber": -1, "columnNumber": -1}, "children": [3]},
+            {"id": 3, "callFrame": {"functionName": "f", "url": "", "lineNumber": -1, "columnNumber": -1}}],
+            "startTime": 1000.5, "endTime": 1320000, "samples": [3, 3, 3, 3],
+            "timeDeltas": [9000, 1000, 301000, 2000]}"#;
+        let profile = load(text).unwrap();
+        let expected = "(idle) 0 1004000\n(idle) 0 299000\n(module);f 1 1000\n(module);f 1 2000\n(module);f 1 2000\n(module);f 1 2000";
+        assert_eq!(to_notation(&profile), expected);
+        let note = "2 times of more than 10 intervals without a sample, 1.30s in all, are shown as (idle): Bun takes no samples while the \
+                    event loop waits";
+        assert_eq!(profile.meta.notes, [note]);
+        // V8 samples what waits.
+        let v8 = load(&text.replace("(module)", "(program)")).unwrap();
+        assert_eq!((v8.meta.notes.len(), v8.symbols.functions.len()), (0, 2));
     }
 
     #[test]

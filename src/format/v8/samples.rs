@@ -30,6 +30,8 @@ pub(in crate::format) struct SampleWriter {
     start: i64,
     /// The latest sample: its stack and its timestamp in µs. Its duration is only known with the next one.
     pending: Option<(StackId, i64)>,
+    /// Whether that is no sample but a time without samples.
+    is_pause: bool,
     /// The values of the latest sample: 1, its duration, and those of further metrics.
     values: Vec<i64>,
     backwards: u64,
@@ -44,6 +46,7 @@ impl SampleWriter {
             skipped_labels: false,
             start,
             pending: None,
+            is_pause: false,
             values: vec![1, 0],
             backwards: 0,
             unknown: 0,
@@ -75,6 +78,13 @@ impl SampleWriter {
         let timestamp = self.write_pending(builder, timestamp);
         self.pending = Some((stack, timestamp));
         Ok(())
+    }
+
+    /// Ends the latest sample at `timestamp` µs. Until the next one, or the end, `stack` takes its place, which is no sample.
+    pub(in crate::format) fn pause(&mut self, builder: &mut ProfileBuilder, stack: StackId, timestamp: i64) {
+        let timestamp = self.write_pending(builder, timestamp);
+        self.pending = Some((stack, timestamp));
+        self.is_pause = true;
     }
 
     /// Sets the value of a further metric for the sample that was just added.
@@ -121,6 +131,7 @@ impl SampleWriter {
         self.backwards += u64::from(timestamp < since);
         let timestamp = timestamp.max(since);
         let time = since.saturating_sub(self.start).saturating_mul(1000);
+        self.values[0] = i64::from(!std::mem::take(&mut self.is_pause));
         self.values[1] = timestamp.saturating_sub(since);
         if self.skipped_labels {
             builder.skipped_labels();

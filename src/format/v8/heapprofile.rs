@@ -6,11 +6,13 @@
 //! ```
 //!
 //! `selfSize` is the memory that the node allocated and that is still alive, estimated from the samples.
+//!
+//! "Allocations on timeline" have stacks, too, in another form (`heap_timeline.rs`).
 
 use crate::format::json::{self, Json, Kind};
 use crate::format::v8::nodes::{OwnValues, read_nested};
 use crate::format::v8::tree::V8Tree;
-use crate::format::v8::{enter_profile, has};
+use crate::format::v8::{HEAD, enter_profile, has, heap_timeline};
 use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
 use crate::profile::{LabelSetId, LoadOptions, Profile, ProfileBuilder};
 
@@ -23,12 +25,15 @@ const NAME: &str = "heapprofile";
 fn sniff(head: &[u8]) -> Confidence {
     let keys = json::keys(head);
     let fits = has(head, &keys, "head") && json::mentions(head, "\"selfSize\"");
-    if fits { Confidence::Certain } else { Confidence::No }
+    if fits || heap_timeline::has_stacks(head) { Confidence::Certain } else { Confidence::No }
 }
 
 fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError> {
     let text = source.read_all()?;
     let mut builder = ProfileBuilder::new(NAME, options);
+    if heap_timeline::has_stacks(&text[..text.len().min(HEAD)]) {
+        return Ok(heap_timeline::read(NAME, &text, builder)?);
+    }
     builder.metric("inuse_space", "bytes");
     let mut json = Json::new(NAME, &text);
     let mut found = false;

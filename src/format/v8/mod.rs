@@ -3,6 +3,7 @@
 
 pub(super) mod call_frame;
 pub(super) mod cpuprofile;
+mod heap_timeline;
 pub(super) mod heapprofile;
 pub(super) mod log;
 pub(super) mod log_json;

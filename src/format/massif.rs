@@ -11,7 +11,10 @@
 //!  n0: 8000 in 4 places, all below massif's threshold (1.00%)
 //! ```
 //!
-//! The profile is the tree at the peak: the trees show the same memory again and again, so their sum would mean nothing.
+//! The profile is the tree at the peak: the trees show the same memory again and again, so their sum would mean nothing. Massif
+//! looks for a peak when memory is freed, so a program that ends while it grows has its largest snapshot without a tree.
+//!
+//! `mem_heap_extra_B` is what the allocator adds to blocks. It is in no tree, and `ms_print` shows it in a column of its own.
 
 use std::ops::Range;
 
@@ -19,6 +22,7 @@ use crate::format::text::{decimal, hex, lossy};
 use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
 use crate::name::demangle;
 use crate::profile::{Frame, FrameId, LabelSetId, LoadOptions, Profile, ProfileBuilder};
+use crate::unit::{Scale, Unit, plural};
 
 /// The entry in the list of readable formats.
 pub(super) static MASSIF: Format = Format { name: NAME, title: "massif", sniff, read };
@@ -41,6 +45,8 @@ struct Tree {
     time: String,
     is_peak: bool,
     total: i64,
+    /// What the allocator added to its blocks.
+    extra: i64,
     /// Where its lines are in the file, and the number of the first one.
     lines: Range<usize>,
     number: u64,
@@ -50,23 +56,45 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
     let text = source.read_all()?;
     let mut builder = ProfileBuilder::new(NAME, options);
     builder.metric("inuse_space", "bytes");
-    let Found { trees, snapshots, unit, has_stacks, is_truncated } = find(&text);
+    let Found { trees, snapshots, largest, unit, has_stacks, is_truncated } = find(&text);
     // Several peaks mean several recordings in one file.
     let chosen = trees.iter().max_by_key(|tree| (tree.is_peak, tree.total));
     let tree = chosen.ok_or_else(|| {
         let message = match (snapshots, is_truncated) {
             (0, _) => "file is truncated within its header: there is no snapshot",
+            _ if is_without_heap(&text) => "massif was told not to record the heap (--heap=no)",
             (_, true) => "file is truncated before the first snapshot that says what allocated the memory",
             _ => "no snapshot says what allocated the memory; the program may have allocated none",
         };
         ParseError::whole(NAME, message)
     })?;
+    // Massif misses a peak that is up to 1% higher (--peak-inaccuracy).
+    let missed = largest.filter(|(_, bytes)| *bytes - bytes / 50 > tree.total);
     builder.meta.comments.push(format!(
-        "snapshot {} of {snapshots}, {}, at {} {unit}",
+        "snapshot {}, {}, at {} {unit}; {snapshots} {} in all",
         tree.snapshot,
-        if tree.is_peak { "the peak" } else { "the largest with a tree" },
-        tree.time
+        if tree.is_peak && missed.is_none() { "the peak" } else { "the largest with a tree" },
+        tree.time,
+        plural(snapshots, "snapshot", "snapshots")
     ));
+    if let Some((snapshot, bytes)) = missed {
+        builder.warn(format!(
+            "{} were in use at snapshot {snapshot}, which does not say who allocated them; snapshot {}, which does, has {}",
+            size(bytes),
+            tree.snapshot,
+            size(tree.total)
+        ));
+    }
+    if tree.extra > 0 {
+        let adds = format!(
+            "the allocator adds {} to what functions allocated (extra-heap of ms_print), which is not shown",
+            size(tree.extra)
+        );
+        // Of few large blocks, it is next to nothing.
+        let is_much = tree.extra.saturating_mul(100) >= tree.total;
+        let meta = &mut builder.meta;
+        if is_much { &mut meta.notes } else { &mut meta.comments }.push(adds);
+    }
     if has_stacks {
         builder.warn(
             "the memory of stacks (--stacks=yes) is not shown: massif does not say whose it is".to_string(),
@@ -79,11 +107,24 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
     Ok(finished(builder)?)
 }
 
+/// A number of bytes, as tables show it.
+fn size(bytes: i64) -> String {
+    Scale::automatic(&Unit::parse("bytes"), 1, bytes).format(bytes)
+}
+
+/// Whether the options in the file's first line are those of a recording without the heap.
+fn is_without_heap(text: &[u8]) -> bool {
+    let first = text.split(|&byte| byte == b'\n').next().unwrap_or_default();
+    memchr::memmem::find(first, b"--heap=no").is_some()
+}
+
 /// What is in a file.
 #[derive(Default)]
 struct Found {
     trees: Vec<Tree>,
     snapshots: u64,
+    /// The snapshot with most bytes in use, whether it has a tree or not.
+    largest: Option<(String, i64)>,
     unit: String,
     has_stacks: bool,
     /// Whether the last snapshot lacks its end.
@@ -92,7 +133,7 @@ struct Found {
 
 fn find(text: &[u8]) -> Found {
     let mut found = Found::default();
-    let (mut snapshot, mut time) = (String::new(), String::new());
+    let (mut snapshot, mut time, mut extra) = (String::new(), String::new(), 0);
     let mut at = 0;
     let mut in_tree = false;
     for (number, line) in (1..).zip(text.split_inclusive(|&byte| byte == b'\n')) {
@@ -119,6 +160,13 @@ fn find(text: &[u8]) -> Found {
                 snapshot = value.into_owned();
             }
             b"time" => time = value.into_owned(),
+            b"mem_heap_B" => {
+                let bytes = decimal(&line[equals + 1..]).unwrap_or(0);
+                if found.largest.as_ref().is_none_or(|(_, most)| bytes > *most) {
+                    found.largest = Some((snapshot.clone(), bytes));
+                }
+            }
+            b"mem_heap_extra_B" => extra = decimal(&line[equals + 1..]).unwrap_or(0),
             b"mem_stacks_B" => found.has_stacks |= value != "0",
             b"heap_tree" if value == "empty" => found.is_truncated = false,
             b"heap_tree" => {
@@ -128,7 +176,8 @@ fn find(text: &[u8]) -> Found {
                 let total = Node::parse(first).map_or(0, |node| node.bytes);
                 let (snapshot, time) = (snapshot.clone(), time.clone());
                 let is_peak = value == "peak";
-                found.trees.push(Tree { snapshot, time, is_peak, total, lines: at..at, number: number + 1 });
+                let (lines, number) = (at..at, number + 1);
+                found.trees.push(Tree { snapshot, time, is_peak, total, extra, lines, number });
                 in_tree = true;
             }
             _ => {}
@@ -274,11 +323,38 @@ mod tests {
     #[test]
     fn the_peak_is_shown_with_callers_outside() {
         let profile = load(TEXT).unwrap();
-        assert_eq!(profile.meta.comments, ["snapshot 1 of 3, the peak, at 9 i"]);
+        let extra =
+            "the allocator adds 8B to what functions allocated (extra-heap of ms_print), which is not shown";
+        assert_eq!(profile.meta.comments, ["snapshot 1, the peak, at 9 i; 3 snapshots in all", extra]);
+        let many = load(&TEXT.replace(
+            "mem_heap_extra_B=8\nmem_stacks_B=0\nheap_tree=peak",
+            "mem_heap_extra_B=10\nmem_stacks_B=0\nheap_tree=peak",
+        ));
+        assert_eq!(many.unwrap().meta.notes, [extra.replace("8B", "10B")]);
+        let extra =
+            "the allocator adds 8B to what functions allocated (extra-heap of ms_print), which is not shown";
+        assert_eq!(profile.meta.notes, [extra]);
         assert_eq!(
             to_notation(&profile),
             "[below massif's threshold] 100\nf(int, char)@a.c:88 100\n\
              main@a.c:3;f(int, char)@a.c:88 500\nmain@a.c:4;[libx.so];f(int, char)@a.c:88 300"
+        );
+    }
+
+    /// A program that ends while it grows.
+    #[test]
+    fn a_snapshot_without_a_tree_may_be_larger() {
+        let profile = load(&TEXT.replace("mem_heap_B=5\n", "mem_heap_B=4000\n")).unwrap();
+        assert_eq!(
+            profile.meta.comments,
+            ["snapshot 1, the largest with a tree, at 9 i; 3 snapshots in all"]
+        );
+        let warning = "3.91KiB were in use at snapshot 2, which does not say who allocated them; snapshot 1, which does, has 1,000B";
+        assert_eq!(profile.meta.warnings, [warning]);
+        // Massif's own inaccuracy.
+        assert_eq!(
+            load(&TEXT.replace("mem_heap_B=5\n", "mem_heap_B=1009\n")).unwrap().meta.warnings,
+            [""; 0]
         );
     }
 
@@ -329,5 +405,15 @@ mod tests {
                 .replace("heap_tree=detailed", "heap_tree=empty"),
         );
         assert!(error.unwrap_err().to_string().contains("no snapshot says what allocated"));
+        let stacks = TEXT.replace("desc: (none)", "desc: --heap=no --stacks=yes");
+        let error = load(
+            &stacks
+                .replace("heap_tree=peak", "heap_tree=empty")
+                .replace("heap_tree=detailed", "heap_tree=empty"),
+        );
+        assert_eq!(
+            error.unwrap_err().to_string(),
+            "massif: massif was told not to record the heap (--heap=no)"
+        );
     }
 }

@@ -1,6 +1,7 @@
 //! Callgrind's events: what is counted.
 
 /// An event's name and unit: `Ir`, `Time_(10ns)`, `inuse_space(MB)`.
+#[derive(Clone)]
 pub(super) struct CostEvent {
     pub(super) name: String,
     pub(super) unit: String,
@@ -22,6 +23,25 @@ impl CostEvent {
         CostEvent { name: name.to_string(), unit: unit.to_string(), factor: factor.parse().unwrap_or(1) }
     }
 
+    /// The event of a description in the file, if that ends with a unit of time: `sysTime : sysTime (elapsed ms)`.
+    pub(super) fn described_by(text: &str) -> Option<CostEvent> {
+        let (name, about) = text.split_once(':')?;
+        let (_, inside) = about.trim_end().strip_suffix(')')?.rsplit_once('(')?;
+        let unit = match inside.rsplit(' ').next()? {
+            "ms" => "milliseconds",
+            "us" | "\u{b5}s" | "\u{3bc}s" => "microseconds",
+            "ns" => "nanoseconds",
+            _ => return None,
+        };
+        Some(CostEvent { name: name.trim().to_string(), unit: unit.to_string(), factor: 1 })
+    }
+
+    /// The event with the unit of the description that the file has of it.
+    pub(super) fn described(self, descriptions: &[CostEvent]) -> CostEvent {
+        let found = descriptions.iter().find(|about| about.name == self.name && self.unit == "count");
+        found.cloned().unwrap_or(self)
+    }
+
     /// The event as its creator means it, where the name does not say so. `ns`, as pyprof2calltree writes it, and `microseconds`, as
     /// pprofile does, are no names but units of time.
     pub(super) fn of_creator(self, creator: Creator) -> CostEvent {
@@ -30,6 +50,8 @@ impl CostEvent {
             (Creator::Xdebug2, "Time", "count") => "microseconds",
             (Creator::Xdebug2, "Memory", "count") => "bytes",
             (Creator::Yappi, "Ticks", "count") => return CostEvent::time("microseconds"),
+            // ruby-prof names no creator. It measures in seconds, and writes their millionths.
+            (Creator::Unknown, "wall_time" | "process_time" | "gc_time", "count") => "microseconds",
             (_, "ns" | "microseconds", "count") => return CostEvent::time(&self.name),
             _ => return self,
         };
@@ -50,6 +72,8 @@ pub(super) enum Creator {
     Xdebug2,
     Yappi,
     Other,
+    /// The file does not say.
+    Unknown,
 }
 
 impl Creator {
@@ -60,8 +84,10 @@ impl Creator {
             Creator::Xdebug2
         } else if is_of("creator: yappi") {
             Creator::Yappi
-        } else {
+        } else if comments.iter().any(|comment| comment.starts_with("creator: ")) {
             Creator::Other
+        } else {
+            Creator::Unknown
         }
     }
 }

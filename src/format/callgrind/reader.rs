@@ -43,7 +43,11 @@ pub(super) struct CallgrindReader {
     sections: Costs,
     /// The costs of the current line, followed by the number of calls.
     costs: Vec<i64>,
-    summaries: Vec<i128>,
+    /// What the file says the costs sum to.
+    summary: StatedSums,
+    totals: StatedSums,
+    /// The units of events that the file describes.
+    described: Vec<CostEvent>,
     good: u64,
     bad: BadLines,
 }
@@ -77,7 +81,9 @@ impl CallgrindReader {
             echoes: Echoes::default(),
             sections: Costs::default(),
             costs: Vec::new(),
-            summaries: Vec::new(),
+            summary: StatedSums::default(),
+            totals: StatedSums::default(),
+            described: Vec::new(),
             good: 0,
             bad: BadLines::default(),
         }
@@ -117,17 +123,13 @@ impl CallgrindReader {
                 let text = String::from_utf8_lossy(value);
                 let events: Vec<CostEvent> = text
                     .split_whitespace()
-                    .map(|event| CostEvent::parse(event).of_creator(creator))
+                    .map(|event| CostEvent::parse(event).of_creator(creator).described(&self.described))
                     .collect();
                 self.events(&events, number)?;
             }
-            b"summary" => {
-                let mut scan = Scan(value);
-                for metric in 0..self.factors.len() {
-                    self.summaries.resize(self.factors.len(), 0);
-                    self.summaries[metric] += i128::from(signed(&mut scan).unwrap_or(0));
-                }
-            }
+            b"event" => self.described.extend(CostEvent::described_by(&String::from_utf8_lossy(value))),
+            b"summary" => self.summary.add(value, self.factors.len()),
+            b"totals" => self.totals.add(value, self.factors.len()),
             b"cmd" | b"creator" => {
                 let text = format!("{}: {}", String::from_utf8_lossy(key), String::from_utf8_lossy(value));
                 self.builder.meta.comments.push(text);
@@ -298,7 +300,7 @@ impl CallgrindReader {
             |creator: &str| self.builder.meta.comments.iter().any(|comment| comment.starts_with(creator));
         let is_xdebug = is_of("creator: xdebug");
         let is_elapsed = is_xdebug && !is_of("creator: xdebug 2.");
-        if self.summaries.is_empty() && is_xdebug {
+        if self.summary.lines == 0 && is_xdebug {
             self.builder.warn(
                 "the line `summary:`, with which Xdebug ends a file, is missing: the program was still running, or \
                  the file is truncated"
@@ -307,7 +309,11 @@ impl CallgrindReader {
         }
         self.sections.finish(&mut self.builder);
         let mut profile = finished(self.builder)?;
-        compare_with_summary(&mut profile, &self.summaries, &self.factors, is_elapsed);
+        // With `--cacheuse=yes`, callgrind's summary lacks some events, and with `--collect-systime=yes` it has what no function
+        // has. Its last line, `totals:`, is what the functions sum to.
+        let is_ended = self.totals.lines > 0 && self.totals.lines == self.summary.lines;
+        let (line, stated) = if is_ended { ("totals", self.totals) } else { ("summary", self.summary) };
+        compare_with_stated(&mut profile, (line, &stated.sums), &self.factors, is_elapsed);
         // pprofile's first event is how often each line ran, so for its calls that is how often they were made.
         let is_only_cost = profile.meta.metrics[1..self.factors.len()].iter().all(|metric| metric.total == 0);
         if is_only_cost && self.echoes.are_all() {
@@ -344,16 +350,45 @@ impl Echoes {
     }
 }
 
-/// Warns if the costs do not add up to the summary in the file. Valgrind itself is sometimes off by a few
-/// instructions; that is not worth a warning. With `is_elapsed`, the summary says how long the program ran.
-fn compare_with_summary(profile: &mut Profile, summaries: &[i128], factors: &[i64], is_elapsed: bool) {
+/// What lines such as `summary: 2946247 81 358`, one per part of a file, say that all costs sum to.
+#[derive(Default)]
+struct StatedSums {
+    /// How many lines there were.
+    lines: u64,
+    /// The sum of each event; `None` if a line does not say it.
+    sums: Vec<Option<i128>>,
+}
+
+impl StatedSums {
+    fn add(&mut self, line: &[u8], events: usize) {
+        if self.lines == 0 {
+            self.sums = vec![Some(0); events];
+        }
+        self.lines += 1;
+        let mut scan = Scan(line);
+        for sum in &mut self.sums {
+            let said = signed(&mut scan);
+            *sum = sum.zip(said).map(|(sum, said)| sum + i128::from(said));
+        }
+    }
+}
+
+/// Warns if the costs do not add up to those that a line of the file, `summary` or `totals`, states. Valgrind itself is sometimes
+/// off by a few instructions; that is not worth a warning. With `is_elapsed`, the summary says how long the program ran.
+fn compare_with_stated(
+    profile: &mut Profile,
+    (line, sums): (&str, &[Option<i128>]),
+    factors: &[i64],
+    is_elapsed: bool,
+) {
     let meta = &mut profile.meta;
     let is_empty = meta.metrics.iter().all(|metric| metric.total == 0);
-    if is_empty && summaries.iter().any(|&said| said != 0) {
+    if is_empty && sums.iter().flatten().any(|&said| said != 0) {
         meta.warnings.push("the file has a summary, but no functions: was it cut off?".into());
         return;
     }
-    for (metric, (&said, &factor)) in meta.metrics.iter().zip(summaries.iter().zip(factors)) {
+    for (metric, (&said, &factor)) in meta.metrics.iter().zip(sums.iter().zip(factors)) {
+        let Some(said) = said else { continue };
         // Xdebug says how much memory was in use at the end or at most, which is not the sum of what functions allocated.
         if ["Memory", "Peakmemory"].contains(&&*metric.name) {
             continue;
@@ -373,7 +408,7 @@ fn compare_with_summary(profile: &mut Profile, summaries: &[i128], factors: &[i6
             ));
         } else {
             meta.warnings.push(format!(
-                "costs do not add up: the summary line says {name} {ran}, the functions sum to {took}"
+                "costs do not add up: the {line} line says {name} {ran}, the functions sum to {took}"
             ));
         }
     }

@@ -372,3 +372,43 @@ fn a_description_is_not_only_cachegrinds() {
         assert_eq!(sniffed(&format!("{header}{described}{cost}")), Confidence::Certain, "{header}");
     }
 }
+
+/// `--cacheuse=yes` leaves events out of the summary, and `--collect-systime=yes` counts there what no function has.
+#[test]
+fn costs_are_compared_with_the_last_line_if_there_is_one() {
+    let warnings = |summary: &str, totals: &str| {
+        let text = format!(
+            "version: 1\ncreator: callgrind-3.19.0\nevents: Ir AcCost1\n{summary}fn=f\n1 40 7\n{totals}"
+        );
+        load(&text).meta.warnings
+    };
+    assert_eq!(warnings("summary: 40\n", "totals: 40 7\n"), [""; 0]);
+    assert_eq!(warnings("summary: 40 9\n", "totals: 40 7\n"), [""; 0]);
+    // Without the last line, the file is truncated; what the summary does not say is not compared.
+    assert_eq!(warnings("summary: 40\n", ""), [""; 0]);
+    let of_summary = "costs do not add up: the summary line says AcCost1 9, the functions sum to 7";
+    assert_eq!(warnings("summary: 40 9\n", ""), [of_summary]);
+    let of_totals = "costs do not add up: the totals line says Ir 90, the functions sum to 40";
+    assert_eq!(warnings("summary: 40\n", "totals: 90 7\n"), [of_totals]);
+}
+
+#[test]
+fn times_have_units() {
+    let metric = |text: &str, metric: usize| {
+        let metric = load(text).meta.metrics.swap_remove(metric);
+        (metric.name, metric.unit)
+    };
+    let of = |unit: &str| {
+        let text = format!(
+            "version: 1\ncreator: callgrind-3.19.0\nevent: sysTime : sysTime (elapsed {unit})\nevents: Ir sysTime\nfn=f\n1 40 7\n"
+        );
+        metric(&text, 1)
+    };
+    assert_eq!(of("ms"), ("sysTime".into(), "milliseconds".into()));
+    assert_eq!(of("ns"), ("sysTime".into(), "nanoseconds".into()));
+    assert_eq!(of("calls"), ("sysTime".into(), "count".into()));
+    // ruby-prof writes no creator.
+    let ruby = "events: wall_time\n\nfl=\nfn=Integer::times\n0 1377820\n";
+    assert_eq!(metric(ruby, 0), ("wall_time".into(), "microseconds".into()));
+    assert_eq!(metric(&format!("creator: x\n{ruby}"), 0), ("wall_time".into(), "count".into()));
+}

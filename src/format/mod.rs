@@ -69,6 +69,7 @@ mod pmcstat;
 mod pprof;
 mod pprof_legacy;
 mod pstats;
+mod py_spy;
 mod pyinstrument;
 mod quietly;
 mod ranges;

@@ -23,6 +23,7 @@ use hashbrown::HashMap;
 
 use crate::format::decimals::rounded;
 use crate::format::json::{self, Json, Kind, KnownKeys};
+use crate::format::py_spy::OutsideFrame;
 use crate::format::spans::Spans;
 use crate::format::threads::Thread;
 use crate::format::{Confidence, Format, LoadError, ParseError, Place, Source, finished};
@@ -185,6 +186,10 @@ impl<'a> TraceReader<'a> {
         builder: &mut ProfileBuilder,
     ) -> Result<(), ParseError> {
         let thread = self.threads.number(event);
+        if let Some(outside) = Some(&*event.name).filter(|_| event.is_py_spy).and_then(OutsideFrame::parse) {
+            self.threads.name_by_py_spy(event, outside);
+            return Ok(());
+        }
         // A time that does not fit is none: the largest number stands for a span without an end.
         let nanoseconds =
             |microseconds: f64| Some(rounded(microseconds * 1000.0)).filter(|&time| time < i64::MAX);
@@ -315,6 +320,8 @@ struct Threads<'a> {
     numbers: HashMap<ThreadKey<'a>, usize>,
     names: HashMap<ThreadKey<'a>, String>,
     latest: usize,
+    /// The ids that the operating system gave to threads, if those of the events are others.
+    tids: HashMap<ThreadKey<'a>, String>,
     processes: HashMap<Cow<'a, str>, String>,
 }
 
@@ -362,6 +369,24 @@ impl<'a> Threads<'a> {
         Ok(())
     }
 
+    /// Takes the name of a process or a thread from a span of py-spy, which lasts as long as there are stacks.
+    fn name_by_py_spy(&mut self, event: &TraceEvent<'a>, outside: OutsideFrame<'_>) {
+        match outside {
+            // The processes that started this one come first.
+            OutsideFrame::Process { pid, command } if *pid == *event.pid => {
+                self.processes.insert(event.pid.clone(), command.to_string());
+            }
+            OutsideFrame::Process { .. } => {}
+            OutsideFrame::Thread { tid, name } => {
+                let key = (event.pid.clone(), event.tid.clone());
+                if !name.is_empty() {
+                    self.names.insert(key.clone(), name.to_string());
+                }
+                self.tids.insert(key, tid.to_string());
+            }
+        }
+    }
+
     fn thread(&self, number: usize) -> Thread {
         let key = &self.keys[number];
         self.thread_of(key)
@@ -372,7 +397,7 @@ impl<'a> Threads<'a> {
         Thread {
             process: self.processes.get(&**pid).map_or_else(|| pid.to_string(), Clone::clone),
             name: self.names.get(key).cloned().unwrap_or_default(),
-            tid: tid.to_string(),
+            tid: self.tids.get(key).map_or_else(|| tid.to_string(), Clone::clone),
         }
     }
 }
@@ -409,6 +434,24 @@ mod tests {
         assert_eq!(to_notation(&profile), "a 8250\na;b 2500\na;b;c 1500");
         assert_eq!(profile.meta.metrics[0].name, "wall");
         assert_eq!(profile.meta.duration_ns, Some(20_000));
+    }
+
+    /// The thread waits from 7 to 9 µs, when only its own frame is there.
+    #[test]
+    fn processes_and_threads_of_py_spy_are_no_spans() {
+        let names = ["process 1:\\\"sh\\\"", "process 8:\\\"python x.py\\\"", "thread (9): Main"];
+        let event = |phase: &str, name: &str, time: u32| {
+            format!(
+                r#"{{"args": {{"filename": "", "line": 0}}, "cat": "py-spy", "name": "{name}", "ph": "{phase}", "pid": 8, "tid": 140, "ts": {time}}}"#
+            )
+        };
+        let mut events: Vec<String> = names.iter().map(|name| event("B", name, 2)).collect();
+        events.extend([event("B", "f", 2), event("E", "f", 7)]);
+        events.extend(names.iter().rev().map(|name| event("E", name, 9)));
+        let text = format!("[{}]", events.join(","));
+        let profile =
+            read(&mut Source::from_bytes(text.into()), LoadOptions { times: false, ..LoadOptions::ALL });
+        assert_eq!(to_notation(&profile.unwrap()), "f 5000 {process=python x.py thread=Main tid=9}");
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use crate::format::collapsed::blocks::SharedBlocks;
 use crate::format::collapsed::mangled::demangle_names;
 use crate::format::collapsed::marks::note_of_marks;
-use crate::format::collapsed::python::{Python, move_locations};
+use crate::format::collapsed::python::move_locations;
 use crate::format::collapsed::threads::label_threads;
 use crate::format::collapsed::weight::{Weight, split_weight};
 use crate::format::text::{common_prefix, lossy};
@@ -297,8 +297,8 @@ impl CollapsedReader {
         let options = self.builder.options().clone();
         let mut profile = finished(self.builder)?;
         demangle_names(&mut profile);
-        if move_locations(&mut profile) == Some(Python::Own) {
-            profile = label_threads(profile, options)?;
+        if let Some(recorder) = move_locations(&mut profile) {
+            profile = label_threads(profile, recorder, options)?;
         }
         let note = note_of_marks(&profile);
         profile.meta.notes.extend(note);

@@ -46,7 +46,13 @@ impl SpeedscopeReader {
                 return Err(place.error(format!("events are out of order: {at} comes after {since}")));
             }
             if let Some(innermost) = stacks.last_mut() {
-                let stack = *innermost.get_or_insert_with(|| self.builder.stack(&self.stack));
+                let stack = *innermost.get_or_insert_with(|| {
+                    let open = match &self.stack[..] {
+                        [callers @ .., innermost] if self.own_code.contains(innermost) => callers,
+                        open => open,
+                    };
+                    self.builder.stack(open)
+                });
                 // Rounding the timestamps rather than the durations keeps the sum exact.
                 let value = end.saturating_sub(self.moment(scale, since));
                 self.write(scale, stack, since.time(scale), value);
@@ -134,5 +140,24 @@ impl SpeedscopeReader {
         }
         let at = Moment::read(json).ok()?;
         json.token("}").then_some((opens, frame, at))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::format::Source;
+    use crate::format::speedscope::SPEEDSCOPE;
+    use crate::profile::{LoadOptions, to_notation};
+
+    #[test]
+    fn the_code_of_a_caller_itself_is_no_function() {
+        let text = r#"{"profiles": [{"type": "evented", "name": "", "unit": "none", "events": [
+            {"type": "O", "at": 0, "frame": 0}, {"type": "O", "at": 1, "frame": 1}, {"type": "C", "at": 4, "frame": 1},
+            {"type": "O", "at": 4, "frame": 2}, {"type": "C", "at": 9, "frame": 2}, {"type": "C", "at": 9, "frame": 0}]}],
+            "shared": {"frames": [{"name": "spin", "file": "p.py", "line": 5}, {"name": "[self]", "file": null, "line": null},
+                {"name": "time", "file": "<built-in>", "line": 0}]}}"#;
+        let profile =
+            (SPEEDSCOPE.read)(&mut Source::from_bytes(text.into()), LoadOptions::default()).unwrap();
+        assert_eq!(to_notation(&profile), "spin@p.py:5 4\nspin@p.py:5;time@<built-in>:0 5");
     }
 }

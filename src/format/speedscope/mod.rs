@@ -11,12 +11,15 @@
 
 use std::borrow::Cow;
 
+use hashbrown::HashSet;
+
 mod events;
 mod moment;
 mod sampled;
 
 use crate::format::decimals::{Decimals, rounded};
 use crate::format::json::{self, Json, Kind};
+use crate::format::py_spy::{OutsideFrame, named_thread};
 use crate::format::speedscope_write::EXPORTER;
 use crate::format::threads::Thread;
 use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
@@ -52,6 +55,8 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
         builder: ProfileBuilder::new(NAME, options),
         is_ours: false,
         frames: Vec::new(),
+        own_code: HashSet::new(),
+        outside: HashSet::new(),
         decimals: Decimals::default(),
         stack: Vec::new(),
         values: Vec::new(),
@@ -106,6 +111,10 @@ struct SpeedscopeReader {
     /// Whether `prof` wrote the file; its lines are always the first lines of functions.
     is_ours: bool,
     frames: Vec<FrameId>,
+    /// The frames that stand for the code of their caller itself: pyinstrument's `[self]`.
+    own_code: HashSet<FrameId>,
+    /// The frames that stand for a process or a thread: py-spy's `thread (815): MainThread`.
+    outside: HashSet<FrameId>,
     decimals: Decimals,
     stack: Vec<FrameId>,
     values: Vec<i64>,
@@ -183,6 +192,8 @@ impl SpeedscopeReader {
             }
         }
         // py-spy and rbspy write no columns.
+        let is_own_code = name == "[self]" && file.is_empty();
+        let is_outside = file.is_empty() && OutsideFrame::parse(&name).is_some();
         let by_place = !file.is_empty() && (column.is_some() || (!self.is_ours && is_script(&file)));
         let (name, file) = (self.builder.string(&name), self.builder.string(&file));
         let (begins_at, line) = match column {
@@ -192,7 +203,14 @@ impl SpeedscopeReader {
         };
         let column = column.unwrap_or(0);
         let function = self.builder.function(Function { name, file, line: begins_at, column, by_place });
-        Ok(self.builder.frame(Frame { function, line, ..Frame::default() }))
+        let frame = self.builder.frame(Frame { function, line, ..Frame::default() });
+        if is_own_code {
+            self.own_code.insert(frame);
+        }
+        if is_outside {
+            self.outside.insert(frame);
+        }
+        Ok(frame)
     }
 
     fn read_profiles(&mut self, json: &mut Json) -> Result<(), ParseError> {
@@ -271,7 +289,8 @@ impl SpeedscopeReader {
         };
         let metric = self.builder.metric_once(name, unit);
         self.values.resize(self.builder.meta.metrics.len(), 0);
-        let thread = Thread { name: parts.name.clone().unwrap_or_default(), ..Thread::default() };
+        let name = parts.name.clone().unwrap_or_default();
+        let thread = named_thread(&name).unwrap_or(Thread { name, ..Thread::default() });
         let skipped_labels = thread.is_known() && !self.builder.options().labels;
         ThreadScale { metric, nanoseconds, labels: thread.labels(&mut self.builder), skipped_labels }
     }

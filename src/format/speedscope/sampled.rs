@@ -2,7 +2,7 @@
 
 use std::hash::{BuildHasher, Hasher};
 
-use hashbrown::DefaultHashBuilder;
+use hashbrown::{DefaultHashBuilder, HashSet};
 
 use crate::format::ParseError;
 use crate::format::json::Json;
@@ -29,7 +29,9 @@ impl SpeedscopeReader {
     ) -> Result<(), ParseError> {
         let frames = std::mem::take(&mut self.frames);
         let SampledStacks { texts, ids } = stacks;
-        let mut sampled = Sampled { samples, weights, weight: KnownWeight::ZERO, texts, frames: &frames };
+        let outside = std::mem::take(&mut self.outside);
+        let weight = KnownWeight::ZERO;
+        let mut sampled = Sampled { samples, weights, weight, texts, frames: &frames, outside: &outside };
         sampled.samples.array()?;
         sampled.weights.array()?;
         // What the weights add to a start that is not exact as `f64` is summed separately.
@@ -46,7 +48,7 @@ impl SpeedscopeReader {
             Ok(())
         };
         let taken = parallel::batches(|batch| sampled.fill(batch), take);
-        self.frames = frames;
+        (self.frames, self.outside) = (frames, outside);
         taken
     }
 }
@@ -74,6 +76,7 @@ struct Sampled<'a, 's> {
     weight: KnownWeight<'a>,
     texts: &'s mut StackTexts<'a>,
     frames: &'s [FrameId],
+    outside: &'s HashSet<FrameId>,
 }
 
 /// The weight of the latest sample, and how it is written: most samples have the same.
@@ -94,7 +97,8 @@ impl Sampled<'_, '_> {
                 let is_end = !self.weights.element()?;
                 return if is_end { Ok(false) } else { Err(self.weights.error("more weights than samples")) };
             }
-            let number = self.texts.read(&mut self.samples, self.frames, &mut batch.stacks)?;
+            let number =
+                self.texts.read(&mut self.samples, (self.frames, self.outside), &mut batch.stacks)?;
             if !self.weights.element()? {
                 return Err(self.weights.error("fewer weights than samples"));
             }
@@ -133,7 +137,7 @@ impl<'a> StackTexts<'a> {
     fn read(
         &mut self,
         json: &mut Json<'a>,
-        frames: &[FrameId],
+        (frames, outside): (&[FrameId], &HashSet<FrameId>),
         stacks: &mut Stacks,
     ) -> Result<usize, ParseError> {
         let rest = json.rest();
@@ -144,7 +148,13 @@ impl<'a> StackTexts<'a> {
             return Ok(number);
         }
         self.latest.read(json, frames)?;
-        if stacks.push(&self.latest.frames).is_none() {
+        let mut inside = &self.latest.frames[..];
+        while let [first, rest @ ..] = inside
+            && outside.contains(first)
+        {
+            inside = rest;
+        }
+        if stacks.push(inside).is_none() {
             return Err(json.error("a stack has too many frames"));
         }
         let number = self.count;
@@ -260,6 +270,19 @@ mod tests {
             format!("{b};{b};{b} 3"),
         ];
         assert_eq!(to_notation(&profile.unwrap()), expected.join("\n"));
+    }
+
+    #[test]
+    fn processes_and_threads_of_py_spy_are_no_frames() {
+        let text = r#"{"profiles": [{"type": "sampled", "name": "Process 8 Thread 9 \"Main\"", "unit": "none", "startValue": 0,
+            "endValue": 3, "samples": [[1, 2, 0], [1, 2]], "weights": [2, 1]}], "shared": {"frames": [{"name": "f", "file": "x.py", "line": 6},
+            {"name": "process 8:\"python x.py\"", "file": "", "line": 0}, {"name": "thread (9): Main", "file": "", "line": 0}]}}"#;
+        let profile = (crate::format::speedscope::SPEEDSCOPE.read)(
+            &mut crate::format::Source::from_bytes(text.into()),
+            crate::profile::LoadOptions::ALL,
+        );
+        let expected = " 1 {process=8 thread=Main tid=9}\nf@x.py:6 2 {process=8 thread=Main tid=9}";
+        assert_eq!(to_notation(&profile.unwrap()), expected);
     }
 
     #[test]

@@ -86,6 +86,14 @@ impl ChunkHeader {
 }
 
 impl<'a> Chunk<'a> {
+    /// Whether another chunk was recorded during most of the time of this one, or this one during most of its time. The clocks of
+    /// two recorders differ, and a chunk may end a little after the next one begins.
+    pub(super) fn is_beside(&self, other: &Chunk<'_>) -> bool {
+        let end = |chunk: &Chunk<'_>| chunk.start_ns.saturating_add(chunk.duration_ns.max(0));
+        let both = end(self).min(end(other)).saturating_sub(self.start_ns.max(other.start_ns));
+        both > self.duration_ns.min(other.duration_ns).max(0) / 2
+    }
+
     /// Reads the chunk at the start of `bytes`, which is `base` bytes into the input. Returns the chunk and its
     /// size, or `None` if the chunk is incomplete, for example because its writer was killed.
     pub(super) fn read(bytes: &'a [u8], base: u64) -> Result<Option<(Chunk<'a>, usize)>, ParseError> {

@@ -147,6 +147,9 @@ pub(super) static BY_WALL_CLOCK: EventKind = EventKind {
 
 pub(super) const EXECUTION_SAMPLE: &str = "jdk.ExecutionSample";
 
+/// How often some methods were called since the program began, and how long a call took; JDK 25 writes it once per chunk.
+pub(super) const METHOD_TIMING: &str = "jdk.MethodTiming";
+
 /// How execution samples were taken.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Settings {
@@ -183,6 +186,8 @@ pub(super) struct Survey {
     pub(super) processors: Option<i64>,
     /// The number of samples of CPU time that the recorder lost.
     pub(super) lost: i64,
+    /// The number of methods whose calls were timed.
+    pub(super) timed_methods: u64,
 }
 
 /// The settings of Datadog's profiler.
@@ -203,6 +208,7 @@ impl Survey {
         let old_setting = Wanted::new(classes, OLD_SETTING, ["path", "period"]);
         let lost = Wanted::new(classes, "jdk.CPUTimeSamplesLost", ["lostSamples"]);
         let sampled = classes.named(EXECUTION_SAMPLE);
+        let timing = Wanted::new(classes, METHOD_TIMING, ["method", "invocations"]);
         let mut survey = Survey { sampled, ..Survey::default() };
         let mut found: HashMap<String, String> = HashMap::new();
         let mut last_state = None;
@@ -221,6 +227,10 @@ impl Survey {
             } else if let Some(wanted) = lost.as_ref().filter(|wanted| wanted.id == event_class) {
                 let [lost] = classes.numbers(&mut event, wanted.class, &wanted.plan, false)?;
                 survey.lost = survey.lost.saturating_add(lost);
+            } else if let Some(wanted) = timing.as_ref().filter(|wanted| wanted.id == event_class) {
+                // Without a filter, there is one event without a method.
+                let [method, calls] = classes.numbers(&mut event, wanted.class, &wanted.plan, false)?;
+                survey.timed_methods += u64::from(method != 0 && calls > 0);
             } else if let Some(wanted) = datadog.as_ref().filter(|wanted| wanted.id == event_class) {
                 let [cpu, wall] = classes.numbers(&mut event, wanted.class, &wanted.plan, false)?;
                 let interval = |field, value| {

@@ -37,7 +37,8 @@ use std::collections::BTreeMap;
 use crate::format::jfr::chunk::{Chunk, MAGIC};
 use crate::format::jfr::cursor::NAME;
 use crate::format::jfr::kinds::{
-    BY_WALL_CLOCK, EVENT_KINDS, EXECUTION_SAMPLE, Measure, Survey, settings_of_chunks,
+    BY_WALL_CLOCK, EVENT_KINDS, EXECUTION_SAMPLE, EventKind, METHOD_TIMING, Measure, Survey,
+    settings_of_chunks,
 };
 use crate::format::jfr::metadata::Class;
 use crate::format::jfr::samples::{JfrMetrics, Plans, SampleEvents, TakenBy};
@@ -66,8 +67,10 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
     let mut plans = Vec::new();
     for ((chunk, survey), settings) in chunks.iter().zip(&surveys).zip(settings_of_chunks(&surveys)) {
         let taken_by = TakenBy::of(chunk, survey, &settings)?;
-        plans.push(Plans { chunk, survey, settings, taken_by, recorded_from: chunk.ticks_at(start) });
+        let recorded_from = chunk.ticks_at(start);
+        plans.push(Plans { chunk, survey, settings, taken_by, recorded_from, skipped: Vec::new() });
     }
+    skip_equals(&mut plans);
     let mut metrics = declare(&mut builder, &plans);
     let sampled: Vec<_> = plans.iter().filter_map(|plan| plan.sample_events(&metrics, times)).collect();
     parallel::ahead(&sampled, SampleEvents::constants, |events, constants| {
@@ -91,8 +94,7 @@ fn chunks<'a>(bytes: &'a [u8], builder: &mut ProfileBuilder) -> Result<Vec<Chunk
     while at < bytes.len() {
         let Some((chunk, size)) = Chunk::read(&bytes[at..], at as u64)? else {
             if chunks.is_empty() {
-                let message =
-                    "the recording is incomplete: its first chunk was never finished; `jfr repair` may help";
+                let message = "the recording is incomplete: its first chunk was never finished, so it does not say what its events are";
                 return Err(ParseError::at_byte(NAME, at as u64, message));
             }
             builder.warn(format!("the last chunk (at byte {at}) was never finished and was skipped"));
@@ -106,9 +108,10 @@ fn chunks<'a>(bytes: &'a [u8], builder: &mut ProfileBuilder) -> Result<Vec<Chunk
 
 /// What the recorder says that went wrong, and whether it sees all code.
 fn faults(plans: &[Plans<'_, '_>], metrics: &JfrMetrics) -> Faults {
-    let has = |plan: &&Plans<'_, '_>| plan.kinds().iter().any(|kind| kind.event == EXECUTION_SAMPLE);
+    let has = |plan: &&Plans<'_, '_>| {
+        plan.kinds().iter().any(|kind| kind.event == EXECUTION_SAMPLE && !plan.skips(kind))
+    };
     let sampled: Vec<&Plans<'_, '_>> = plans.iter().filter(has).collect();
-    let is_used = !metrics.skipped.iter().any(|(skipped, _)| *skipped == EXECUTION_SAMPLE);
     let mut intervals: Vec<i64> =
         sampled.iter().filter_map(|plan| plan.settings.interval(Measure::CpuInterval)).collect();
     intervals.sort_unstable();
@@ -116,27 +119,47 @@ fn faults(plans: &[Plans<'_, '_>], metrics: &JfrMetrics) -> Faults {
     Faults {
         lost: metrics.lost.unsigned_abs(),
         intervals: if intervals.len() > 1 { intervals } else { Vec::new() },
-        skips_code: is_used && sampled.iter().any(|plan| plan.settings.is_of_jdk),
+        skips_code: sampled.iter().any(|plan| plan.settings.is_of_jdk),
         ..Faults::default()
+    }
+}
+
+/// Decides which kinds of events are skipped in each chunk, because it has another kind that measures the same, or a chunk recorded
+/// at the same time has: Datadog's agent joins the chunks of two recorders. In other chunks, such as those before `CPUTimeSample`
+/// was turned on, the first kind is all there is.
+fn skip_equals(plans: &mut [Plans<'_, '_>]) {
+    let kinds: Vec<Vec<&EventKind>> = plans.iter().map(Plans::kinds).collect();
+    for at in 0..plans.len() {
+        let mut skipped = Vec::new();
+        for kind in &kinds[at] {
+            let used = kind.unless.iter().find(|other| {
+                let has = |chunk: &usize| kinds[*chunk].iter().any(|kind| kind.event == **other);
+                let mut chunks = (0..plans.len()).filter(has);
+                chunks.any(|other| other == at || plans[at].chunk.is_beside(plans[other].chunk))
+            });
+            skipped.extend(used.map(|&used| (kind.event, used)));
+        }
+        plans[at].skipped = skipped;
     }
 }
 
 /// Declares the metrics of all kinds of events that occur, in the order of [`EVENT_KINDS`].
 fn declare(builder: &mut ProfileBuilder, plans: &[Plans<'_, '_>]) -> JfrMetrics {
     let mut metrics = JfrMetrics::default();
+    let used =
+        |plan: &Plans<'_, '_>| plan.kinds().into_iter().filter(|kind| !plan.skips(kind)).collect::<Vec<_>>();
     let found: Vec<_> =
-        plans.iter().flat_map(|plan| plan.kinds().into_iter().map(move |kind| (kind, plan))).collect();
+        plans.iter().flat_map(|plan| used(plan).into_iter().map(move |kind| (kind, plan))).collect();
     for kind in &EVENT_KINDS {
-        let has = |event: &str| found.iter().any(|(kind, _)| kind.event == event);
-        let other = kind.unless.iter().find(|other| has(kind.event) && has(other));
-        metrics.skipped.extend(other.map(|&other| (kind.event, other)));
+        let mut skipped = plans.iter().flat_map(|plan| &plan.skipped);
+        metrics.skipped.extend(skipped.find(|(event, _)| *event == kind.event));
     }
     for kind in EVENT_KINDS.iter().flat_map(|kind| {
         let wall_kind = (kind.event == BY_WALL_CLOCK.event).then_some(&BY_WALL_CLOCK);
         std::iter::once(kind).chain(wall_kind)
     }) {
         let of_kind = || found.iter().filter(|(known, _)| std::ptr::eq(*known, kind));
-        if of_kind().next().is_some() && !metrics.skips(kind) {
+        if of_kind().next().is_some() {
             let is_known = |measure| {
                 of_kind().any(|(_, plan)| match measure {
                     Measure::CpuInterval | Measure::WallInterval => plan.settings.interval(measure).is_some(),
@@ -181,6 +204,15 @@ fn warn_of_unsupported_samples(builder: &mut ProfileBuilder, plans: &[Plans<'_, 
                 *others.entry(&class.name).or_default() += count;
             }
         }
+    }
+    // Each chunk has them again.
+    let timed = plans.iter().map(|plan| plan.survey.timed_methods).max().unwrap_or(0);
+    if timed > 0 {
+        builder.warn(format!(
+            "how often {} {} called ({METHOD_TIMING}) is left out, since these events have no stacks; `jfr view method-timing` prints it",
+            group_thousands(timed.into()),
+            plural(timed, "method was", "methods were")
+        ));
     }
     if !others.is_empty() {
         let named: Vec<String> = others.iter().map(|(name, count)| format!("{name} ({count})")).collect();

@@ -23,7 +23,7 @@ use crate::profile::{Frame, FrameId, FunctionId, LabelSetId, ProfileBuilder, Sta
 pub(super) struct JfrMetrics {
     /// The index of each metric, by name.
     numbers: HashMap<&'static str, usize>,
-    /// Kinds of events that are skipped because another kind measures the same: the names of both.
+    /// Kinds of events that are skipped in some chunk because another kind measures the same: the names of both.
     pub(super) skipped: Vec<(&'static str, &'static str)>,
     pub(super) truncated: u64,
     /// The number of samples that the recorder lost.
@@ -79,6 +79,8 @@ pub(super) struct Plans<'a, 'c> {
     pub(super) taken_by: TakenBy,
     /// When the recording began, in ticks of the chunk.
     pub(super) recorded_from: i64,
+    /// Kinds of events that are skipped because another kind measures the same: the names of both.
+    pub(super) skipped: Vec<(&'static str, &'static str)>,
 }
 
 impl<'a, 'c> Plans<'a, 'c> {
@@ -102,6 +104,11 @@ impl<'a, 'c> Plans<'a, 'c> {
         kinds
     }
 
+    /// Whether events of a kind are skipped.
+    pub(super) fn skips(&self, kind: &EventKind) -> bool {
+        self.skipped.iter().any(|&(event, _)| event == kind.event)
+    }
+
     /// Whether the events of a kind have the field called `name`; older virtual machines record less.
     pub(super) fn has_field(&self, kind: &EventKind, name: &str) -> bool {
         let class = self.chunk.classes.named(kind.event).and_then(|id| self.chunk.classes.get(id));
@@ -114,7 +121,7 @@ impl<'a, 'c> Plans<'a, 'c> {
         metrics: &JfrMetrics,
         times: bool,
     ) -> Option<SampleEvents<'a, 'c, '_>> {
-        let events = self.classes().into_iter().filter(|(_, kind)| !metrics.skips(kind));
+        let events = self.classes().into_iter().filter(|(_, kind)| !self.skips(kind));
         let mut classes = ByNumber::default();
         for (id, kind) in events {
             if let Some(event) = self.sample_event(id, kind, metrics) {
@@ -174,11 +181,6 @@ impl<'a, 'c> Plans<'a, 'c> {
 }
 
 impl JfrMetrics {
-    /// Whether events of a kind are skipped.
-    pub(super) fn skips(&self, kind: &EventKind) -> bool {
-        self.skipped.iter().any(|&(event, _)| event == kind.event)
-    }
-
     /// The index of the metric called `name`.
     pub(super) fn number(&self, name: &str) -> Option<usize> {
         self.numbers.get(name).copied()

@@ -18,6 +18,7 @@ const SAMPLED_OBJECT: u64 = 154;
 const TRACE: u64 = 155;
 const WRITE: u64 = 156;
 const SLEEP: u64 = 157;
+const TIMING: u64 = 158;
 const INT: u64 = 42;
 const FLOAT: u64 = 43;
 const FLAG: u64 = 44;
@@ -66,7 +67,8 @@ fn machine(processors: u64) -> Vec<u8> {
 /// The event that declares the classes: a tree of elements whose names and attributes are indexes of strings.
 fn metadata(prefix: &str) -> Vec<u8> {
     type Fields = &'static [(&'static str, u64)];
-    let classes: [(u64, &str, Fields); 22] = [
+    let classes: [(u64, &str, Fields); 23] = [
+        (TIMING, "jdk.MethodTiming", &[("method", METHOD), ("invocations", LONG)]),
         (CPU_TIME, "jdk.CPUTimeSample", &[("stackTrace", STACK), ("samplingPeriod", LONG)]),
         (LOST, "jdk.CPUTimeSamplesLost", &[("lostSamples", INT)]),
         (OBJECT, "jdk.ObjectAllocationSample", &[("stackTrace", STACK), ("weight", LONG)]),
@@ -249,6 +251,18 @@ fn the_number_of_processors_is_read() {
     assert_eq!((profile.meta.processors, profile.meta.duration_ns), (Some(2), Some(1_000_000_000)));
 }
 
+/// A recording without a filter has an event without a method.
+#[test]
+fn timed_methods_give_a_warning() {
+    let timings = [numbers(TIMING, &[1, 40]), numbers(TIMING, &[2, 7]), numbers(TIMING, &[3, 0])];
+    let warnings = load(&[chunk(1, &timings), chunk(2, &timings)]).meta.warnings;
+    let expected = "how often 2 methods were called (jdk.MethodTiming) is left out, since these events have no stacks; \
+                    `jfr view method-timing` prints it";
+    assert!(warnings.contains(&expected.to_string()), "{warnings:?}");
+    let none = load(&[chunk(1, &[numbers(TIMING, &[0, 0]), samples(0, 1)])]).meta.warnings;
+    assert!(!none.iter().any(|warning| warning.contains("MethodTiming")), "{none:?}");
+}
+
 #[test]
 fn unsupported_sample_types_give_a_warning() {
     let other = event(OTHER, |out| push_varint(out, 0));
@@ -302,6 +316,19 @@ fn samples_of_cpu_time_replace_execution_samples() {
         "4 samples of CPU time were lost by the recorder",
     ];
     assert_eq!(profile.meta.warnings, expected);
+}
+
+/// Samples of CPU time were turned on during a recording, or two recordings are in one file; Datadog's agent writes the chunks of
+/// recorders that ran at once.
+#[test]
+fn samples_are_replaced_only_by_those_of_the_same_time() {
+    let sampled = |start| chunk(start, &[numbers(CPU_TIME, &[1, 20]).repeat(3), samples(0, 5)]);
+    let before = chunk(1, &[setting("period", "20 ms"), samples(0, 4)]);
+    let profile = load(&[before.clone(), sampled(2)]);
+    assert_eq!(totals(&profile), [("samples", 7), ("cpu", 140_000_000)]);
+    assert_eq!(profile.meta.warnings.iter().filter(|text| text.contains("measure the same")).count(), 1);
+    let beside = load(&[before, sampled(1)]);
+    assert_eq!(totals(&beside), [("samples", 3), ("cpu", 60_000_000)]);
 }
 
 /// A sampled object of 100 bytes that stands for 2.5.

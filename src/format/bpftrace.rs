@@ -12,11 +12,18 @@
 //! Each stack is printed on separate, indented lines, leaf first. If a key has a kernel stack and a user stack, in
 //! whichever order the program names them, the kernel stack continues the user stack. Each map becomes a metric with the
 //! map's name, or `samples` if it has none. Keys that are not stacks become labels: `key`, `key2` and so on.
+//!
+//! With `-f json`, each map is a line, and the keys of an entry are the same text with fewer blanks:
+//!
+//! ```text
+//! {"type": "map", "data": {"@bytes": {"nginx,\n    malloc+0\n    main+45\n": 4096}}}
+//! ```
 
 use std::rc::Rc;
 
 use hashbrown::HashMap;
 
+use crate::format::json::{self, Json, Kind};
 use crate::format::labels::sample_labels;
 use crate::format::text::{BadLines, Lines, decimal, hex, is_binary};
 use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
@@ -29,12 +36,20 @@ pub(super) static BPFTRACE: Format = Format { name: NAME, title: "bpftrace", sni
 
 const NAME: &str = "bpftrace";
 
+/// A limit on the names of maps in JSON, each of which is there once for many entries. bpftrace's own is lower.
+const LONGEST_NAME: usize = 256;
+
 /// A limit on the number of maps, because each one costs a column of values. Real programs have a few.
 const MAX_MAPS: usize = 64;
 
 fn sniff(head: &[u8]) -> Confidence {
     if is_binary(head) {
         return Confidence::No;
+    }
+    if head.trim_ascii_start().starts_with(b"{") {
+        let is_json = json::has(&json::keys(head), &["type", "data"])
+            && (json::mentions(head, "\"attached_probes\"") || json::mentions(head, "{\"@"));
+        return if is_json { Confidence::Certain } else { Confidence::No };
     }
     // An entry whose keys continue on the next line with a frame, or with a comma after an empty stack.
     let mut is_open = false;
@@ -68,6 +83,11 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
     let mut lines = Lines::new(source);
     while lines.advance()? {
         let line = lines.line().trim_ascii_end();
+        if line.starts_with(b"{") {
+            let number = lines.number();
+            reader.json(line, number)?;
+            continue;
+        }
         let Some((map, rest)) = Entry::open(line) else {
             if !is_status_line(line) {
                 reader.bad.add(lines.number());
@@ -192,6 +212,71 @@ struct BpftraceReader {
 }
 
 impl BpftraceReader {
+    /// Reads a line of `-f json`, such as `{"type": "map", "data": {"@": {"\n    f+1\n,sh": 4}}}`.
+    fn json(&mut self, line: &[u8], number: u64) -> Result<(), ParseError> {
+        let mut json = Json::new(NAME, line);
+        let in_line = |error: ParseError| ParseError::at_line(NAME, number, error.message);
+        self.json_message(&mut json, number).map_err(in_line)
+    }
+
+    fn json_message(&mut self, json: &mut Json<'_>, number: u64) -> Result<(), ParseError> {
+        let (mut is_map, mut data) = (false, None);
+        json.object()?;
+        while let Some(key) = json.key()? {
+            match (&*key, json.kind()?) {
+                ("type", Kind::String) => {
+                    is_map = json.string()? == "map";
+                    continue;
+                }
+                ("data", Kind::Object) => data = Some(json.position()),
+                _ => {}
+            }
+            json.skip()?;
+        }
+        json.end()?;
+        if let Some(at) = data.filter(|_| is_map) {
+            let mut maps = json.at(at);
+            maps.object()?;
+            while let Some(map) = maps.key()? {
+                self.json_map(&map, &mut maps, number)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads the entries of a map.
+    fn json_map(&mut self, map: &str, json: &mut Json<'_>, number: u64) -> Result<(), ParseError> {
+        let name = map.strip_prefix('@').unwrap_or(map);
+        if json.kind()? != Kind::Object || name.len() > LONGEST_NAME {
+            self.without_stack += 1;
+            return json.skip();
+        }
+        json.object()?;
+        while let Some(keys) = json.key()? {
+            if json.kind()? != Kind::Number {
+                json.skip()?;
+                self.bad.add(number);
+                continue;
+            }
+            let value = json.integer()?;
+            let mut entry = Entry { map: name.as_bytes().to_vec(), ..Entry::default() };
+            let text = format!("{keys}]:");
+            for (at, line) in text.split('\n').enumerate() {
+                // Between keys is a comma without a blank.
+                let spaced =
+                    if is_frame(line.as_bytes()) { line.to_string() } else { line.replace(',', ", ") };
+                let line = spaced.trim_end().as_bytes();
+                if at == 0 {
+                    entry.keys(line)
+                } else {
+                    entry.line(line, &mut self.frames)
+                };
+            }
+            self.take(entry, value);
+        }
+        Ok(())
+    }
+
     fn take(&mut self, entry: Entry, value: i64) {
         self.good += 1;
         if entry.has_stack {
@@ -349,9 +434,11 @@ fn side(line: &[u8]) -> i64 {
     i64::from(is_upper) - i64::from(USER.contains(&plain))
 }
 
-/// The unit of a map's values, guessed from its name: `@bytes`, `@usecs`.
+/// The unit of a map's values, guessed from its name: `@bytes`, `@usecs`. Maps are often called by the letters of the alphabet, so
+/// `@b`, `@s` and `@h` are neither bytes nor seconds nor hours.
 fn unit(name: &str) -> &str {
     match Unit::parse(name).family() {
+        _ if name.len() == 1 => "count",
         Family::Time | Family::Bytes => name,
         _ => "count",
     }
@@ -477,6 +564,37 @@ mod tests {
         assert_eq!(metrics, [("bytes", "bytes", 4096), ("n", "count", 2)]);
         assert_eq!(to_notation(&profile), "g 0 2\nmalloc 4096 0 {key2=7 key=a}");
         assert_eq!(profile.meta.warnings, ["1 map entry without a stack was skipped"]);
+    }
+
+    #[test]
+    fn json_has_the_same_entries() {
+        let text = "@[\n    vfs_read+1\n    do_syscall_64+91\n, \n    __read+20\n, nginx, 7]: 12\n@bytes[sh, \n    malloc+0\n]: 64\n";
+        let lines = [
+            r#"{"type": "attached_probes", "data": {"probes": 2}}"#,
+            "",
+            r#"{"type": "map", "data": {"@": {"\n    vfs_read+1\n    do_syscall_64+91\n,\n    __read+20\n,nginx,7": 12}}}"#,
+            r#"{"type": "map", "data": {"@bytes": {"sh,\n    malloc+0\n": 64}}}"#,
+        ];
+        let json = lines.join("\n");
+        assert_eq!(sniff(json.as_bytes()), Confidence::Certain);
+        let profile = load(&json).unwrap();
+        assert_eq!(to_notation(&profile), to_notation(&load(text).unwrap()));
+        assert_eq!(profile.meta.warnings, [""; 0]);
+        let more = r#"{"type": "map", "data": {"@n": 4, "@h": {"\n    f+1\n": {"count": 3}}}}"#;
+        assert_eq!(load(&format!("{json}\n{more}\n")).unwrap().meta.warnings.len(), 2);
+        let error = load(&json[..json.len() - 5]).unwrap_err().to_string();
+        assert!(error.starts_with("bpftrace: ") && error.contains("(line 4)"), "{error}");
+        assert_eq!(sniff(br#"{"type": "x", "data": {}}"#), Confidence::No);
+    }
+
+    #[test]
+    fn a_letter_is_no_unit() {
+        let unit =
+            |map: &str| load(&format!("@{map}[\n\tf+1\n]: 7\n")).unwrap().meta.metrics.swap_remove(0).unit;
+        for map in ["a", "b", "s", "h", "m", "d"] {
+            assert_eq!(unit(map), "count");
+        }
+        assert_eq!(["us", "ns", "bytes"].map(unit), ["us", "ns", "bytes"]);
     }
 
     #[test]

@@ -26,6 +26,15 @@ pub(crate) struct CallCollector {
     pub(crate) call_counts: Vec<usize>,
 }
 
+/// How many functions have totals that cannot be, by more than a hundredth of the whole; less is rounding.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ImpossibleTotals {
+    /// Above the whole; cut to it.
+    pub(crate) above: usize,
+    /// Below their self values; raised to them.
+    pub(crate) below: usize,
+}
+
 #[derive(Clone, Debug, Default)]
 struct CallNode {
     is_used: bool,
@@ -34,6 +43,8 @@ struct CallNode {
     /// Whether its total is cut to the whole. In a file of several threads, `main` waits while another thread runs; in a file that
     /// lacks functions, `main` calls them all the same.
     is_cut: bool,
+    /// Whether its total is less than its self value. Since Python 3.12, one profiler sees the calls of all threads, which interleave.
+    is_raised: bool,
     mapping: MappingId,
 }
 
@@ -153,9 +164,12 @@ impl CallCollector {
     }
 
     /// The finished table. `wholes` are the totals of the metrics, which limit the totals of functions. The frames of
-    /// the functions are added to `symbols`. Returns also how many functions have a total that is more than a hundredth above the
-    /// whole and was cut to it; less is rounding.
-    pub(crate) fn finish(mut self, symbols: &mut SymbolTable, wholes: &[i64]) -> (CallTable, usize) {
+    /// the functions are added to `symbols`. Returns also how many functions have totals that cannot be.
+    pub(crate) fn finish(
+        mut self,
+        symbols: &mut SymbolTable,
+        wholes: &[i64],
+    ) -> (CallTable, ImpossibleTotals) {
         self.edge_index = HashIndex::default();
         self.nodes.resize_with(symbols.symbols.functions.len(), CallNode::default);
         // If there are no frames yet, there is no need to search for equal ones.
@@ -190,10 +204,11 @@ impl CallCollector {
             table.lines.self_values.push(self.line_values.column(self.lines.len(), metric));
         }
         table.has_bounds = self.nodes.iter().map(|node| node.has_bound).collect();
-        (table, self.nodes.iter().filter(|node| node.is_cut).count())
+        let count = |is: fn(&CallNode) -> bool| self.nodes.iter().filter(|node| is(node)).count();
+        (table, ImpossibleTotals { above: count(|node| node.is_cut), below: count(|node| node.is_raised) })
     }
 
-    /// Self and total of every function. Notes those whose total is only an upper bound, and those whose total is cut.
+    /// Self and total of every function. Notes those whose total is only an upper bound, and those whose total is cut or raised.
     fn sums(
         &mut self,
         metric: usize,
@@ -218,9 +233,11 @@ impl CallCollector {
             let is_bound = counted.is_bound && !node.has_total;
             node.has_bound |= is_bound;
             node.is_cut |= !is_bound && !are_counts && value > whole.saturating_add(whole / 100);
-            value.min(whole)
+            let least = own[index].max(0);
+            node.is_raised |= !are_counts && value >= 0 && value < least.saturating_sub(whole / 100);
+            if value >= 0 { value.max(least).min(whole) } else { value.min(whole) }
         };
-        let totals = counted.into_iter().enumerate().map(total).collect();
+        let totals: Column<FunctionId, i64> = counted.into_iter().enumerate().map(total).collect();
         (own.into_iter().collect(), totals)
     }
 }

@@ -230,6 +230,19 @@ mod tests {
     }
 
     #[test]
+    fn a_total_below_self_is_told() {
+        // {("a", 1, "f"): (1, 1, 2.0, 0.5, {})}, as of two threads whose calls interleave.
+        let key = b"{)\x03z\x01ai\x01\0\0\0z\x01f)\x05i\x01\0\0\0i\x01\0\0\0";
+        let bytes = [&key[..], b"g\0\0\0\0\0\0\0\x40", b"g\0\0\0\0\0\0\xe0\x3f", b"{00"].concat();
+        let profile = read(&mut Source::from_bytes(bytes), LoadOptions::ALL).unwrap();
+        let calls = profile.calls.unwrap();
+        assert_eq!(calls.totals[0].iter().copied().collect::<Vec<_>>(), [2_000_000_000]);
+        let note = "1 function has a total below self, as where the calls of several threads interleave (cProfile since Python 3.12); its \
+                    self value is shown instead, and other totals may be wrong as well";
+        assert_eq!(profile.meta.notes, [note]);
+    }
+
+    #[test]
     fn other_objects_are_rejected() {
         let read = |bytes: &[u8]| read(&mut Source::from_bytes(bytes.to_vec()), LoadOptions::ALL);
         // {("a", 1, "f"): (1, 1)}

@@ -410,8 +410,9 @@ impl ProfileBuilder {
         }
         let calls = self.calls.map(|calls| {
             let wholes: Vec<i64> = self.meta.metrics.iter().map(|metric| metric.total).collect();
-            let (table, cut) = calls.finish(&mut self.tables.symbols, &wholes);
-            self.meta.notes.extend(note_of_cut_totals(cut));
+            let (table, impossible) = calls.finish(&mut self.tables.symbols, &wholes);
+            self.meta.notes.extend(note_of_cut_totals(impossible.above));
+            self.meta.notes.extend(note_of_raised_totals(impossible.below));
             Arc::new(table)
         });
         let tables = self.tables.finish();
@@ -505,6 +506,19 @@ fn note_of_cut_totals(count: usize) -> Option<String> {
         format!(
             "{count} {have} above the sum of all self values, as where several threads run at once or functions are \
              missing; 100% is shown instead"
+        )
+    })
+}
+
+/// A note on functions whose totals are raised to their self values.
+fn note_of_raised_totals(count: usize) -> Option<String> {
+    let have = plural(count as u64, "function has a total", "functions have totals");
+    let shown =
+        plural(count as u64, "its self value is shown instead", "their self values are shown instead");
+    (count > 0).then(|| {
+        format!(
+            "{count} {have} below self, as where the calls of several threads interleave (cProfile since Python 3.12); {shown}, \
+             and other totals may be wrong as well"
         )
     })
 }

@@ -1,19 +1,21 @@
-//! Reads the JSON of scalene, a profiler for Python: time and memory per line, without stacks.
+//! Reads the JSON of scalene, a profiler for Python: time and memory per line, and how often it saw which stack.
 //!
 //! ```text
 //! {"elapsed_time_sec": 69.1, "files": {"a.py": {"functions": [{"line": "sieve", "lineno": 4, …}],
 //!   "lines": [{"lineno": 6, "line": "    data = bytearray(n)", "n_cpu_percent_python": 1.5, "n_cpu_percent_c": 0.5,
-//!     "n_sys_percent": 0.1, "n_malloc_mb": 954.3}, …]}}}
+//!     "n_sys_percent": 0.1, "n_malloc_mb": 954.3}, …]}},
+//!  "stacks": [[["a.py <module>:24;", "a.py sieve:6;"], {"count": 36, "python_time": 0.12, "c_time": 0.36, …}], …]}
 //! ```
 //!
 //! Times are shares of the elapsed time: in Python, in native code, and of waiting and the system. A stack is one line, in the
-//! function that starts before it, or the function where a file has no lines.
+//! function that starts before it, or the function where a file has no lines. The stacks, which newer versions have, are a metric of their
+//! own, since their times are shares of another whole.
 
 use crate::format::decimals::Decimals;
 use crate::format::json::{self, Json, Kind};
 use crate::format::labels::sample_labels;
 use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished};
-use crate::profile::{Frame, LoadOptions, Profile, ProfileBuilder};
+use crate::profile::{Frame, FrameId, LabelSetId, LoadOptions, Profile, ProfileBuilder};
 
 /// The entry in the list of readable formats.
 pub(super) static SCALENE: Format = Format { name: NAME, title: "scalene profile", sniff, read };
@@ -35,10 +37,14 @@ const ALLOCATED: usize = 1;
 fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError> {
     let text = source.read_all()?;
     let mut json = Json::new(NAME, &text);
-    let (mut files, mut elapsed) = (None, None);
+    let (mut files, mut stacks, mut elapsed) = (None, None, None);
     json.object()?;
     while let Some(key) = json.key()? {
         match &*key {
+            "stacks" => {
+                stacks = Some(json.position()).filter(|_| json.kind().is_ok_and(|kind| kind == Kind::Array));
+                json.skip()?;
+            }
             "files" => {
                 files = Some(json.position());
                 json.skip()?;
@@ -59,8 +65,22 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
         }
     }
     builder.metric("alloc_space", "bytes");
-    let mut reader = ScaleneReader { builder, elapsed, decimals: Decimals::default() };
+    let mut reader = ScaleneReader { builder, elapsed, decimals: Decimals::default(), metrics: 2 };
+    let stacks = match stacks {
+        Some(at) => json.at(at).list(SampledStack::read)?,
+        None => Vec::new(),
+    };
+    if stacks.iter().any(|stack| stack.count > 0) {
+        reader.builder.metric("samples", "count");
+        reader.metrics += 1;
+        let note =
+            "times and memory are those of lines, without callers; stacks have only the metric `samples`";
+        reader.builder.meta.notes.push(note.to_string());
+    }
     reader.files(&mut json.at(files))?;
+    for stack in &stacks {
+        reader.stack(stack);
+    }
     Ok(finished(reader.builder)?)
 }
 
@@ -73,6 +93,50 @@ struct Item {
     shares: [f64; 3],
     mebibytes: f64,
 }
+
+/// A stack, and how often it was seen.
+#[derive(Debug, Default)]
+struct SampledStack {
+    /// `a.py sieve:6;`, root first.
+    frames: Vec<String>,
+    count: i64,
+}
+
+impl SampledStack {
+    /// Reads `[["a.py <module>:24;", …], {"count": 36, …}]`.
+    fn read(json: &mut Json<'_>) -> Result<SampledStack, ParseError> {
+        let mut stack = SampledStack::default();
+        let mut number = 0;
+        json.array()?;
+        while json.element()? {
+            match (number, json.kind()?) {
+                (0, Kind::Array) => {
+                    stack.frames =
+                        json.list(|json| Ok(json.text_if_any()?.unwrap_or_default().into_owned()))?;
+                }
+                (1, Kind::Object) => {
+                    json.object()?;
+                    while let Some(key) = json.key()? {
+                        let number = json.number_if_any()?;
+                        if key == "count" {
+                            stack.count = number.map_or(0, |count| count.max(0.0) as i64);
+                        }
+                    }
+                }
+                // Older versions write a list that begins with it.
+                (1, Kind::Array) => {
+                    let values = json.list(Json::number_if_any)?;
+                    stack.count = values.first().copied().flatten().map_or(0, |count| count.max(0.0) as i64);
+                }
+                _ => json.skip()?,
+            }
+            number += 1;
+        }
+        Ok(stack)
+    }
+}
+
+const SAMPLES: usize = 2;
 
 const KINDS: [&str; 3] = ["python", "native", "system"];
 
@@ -114,9 +178,29 @@ struct ScaleneReader {
     builder: ProfileBuilder,
     elapsed: Option<f64>,
     decimals: Decimals,
+    /// How many metrics there are.
+    metrics: usize,
 }
 
 impl ScaleneReader {
+    fn stack(&mut self, stack: &SampledStack) {
+        if stack.count == 0 {
+            return;
+        }
+        let frames = stack.frames.iter().map(|text| {
+            let text = text.trim_end_matches(';');
+            let (rest, line) = text.rsplit_once(':').unwrap_or((text, ""));
+            let (file, name) = rest.rsplit_once(' ').unwrap_or(("", rest));
+            let function = self.builder.script_function(name, file, 0);
+            self.builder.frame(Frame { function, line: line.parse().unwrap_or(0), ..Frame::default() })
+        });
+        let frames: Vec<FrameId> = frames.collect();
+        let id = self.builder.stack(&frames);
+        let mut values = [0; 3];
+        values[SAMPLES] = stack.count;
+        self.builder.sample(id, LabelSetId::default(), None, &values);
+    }
+
     fn files(&mut self, json: &mut Json<'_>) -> Result<(), ParseError> {
         json.object()?;
         while let Some(file) = json.key()? {
@@ -153,16 +237,16 @@ impl ScaleneReader {
             };
             if value != 0 {
                 let labels = sample_labels(&mut self.builder, |labels| labels.text("code", kind));
-                let mut values = [0; 2];
+                let mut values = [0; 3];
                 values[WALL] = value;
-                self.builder.sample(stack, labels, None, &values);
+                self.builder.sample(stack, labels, None, &values[..self.metrics]);
             }
         }
         let bytes = (item.mebibytes * f64::from(1 << 20)).round() as i64;
         if bytes != 0 {
-            let mut values = [0; 2];
+            let mut values = [0; 3];
             values[ALLOCATED] = bytes;
-            self.builder.sample(stack, crate::profile::LabelSetId::default(), None, &values);
+            self.builder.sample(stack, LabelSetId::default(), None, &values[..self.metrics]);
         }
     }
 }
@@ -203,5 +287,17 @@ mod tests {
         let profile = load(text);
         assert_eq!(to_notation(&profile), "f@a.py:0 25 0 {code=python}");
         assert_eq!((profile.meta.metrics[0].divisor, &*profile.meta.metrics[0].unit), (100, "percent"));
+    }
+
+    #[test]
+    fn stacks_are_a_metric_of_their_own() {
+        let text = r#"{"elapsed_time_sec": 10, "files": {"a.py": {"functions": [{"line": "f", "lineno": 4}], "lines": [
+            {"lineno": 6, "line": "    x()\n", "n_cpu_percent_python": 1.5}]}},
+            "stacks": [[["a.py <module>:9;", "/my dir/a.py f:6;"], {"c_time": 0.3, "count": 36, "cpu_samples": 0.5, "python_time": 0.2}]]}"#;
+        let profile = load(text);
+        let expected = "<module>@a.py:9;f@/my dir/a.py:6 0 0 36\nf@a.py:6 150000000 0 0 {code=python}";
+        assert_eq!(to_notation(&profile), expected);
+        assert_eq!((profile.meta.notes.len(), profile.meta.default_metric), (1, 0));
+        assert_eq!(load(&text.replace("36", "0")).meta.metrics.len(), 2);
     }
 }

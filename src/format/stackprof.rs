@@ -16,6 +16,7 @@ use crate::format::{Confidence, Format, LoadError, ParseError, Source, finished}
 use crate::profile::{
     Frame, FrameId, FunctionId, LabelSetId, LoadOptions, Period, Profile, ProfileBuilder, StackId,
 };
+use crate::unit::{group_thousands, plural};
 
 /// The entry in the list of readable formats.
 pub(super) static STACKPROF: Format = Format { name: NAME, title: "stackprof", sniff, read };
@@ -49,6 +50,13 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
     let parts = StackprofParts::find(&mut json)?;
     json.end()?;
     parts.write(&json, &mut builder)?;
+    // Of objects, those between two samples count as missed.
+    if parts.missed > 0 && parts.mode != "object" {
+        let samples = plural(parts.missed.unsigned_abs(), "sample was", "samples were");
+        builder.meta.faults.lost = parts.missed.unsigned_abs();
+        let missed = group_thousands(parts.missed.into());
+        builder.meta.warn_of_fault(format!("{missed} {samples} missed by the recorder"));
+    }
     Ok(finished(builder)?)
 }
 
@@ -57,6 +65,8 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
 struct StackprofParts {
     mode: String,
     interval: i64,
+    /// How many samples the recorder could not take.
+    missed: i64,
     frames: Option<usize>,
     raw: Option<usize>,
     lines: Option<usize>,
@@ -98,6 +108,7 @@ impl StackprofParts {
                 ("version", Kind::Number) => check_version(json)?,
                 ("mode", Kind::String) => parts.mode = json.clone().string()?.into_owned(),
                 ("interval", Kind::Number) => parts.interval = json.clone().integer()?,
+                ("missed_samples", Kind::Number) => parts.missed = json.clone().integer()?,
                 ("frames", Kind::Object) => parts.frames = at,
                 ("raw", Kind::Array) => parts.raw = at,
                 ("raw_lines", Kind::Array) => parts.lines = at,
@@ -338,6 +349,18 @@ mod tests {
         assert_eq!(to_notation(&cpu), "main@a.rb:5;<unknown> 2 2000\nmain@a.rb:6 1 1000");
         let custom = load(&TEXT.replace("wall", "custom")).unwrap();
         assert_eq!(to_notation(&custom), "main@a.rb:5;<unknown> 2\nmain@a.rb:6 1");
+    }
+
+    #[test]
+    fn samples_that_were_missed_are_told() {
+        let meta = load(&TEXT.replace("\"gc_samples\": 0", "\"missed_samples\": 232")).unwrap().meta;
+        assert_eq!(
+            (meta.faults.lost, meta.warnings),
+            (232, vec!["232 samples were missed by the recorder".to_string()])
+        );
+        assert_eq!(load(&TEXT.replace("gc_samples", "missed_samples")).unwrap().meta.warnings, [""; 0]);
+        let objects = TEXT.replace("\"gc_samples\": 0", "\"missed_samples\": 9").replace("wall", "object");
+        assert_eq!(load(&objects).unwrap().meta.warnings, [""; 0]);
     }
 
     #[test]

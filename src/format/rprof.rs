@@ -1,4 +1,5 @@
-//! Reads the output of R's sampling profiler, `Rprof`: one stack per line, leaf first.
+//! Reads the output of R's profilers: `Rprof`, which samples, and `Rprofmem`, which traces allocations. Both write one stack per line, leaf
+//! first.
 //!
 //! ```text
 //! memory profiling: GC profiling: line profiling: sample.interval=20000
@@ -9,6 +10,13 @@
 //! The interval is in microseconds. `1#21` is line 21 of file 1, where the function before it was called; before all functions,
 //! it is where the innermost one was. With memory profiling, a line starts with the size of the heap: small and large vectors
 //! in units of 8 bytes, nodes in bytes, and calls of `duplicate`. `<GC>` is a frame of its own.
+//!
+//! ```text
+//! new page:"spin" "main"
+//! 800048 :"numeric" "alloc" "main"
+//! ```
+//!
+//! `Rprofmem` writes no header. Large vectors have their size in bytes; small ones share pages, of which only each new one is traced.
 
 use hashbrown::HashMap;
 
@@ -25,7 +33,8 @@ const NAME: &str = "rprof";
 
 fn sniff(head: &[u8]) -> Confidence {
     let first = head.split(|&byte| byte == b'\n').next().unwrap_or_default();
-    if Header::parse(first).is_some() { Confidence::Certain } else { Confidence::No }
+    let is_either = Header::parse(first).is_some() || Allocation::parse(&lossy(first)).is_some();
+    if is_either { Confidence::Certain } else { Confidence::No }
 }
 
 /// The first line.
@@ -57,8 +66,73 @@ impl Header {
     }
 }
 
+/// A line of `Rprofmem`.
+struct Allocation<'a> {
+    /// In bytes; `None` for a new page of small vectors.
+    size: Option<i64>,
+    stack: &'a str,
+}
+
+impl Allocation<'_> {
+    /// Parses `800048 :"numeric" "alloc" "main"` or `new page:"spin" "main"`; at the top level, there is nothing after the colon.
+    fn parse(line: &str) -> Option<Allocation<'_>> {
+        let (what, stack) = line.split_once(':')?;
+        let is_stack =
+            stack.trim_end().is_empty() || stack.starts_with('"') && stack.trim_end().ends_with('"');
+        let size = match what {
+            "new page" => None,
+            _ => Some(decimal(what.strip_suffix(' ')?.as_bytes()).filter(|&size| size >= 0)?),
+        };
+        is_stack.then_some(Allocation { size, stack })
+    }
+}
+
+/// Reads what `Rprofmem` writes, of which the first line was taken.
+fn read_allocations(
+    first: &str,
+    source: &mut Source,
+    mut builder: ProfileBuilder,
+) -> Result<Profile, LoadError> {
+    builder.metric("alloc_objects", "count");
+    builder.meta.default_metric = builder.metric("alloc_space", "bytes");
+    builder.metric("new_pages", "count");
+    let mut reader = RprofReader::new(builder, Header::default());
+    let (mut bad, mut good, mut number) = (BadLines::default(), 0, 1);
+    let mut take = |line: &str, number: u64| {
+        if line.trim().is_empty() {
+            return;
+        }
+        let sample =
+            Allocation::parse(line).and_then(|line| Some((line.size, reader.known_stack(line.stack)?)));
+        match sample {
+            Some((size, stack)) => {
+                let values = size.map_or([0, 0, 1], |size| [1, size, 0]);
+                reader.builder.sample(stack, LabelSetId::default(), None, &values);
+                good += 1;
+            }
+            None => bad.add(number),
+        }
+    };
+    take(first, number);
+    while let Some(line) = source.line()? {
+        number += 1;
+        take(&lossy(line), number);
+    }
+    let mut builder = reader.builder;
+    bad.settle(
+        &mut builder,
+        good,
+        "expected a size and function names, such as `800048 :\"numeric\" \"main\"`",
+    )?;
+    Ok(finished(builder)?)
+}
+
 fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError> {
-    let header = source.line()?.and_then(Header::parse);
+    let first = source.line()?.map(|line| lossy(line).into_owned()).unwrap_or_default();
+    if Allocation::parse(&first).is_some() {
+        return read_allocations(&first, source, ProfileBuilder::new(NAME, options));
+    }
+    let header = Header::parse(first.as_bytes());
     let header = header.ok_or_else(|| ParseError::at_line(NAME, 1, "expected `sample.interval=`"))?;
     let mut builder = ProfileBuilder::new(NAME, options);
     let time = if header.is_elapsed { "wall" } else { "cpu" };
@@ -69,15 +143,7 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
     if header.has_memory {
         builder.metric("alloc_space", "bytes");
     }
-    let mut reader = RprofReader {
-        builder,
-        header,
-        files: Vec::new(),
-        heap: None,
-        names: Vec::new(),
-        frames: Vec::new(),
-        stacks: HashMap::new(),
-    };
+    let mut reader = RprofReader::new(builder, header);
     let (mut bad, mut good, mut number) = (BadLines::default(), 0, 1);
     while let Some(line) = source.line()? {
         number += 1;
@@ -109,6 +175,18 @@ struct RprofReader {
 }
 
 impl RprofReader {
+    fn new(builder: ProfileBuilder, header: Header) -> RprofReader {
+        RprofReader {
+            builder,
+            header,
+            files: Vec::new(),
+            heap: None,
+            names: Vec::new(),
+            frames: Vec::new(),
+            stacks: HashMap::new(),
+        }
+    }
+
     /// Reads a sample or a file name; `None` if it is neither.
     fn line(&mut self, line: &str) -> Option<()> {
         if let Some(file) = line.strip_prefix("#File ") {
@@ -120,21 +198,24 @@ impl RprofReader {
             return Some(());
         }
         let (heap, stack) = if self.header.has_memory { heap(line)? } else { (0, line) };
-        let stack = match self.stacks.get(stack) {
-            Some(&known) => known,
-            None => {
-                self.stack(stack)?;
-                let new = self.builder.stack(&self.frames);
-                self.stacks.insert(stack.to_string(), new);
-                new
-            }
-        };
+        let stack = self.known_stack(stack)?;
         // What was allocated since the previous sample; less after a garbage collection.
         let allocated = self.heap.replace(heap).map_or(0, |before| heap.saturating_sub(before).max(0));
         let values = [1, self.header.interval, allocated];
         let metrics = if self.header.has_memory { 3 } else { 2 };
         self.builder.sample(stack, LabelSetId::default(), None, &values[..metrics]);
         Some(())
+    }
+
+    /// The stack of a text.
+    fn known_stack(&mut self, text: &str) -> Option<StackId> {
+        if let Some(&known) = self.stacks.get(text) {
+            return Some(known);
+        }
+        self.stack(text)?;
+        let new = self.builder.stack(&self.frames);
+        self.stacks.insert(text.to_string(), new);
+        Some(new)
     }
 
     /// Reads `"f" 1#21 "main"` into `self.frames`.
@@ -199,6 +280,20 @@ mod tests {
             to_notation(&profile),
             "<top level>@a b.R:2;f(\"x\")@a b.R:9 1 20000\nmain@a b.R:16;walk@a b.R:4;rnorm 1 20000"
         );
+    }
+
+    #[test]
+    fn allocations_are_read() {
+        let text = "new page:\"spin\" \"main\" \n800048 :\"numeric\" \"f(\"x\")\" \"main\" \n48 :\n800048 :\"numeric\" \"f(\"x\")\" \"main\" \n";
+        let profile = load(text);
+        // Single allocations are kept apart.
+        let numeric = "main;f(\"x\");numeric 1 800048 0";
+        assert_eq!(to_notation(&profile), format!(" 1 48 0\n{numeric}\n{numeric}\nmain;spin 0 0 1"));
+        assert_eq!(load(&format!("{text}what\n")).meta.warnings.len(), 1);
+        for other in ["48 :a b\n", "48: \"f\"\n", "new page: f\n", "page:\"f\"\n", "-1 :\"f\"\n", "12 : 3\n"]
+        {
+            assert_eq!(sniff(other.as_bytes()), Confidence::No, "{other}");
+        }
     }
 
     #[test]

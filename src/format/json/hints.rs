@@ -10,12 +10,23 @@ const HINTS: &[JsonHint] = &[
     (
         is_heap_snapshot,
         "this is a V8 heap snapshot, which contains objects rather than stacks; record where memory is allocated \
-         instead, with `node --heap-prof` or Chrome's \"Allocation sampling\"",
+         instead, with `node --heap-prof` or Chrome's \"Allocation sampling\" (Bun has only snapshots)",
     ),
     (
         is_inspector_heap,
         "this is a heap snapshot of JavaScriptCore, which contains objects rather than stacks; record a timeline in Safari's Web Inspector \
          and export that",
+    ),
+    (
+        |head| {
+            has_keys(head, &["m"]) && json::mentions(head, "\"codeEvents\"")
+                || has_keys(head, &["c"]) && json::mentions(head, "\"callStats\"")
+        },
+        "this is the JSON of vprof, which it draws itself; record with `python -m cProfile -o FILE`, or memory with memray",
+    ),
+    (
+        |head| has_keys(head, &["counter-value", "event"]),
+        "this is the output of `perf stat`, which only counts; record with `perf record -g`",
     ),
     (
         |head| has_keys(head, &["sampleType", "stringTable"]),
@@ -70,6 +81,16 @@ mod tests {
         assert!(hint(heap).unwrap().contains("JavaScriptCore"));
         assert!(hint(br#"{"sampleType":[],"sample":[],"stringTable":[""]}"#).unwrap().contains(".pb.gz"));
         assert!(hint(br#"{"version":1,"flamebearer":{"names":[]}}"#).unwrap().contains("Pyroscope"));
+        assert!(
+            hint(br#"{"m": {"objectName": "p.py (module)", "codeEvents": [[1,1,13.5]]}}"#)
+                .unwrap()
+                .contains("vprof")
+        );
+        assert!(
+            hint(br#"{"counter-value" : "1100.9", "unit" : "msec", "event" : "task-clock"}"#)
+                .unwrap()
+                .contains("perf stat")
+        );
         assert!(hint(br#"{"linux-perf-json-version":1,"samples":[]}"#).unwrap().contains("perf script"));
         assert_eq!(
             hint(br#"{"a":1,"b":2}"#).unwrap(),

@@ -46,12 +46,11 @@ impl CostEvent {
     /// pprofile does, are no names but units of time.
     pub(super) fn of_creator(self, creator: Creator) -> CostEvent {
         let unit = match (creator, &*self.name, &*self.unit) {
-            // Xdebug 3 writes its units.
-            (Creator::Xdebug2, "Time", "count") => "microseconds",
+            // Xdebug 3 writes its units. ruby-prof names no creator; it measures in seconds, and writes their millionths.
+            (Creator::Xdebug2, "Time", "count")
+            | (Creator::Unknown, "wall_time" | "process_time" | "gc_time", "count") => "microseconds",
             (Creator::Xdebug2, "Memory", "count") => "bytes",
             (Creator::Yappi, "Ticks", "count") => return CostEvent::time("microseconds"),
-            // ruby-prof names no creator. It measures in seconds, and writes their millionths.
-            (Creator::Unknown, "wall_time" | "process_time" | "gc_time", "count") => "microseconds",
             (_, "ns" | "microseconds", "count") => return CostEvent::time(&self.name),
             _ => return self,
         };

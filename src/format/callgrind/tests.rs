@@ -375,21 +375,24 @@ fn a_description_is_not_only_cachegrinds() {
 
 /// `--cacheuse=yes` leaves events out of the summary, and `--collect-systime=yes` counts there what no function has.
 #[test]
-fn costs_are_compared_with_the_last_line_if_there_is_one() {
+fn costs_are_compared_with_both_lines() {
     let warnings = |summary: &str, totals: &str| {
         let text = format!(
-            "version: 1\ncreator: callgrind-3.19.0\nevents: Ir AcCost1\n{summary}fn=f\n1 40 7\n{totals}"
+            "version: 1\ncreator: callgrind-3.19.0\nevents: Ir AcCost1\n{summary}fn=f\n1 80 7\n{totals}"
         );
         load(&text).meta.warnings
     };
-    assert_eq!(warnings("summary: 40\n", "totals: 40 7\n"), [""; 0]);
-    assert_eq!(warnings("summary: 40 9\n", "totals: 40 7\n"), [""; 0]);
+    assert_eq!(warnings("summary: 80\n", "totals: 80 7\n"), [""; 0]);
+    assert_eq!(warnings("summary: 81 7\n", "totals: 80 7\n"), [""; 0]);
+    let of_totals = "costs do not add up: the totals line says AcCost1 9, the functions sum to 7";
+    assert_eq!(warnings("summary: 80\n", "totals: 80 9\n"), [of_totals]);
     // Without the last line, the file is truncated; what the summary does not say is not compared.
-    assert_eq!(warnings("summary: 40\n", ""), [""; 0]);
-    let of_summary = "costs do not add up: the summary line says AcCost1 9, the functions sum to 7";
-    assert_eq!(warnings("summary: 40 9\n", ""), [of_summary]);
-    let of_totals = "costs do not add up: the totals line says Ir 90, the functions sum to 40";
-    assert_eq!(warnings("summary: 40\n", "totals: 90 7\n"), [of_totals]);
+    assert_eq!(warnings("summary: 80\n", ""), [""; 0]);
+    let of_summary = "costs do not add up: the summary line says Ir 81, the functions sum to 80";
+    assert_eq!(warnings("summary: 81 7\n", ""), [of_summary]);
+    // A tenth is much, even if the functions are all that the file has.
+    let of_much = "costs do not add up: the summary line says Ir 88, the functions sum to 80";
+    assert_eq!(warnings("summary: 88 7\n", "totals: 80 7\n"), [of_much]);
 }
 
 #[test]

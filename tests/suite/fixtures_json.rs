@@ -100,18 +100,21 @@ fn two_threads_of_python_in_speedscope() {
     assert_eq!((meta.format, meta.rows, meta.labelled_rows), ("speedscope", 305, 305));
     assert_eq!((&*meta.metrics[0].name, meta.metrics[0].total), ("wall", 3_050_000_000));
     assert_eq!(meta.comments, ["py-spy@0.4.3", "py-spy profile"]);
-    let mut by_thread: BTreeMap<&str, i64> = BTreeMap::new();
+    let mut by_thread: BTreeMap<[&str; 2], i64> = BTreeMap::new();
     let mut own: BTreeMap<&str, i64> = BTreeMap::new();
     for (row, &value) in profile.samples.values[0].iter().enumerate() {
-        let [label] = profile.label_sets.labels(profile.samples.labels[row]) else { panic!("one label") };
-        let LabelValue::Text(thread) = label.value else { panic!("text") };
-        *by_thread.entry(profile.symbols.strings.get(thread)).or_default() += value;
+        let thread = ["thread", "tid"].map(|key| {
+            let label = profile.label(profile.samples.labels[row], key);
+            let Some(LabelValue::Text(text)) = label else { panic!("text") };
+            profile.symbols.strings.get(text)
+        });
+        *by_thread.entry(thread).or_default() += value;
         let leaf = profile.stacks.frames(profile.samples.stack[row]).last().unwrap();
         *own.entry(profile.symbols.frame_name(*leaf)).or_default() += value;
     }
-    let expected =
-        [("Thread 19036 \"MainThread\"", 1_660_000_000), ("Thread 19039 \"helper\"", 1_390_000_000)];
+    let expected = [(["MainThread", "19036"], 1_660_000_000), (["helper", "19039"], 1_390_000_000)];
     assert_eq!(by_thread, BTreeMap::from(expected));
+    assert!(!own.keys().any(|name| name.starts_with("thread (")));
     assert_eq!(own["write_records"], 780_000_000);
     assert_eq!(own["read_records"], 450_000_000);
 }

@@ -331,9 +331,7 @@ mod tests {
             "mem_heap_extra_B=10\nmem_stacks_B=0\nheap_tree=peak",
         ));
         assert_eq!(many.unwrap().meta.notes, [extra.replace("8B", "10B")]);
-        let extra =
-            "the allocator adds 8B to what functions allocated (extra-heap of ms_print), which is not shown";
-        assert_eq!(profile.meta.notes, [extra]);
+        assert_eq!(profile.meta.notes, [""; 0]);
         assert_eq!(
             to_notation(&profile),
             "[below massif's threshold] 100\nf(int, char)@a.c:88 100\n\
@@ -345,10 +343,8 @@ mod tests {
     #[test]
     fn a_snapshot_without_a_tree_may_be_larger() {
         let profile = load(&TEXT.replace("mem_heap_B=5\n", "mem_heap_B=4000\n")).unwrap();
-        assert_eq!(
-            profile.meta.comments,
-            ["snapshot 1, the largest with a tree, at 9 i; 3 snapshots in all"]
-        );
+        let comment = "snapshot 1, the largest with a tree, at 9 i; 3 snapshots in all";
+        assert_eq!(profile.meta.comments[0], comment);
         let warning = "3.91KiB were in use at snapshot 2, which does not say who allocated them; snapshot 1, which does, has 1,000B";
         assert_eq!(profile.meta.warnings, [warning]);
         // Massif's own inaccuracy.

@@ -103,10 +103,12 @@ fn two_threads_of_python_in_speedscope() {
     let mut by_thread: BTreeMap<[&str; 2], i64> = BTreeMap::new();
     let mut own: BTreeMap<&str, i64> = BTreeMap::new();
     for (row, &value) in profile.samples.values[0].iter().enumerate() {
+        let strings = &profile.symbols.strings;
         let thread = ["thread", "tid"].map(|key| {
-            let label = profile.label(profile.samples.labels[row], key);
-            let Some(LabelValue::Text(text)) = label else { panic!("text") };
-            profile.symbols.strings.get(text)
+            let labels = profile.label_sets.labels(profile.samples.labels[row]);
+            let label = labels.iter().find(|label| strings.get(label.key) == key);
+            let Some(LabelValue::Text(text)) = label.map(|label| label.value) else { panic!("text") };
+            strings.get(text)
         });
         *by_thread.entry(thread).or_default() += value;
         let leaf = profile.stacks.frames(profile.samples.stack[row]).last().unwrap();

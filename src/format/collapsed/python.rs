@@ -9,7 +9,6 @@ use std::sync::Arc;
 
 use hashbrown::HashMap;
 
-use crate::format::collapsed::threads::thread_number;
 use crate::name::is_python;
 use crate::profile::{Column, Frame, FrameId, Function, FunctionId, Profile, StringId};
 
@@ -41,6 +40,11 @@ fn own_place(text: &str) -> Option<PythonFrame<'_>> {
     let is_name = !function.is_empty() && !function.contains(' ') && !is_number(function);
     let line = line.parse().ok().filter(|_| is_number(line))?;
     (is_name && is_python(file)).then_some(PythonFrame { function, file, line })
+}
+
+/// The number of the thread that a name of Python's own profiler stands for.
+pub(super) fn thread_number(name: &str) -> Option<i64> {
+    name.strip_prefix("tid:")?.parse().ok()
 }
 
 /// A profiler of Python that writes places.

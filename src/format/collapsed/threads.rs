@@ -1,7 +1,7 @@
 //! Stacks that a profiler of Python collapsed may begin with their processes and threads, which become labels: `tid:28;app.py:main:12 3`
 //! of Python's own profiler, `process 812:"python app.py";thread (815): MainThread;main (app.py:12) 3` of py-spy.
 
-use crate::format::collapsed::python::Python;
+use crate::format::collapsed::python::{Python, thread_number};
 use crate::format::labels::sample_labels;
 use crate::format::py_spy::OutsideFrame;
 use crate::format::threads::Thread;
@@ -9,11 +9,6 @@ use crate::format::{ParseError, finished};
 use crate::profile::{
     Column, Frame, FrameId, Function, LabelSetId, LoadOptions, Profile, ProfileBuilder, StackId,
 };
-
-/// The number of the thread that a name stands for.
-pub(super) fn thread_number(name: &str) -> Option<i64> {
-    name.strip_prefix("tid:")?.parse().ok()
-}
 
 /// The profile with processes and threads as labels instead of outermost frames.
 pub(super) fn label_threads(

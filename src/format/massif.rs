@@ -68,7 +68,7 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
         };
         ParseError::whole(NAME, message)
     })?;
-    // Massif misses a peak that is up to 1% higher (--peak-inaccuracy).
+    // Massif misses a peak that is up to 1% higher (--peak-inaccuracy), so that twice as much is nothing to speak of.
     let missed = largest.filter(|(_, bytes)| *bytes - bytes / 50 > tree.total);
     builder.meta.comments.push(format!(
         "snapshot {}, {}, at {} {unit}; {snapshots} {} in all",

@@ -176,13 +176,26 @@ pub(super) fn move_what_its_caller_does(
             && row.new_share < GONE * row.old_share
             && !examiner.stacks.is_library(row.function)
     };
-    let place = |row: &Hypothesis| is_gone(row).then(|| hosts.place(row)).flatten();
-    let places: Vec<Option<Option<usize>>> = comparison.hypotheses.iter().map(place).collect();
+    let place = |row: &Hypothesis| if is_gone(row) { hosts.place(row) } else { Place::Nowhere };
+    let places: Vec<Place> = comparison.hypotheses.iter().map(place).collect();
     for (row, place) in comparison.hypotheses.iter_mut().zip(places) {
-        if let Some(caller) = place {
-            row.set_moved(Cause::Moved { caller, from: None, loser: None });
-        }
+        let caller = match place {
+            Place::In(host) => Some(host),
+            Place::Somewhere => None,
+            Place::Nowhere => continue,
+        };
+        row.set_moved(Cause::Moved { caller, from: None, loser: None });
     }
+}
+
+/// Where the code of a function that is gone is now.
+enum Place {
+    /// In this function.
+    In(usize),
+    /// In what its caller does, wherever that is.
+    Somewhere,
+    /// It is gone.
+    Nowhere,
 }
 
 /// Where the code of functions that are gone may be now.
@@ -192,16 +205,18 @@ struct Hosts<'a, S> {
 }
 
 impl<S: StackSource> Hosts<'_, S> {
-    /// The function that has the code of one that is gone, if that only moved; inside, `None` if it is unknown which one has it.
-    fn place(&self, row: &Hypothesis) -> Option<Option<usize>> {
+    fn place(&self, row: &Hypothesis) -> Place {
         let elsewhere = CalledElsewhere { comparison: self.comparison, examiner: self.examiner };
         let caller = self.examiner.callers(row, Side::Old).first().copied();
         let has_it = |&host: &usize| {
             self.examiner.stacks.may_be_of_one_binary(host, row.function)
                 && (self.may_have_own_code(host, row) || elsewhere.became_part_of(row, host))
         };
-        let host = caller.filter(has_it).or_else(|| self.neighbour(row));
-        host.map(Some).or_else(|| caller.filter(|&caller| self.cannot_have_lost(caller, row)).map(|_| None))
+        match caller.filter(has_it).or_else(|| self.neighbour(row)) {
+            Some(host) => Place::In(host),
+            None if caller.is_some_and(|caller| self.cannot_have_lost(caller, row)) => Place::Somewhere,
+            None => Place::Nowhere,
+        }
     }
 
     fn cannot_have_lost(&self, caller: usize, row: &Hypothesis) -> bool {

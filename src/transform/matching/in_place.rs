@@ -3,7 +3,7 @@
 //! If the function above it in its file is three lines lower than before, or the one below it, and so is one function with a new name,
 //! that is the old one, whatever it costs now. Where its own lines changed, too, the two differ.
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 
 use super::pool::{EntryId, Pool, grouped};
 use super::{MatchMethod, MatchingState};
@@ -36,6 +36,10 @@ pub(super) fn pair_in_place(pairs: &mut MatchingState<'_>) {
         }
     };
     let expected: Vec<_> = left.iter().copied().filter_map(expected).collect();
+    let displaced: Vec<EntryId> = {
+        let placed: HashSet<EntryId> = expected.iter().map(|(_, entry)| *entry).collect();
+        left.into_iter().filter(|entry| !placed.contains(entry)).collect()
+    };
     let mut candidates: HashMap<_, usize> = HashMap::new();
     for (place, _) in &expected {
         *candidates.entry(*place).or_default() += 1;
@@ -45,14 +49,15 @@ pub(super) fn pair_in_place(pairs: &mut MatchingState<'_>) {
             && let &[other] = others.get(&place)
             && new.may_be_renamed(other)
             && pairs.callers_alike(one, other).max(pairs.callees_alike(one, other)) >= LEAST_ALIKE
-            && !is_of_several(pairs, &left, one, other)
+            && (old.get(one).by_place || !is_of_several(pairs, &displaced, one, other))
         {
             pairs.pair(one, other, MatchMethod::Renamed, pairs.similarity(one, other));
         }
     }
 }
 
-/// Whether another function that is gone was called from the same places, so that the new one may do what both did.
+/// Whether a function that is gone, and whose place nothing took, was called from the same places as the new one, so that this may do
+/// what both did.
 fn is_of_several(pairs: &MatchingState<'_>, left: &[EntryId], one: EntryId, other: EntryId) -> bool {
     let shares = pairs.old.shares();
     let is_part = |&gone: &EntryId| {

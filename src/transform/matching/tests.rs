@@ -109,7 +109,7 @@ fn places_tell_renames_where_names_tell_functions_apart_too() {
         let to = |name: &str| {
             found.matches.iter().find(|found| &*found.old == name).map(|found| found.new.clone())
         };
-        to("degrees").map(|name| name.to_string())
+        to("degrees")
     };
     assert_eq!(found(old).as_deref(), Some("angle"));
     let two = format!("{old}\nmain@a.go:1;frame@a.go:9;minutes@a.go:30 20");

@@ -59,7 +59,7 @@ pub(super) fn of_hidden_call(flow: &Flow<'_, '_>, callee: usize, points: f64) ->
     let whole = Origin { function: caller, kind: CountKind::Total };
     let growth = if flow.total(callee).is_new() { Growth::NewCallee } else { Growth::OneCallee };
     let found = made(flow, CauseKind::Dearer, whole, flow.total(caller));
-    Some(DiffCause { path, growth, points, ..found })
+    Some(DiffCause { points, growth, path, ..found })
 }
 
 /// Whether a cause is that a function calls another one without being in its stacks.

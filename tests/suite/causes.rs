@@ -1429,3 +1429,19 @@ fn a_new_function_that_calls_several_others_was_taken_out_of_its_caller() {
         .collect();
     assert_eq!(found, [("extracted", "fields")], "{text}");
 }
+
+/// What `originOf` allocates is marked by the collector's own threads, which it does not call, although it does some of their work.
+#[test]
+fn the_collector_is_no_part_of_what_allocates() {
+    let collector = "runtime.gcBgMarkWorker;runtime.systemstack;runtime.gcDrain";
+    let old = format!("main;parse 900\nmain;parse;runtime.mallocgc 300\n{collector} 200\n");
+    let allocates = "main;parse;originOf;runtime.mallocgc";
+    let new = format!(
+        "main;parse 900\nmain;parse;runtime.mallocgc 300\n{allocates} 1200\n\
+         {allocates};runtime.systemstack;runtime.gcDrain 90\n{collector} 1700\n"
+    );
+    let (causes, text) = causes(&program(&old), &program(&new));
+    let collection = causes.iter().find(|cause| cause["cause"] == "gc").unwrap_or_else(|| panic!("{text}"));
+    assert_eq!(collection["of"], "runtime.gcDrain", "{text}");
+    assert_eq!(causes.len(), 2, "{text}");
+}

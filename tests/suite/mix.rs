@@ -129,6 +129,29 @@ fn more_requests_of_one_kind_that_shares_no_code_with_others() {
     assert_eq!(diff.outcome(), DiffOutcome::Passed);
 }
 
+/// If the collector has five times as much to do, what seems to be more requests may be larger data.
+#[test]
+fn a_collector_that_is_much_busier_speaks_against_more_requests() {
+    let with_collector = |run: Run, first: i64, collector: i64| {
+        let runs = (first..first + 3).map(|wobble| {
+            format!(
+                "{}runtime.gcBgMarkWorker;runtime.gcDrain {collector}\n",
+                server(run, Some("route"), wobble)
+            )
+        });
+        runs.collect::<Vec<_>>()
+    };
+    let has_mix = |collector: i64| {
+        let (old, new) = (
+            with_collector(USUAL, 0, 200),
+            with_collector(Run { list: 150, auth_of_list: 150, ..USUAL }, 3, collector),
+        );
+        compare_labelled(&old, &new, &usual()).mix.is_some()
+    };
+    assert!(has_mix(300));
+    assert!(!has_mix(1000));
+}
+
 #[test]
 fn a_function_that_became_dearer_while_the_mix_changed() {
     let diff = compared(Run { list: 170, auth_of_list: 170, show: 50, sort: 220 }, Some("route"));

@@ -7,6 +7,7 @@ use hashbrown::{HashMap, HashSet};
 
 use crate::name::is_library;
 use crate::parallel;
+use crate::pattern::is_collector;
 use crate::profile::{Column, Id, LabelSetId, LabelValue, MOST_KINDS, Profile, StackId, StringId};
 use crate::report::{CauseKind, DiffCause, MixChange, MixKind, Name, TotalGrowth};
 use crate::stats::compare::Comparison;
@@ -35,6 +36,8 @@ const ERRORS: f64 = 4.0;
 const NEARLY_ALL: f64 = 0.95;
 /// A function has most of a kind of work if it has at least this part of it, from 0 to 1.
 const MOST_OF_KIND: f64 = 0.5;
+/// A collector that has so many times more to do than the work that grew is not explained by that.
+const FAR_MORE: f64 = 2.0;
 /// If the standard error of a growth, on a logarithmic scale, is larger than this, the growth says nothing.
 const TOO_UNCERTAIN: f64 = 0.3;
 /// Labels that tell threads rather than requests. The code of one thread is often called from one place, so more work of
@@ -238,7 +241,8 @@ impl<'p> Finder<'_, 'p> {
         let found = self.found(of_row, kinds)?;
         // If the work of all runs is said to be the same, what grew alone was slowed down.
         let is_same_work = self.is_work_given() && self.comparison.options.normalize == Normalization::Run;
-        let is_evident = is_trade(&found) || (!is_thread && !is_same_work && self.are_parts_alike(&found));
+        let is_more_work = || !self.is_collector_busier(&found) && self.are_parts_alike(&found);
+        let is_evident = is_trade(&found) || (!is_thread && !is_same_work && is_more_work());
         is_evident.then_some(Found { label: Some(label), ..found })
     }
 
@@ -385,6 +389,23 @@ impl<'p> Finder<'_, 'p> {
             };
             rests.iter().all(is_alike)
         })
+    }
+
+    /// Whether the collector has far more to do than the work that seems to have grown gives it: then that may be slower because
+    /// its data became larger, with all of its code alike.
+    fn is_collector_busier(&self, found: &Found) -> bool {
+        let is_collection = |key: &KeyId| {
+            let key = self.subject.keys.get(*key);
+            is_collector(&key.function, key.file.as_deref().unwrap_or_default())
+        };
+        let collection: Vec<KeyId> = self.subject.keys.ids().filter(is_collection).collect();
+        let columns = self.counted.self_value[..self.runs()].iter();
+        let [old, new] = self.sums(columns.map(|column| collection.iter().map(|&key| column[key]).sum()));
+        let (old, new) = (old as f64 / self.old_runs() as f64, new as f64 / self.sides.new.profiles as f64);
+        let all: f64 = found.kinds.iter().map(|kind| kind.old).sum();
+        let grown = found.kinds.iter().filter(|kind| kind.is_changed).filter_map(|kind| kind.ratio);
+        let most = grown.map(|ratio| ratio.log_ratio).fold(0.0, f64::max);
+        new - old >= LEAST_EFFECT * all && new >= FAR_MORE * most.exp() * old
     }
 
     /// What runs spent in a kind of work outside of each function that has most of it, and outside of the outermost one that

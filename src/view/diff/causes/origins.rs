@@ -314,8 +314,12 @@ fn without_duplicates(flow: &Flow<'_, '_>, found: &[Origin]) -> Vec<Origin> {
     let is_library: Vec<bool> = found.iter().map(|origin| total_of(origin, is_entry)).collect();
     let below: Vec<HashSet<usize>> = found.iter().map(|origin| functions_below(flow, origin)).collect();
     let growth = |index: usize| flow.of(found[index].function, found[index].kind).points;
+    let is_collector: Vec<bool> = found.iter().map(|origin| flow.is_collector(origin.function)).collect();
+    // A function that allocates may do some of the collector's work, but does not call the rest of it.
+    let may_be_part =
+        |part: usize, whole: usize| part != whole && (is_collector[whole] || !is_collector[part]);
     let is_part = |part: usize, whole: usize| {
-        part != whole && below[whole].contains(&found[part].function) && {
+        may_be_part(part, whole) && below[whole].contains(&found[part].function) && {
             let callers = flow.callers(found[part].function);
             let inside = callers
                 .iter()
@@ -327,10 +331,9 @@ fn without_duplicates(flow: &Flow<'_, '_>, found: &[Origin]) -> Vec<Origin> {
     };
     let mut kept: Vec<usize> = Vec::new();
     for index in 0..found.len() {
-        // What grew as a whole needs no list of its parts, nor does a library, but for the collector that it wakes.
-        let is_collector = flow.is_collector(found[index].function);
-        let is_in_whole = (0..found.len())
-            .any(|whole| (is_one[whole] || is_library[whole] && !is_collector) && is_part(index, whole));
+        // What grew as a whole needs no list of its parts, nor does a library.
+        let is_in_whole =
+            (0..found.len()).any(|whole| (is_one[whole] || is_library[whole]) && is_part(index, whole));
         // What merely calls several origins needs no mention of its own.
         let parts = (0..found.len()).filter(|&part| growth(part) < growth(index) && is_part(part, index));
         let explained: f64 = parts.filter(|_| !is_one[index] && !is_library[index]).map(growth).sum();

@@ -382,19 +382,23 @@ fn causes_of_runs<const N: usize>(
     ((report, output.status.code()), causes)
 }
 
+/// Samples of a run in which `main` calls these functions, besides seven that do not change; and these stacks.
+fn run_with(parts: &[(&str, i64)], stacks: &[(&[(&str, u64)], i64)], run: i64) -> String {
+    let others = ["read", "parse", "sort", "print", "log", "draw", "send"].map(|name| (name, 300));
+    let called = others.iter().chain(parts).map(|(name, count)| ([(*name, 0x400), ("main", 0x10)], *count));
+    let called: Vec<([(&str, u64); 2], i64)> = called.collect();
+    let called = called.iter().map(|(stack, count)| (&stack[..], *count));
+    let all = called.chain(stacks.iter().copied()).map(|(stack, count)| (stack, count + run));
+    perf(&all.collect::<Vec<_>>())
+}
+
 /// Frame pointers show the caller of the function that calls a leaf, so `hash` and `index` seem to be called from one place.
 #[test]
 fn a_leaf_whose_caller_is_missing_was_inlined_into_a_function_called_from_the_same_place() {
     let folder = tempdir().unwrap();
     let ((report, code), found) = causes_of_runs(folder.path(), ["cause", "function", "of"], |side, run| {
         let parts = if side == "old" { vec![("hash", 200), ("index", 60)] } else { vec![("index", 260)] };
-        let others = ["read", "parse", "sort", "print", "log", "draw", "send"].map(|name| (name, 300));
-        let all: Vec<_> = others
-            .into_iter()
-            .chain(parts)
-            .map(|(name, count)| ([(name, 0x400), ("main", 0x10)], count + run))
-            .collect();
-        perf(&all.iter().map(|(stack, count)| (&stack[..], *count)).collect::<Vec<_>>())
+        run_with(&parts, &[], run)
     });
     assert_eq!(found, [["inlined", "index", "hash"]]);
     assert_eq!((&report["improved"], code), (&0.into(), Some(0)));
@@ -1343,20 +1347,14 @@ fn a_function_that_was_inlined_by_hand_is_not_cheaper() {
 #[test]
 fn a_library_whose_caller_is_missing_is_the_business_of_the_function_that_grew_beside_it() {
     let folder = tempdir().unwrap();
-    let found = |callee: &[(&'static str, u64)]| {
+    let found = |callee: &[(&str, u64)]| {
+        let of_callee = [(callee, 260)];
         let (_, causes) = causes_of_runs(folder.path(), ["cause", "function"], |side, run| {
             let is_new = side == "new";
-            let others = ["read", "parse", "sort", "print", "log", "draw"].map(|name| (name, 300));
             // Code that only lies elsewhere in memory costs a little more, too.
             let grown = [("mix", [300, 400]), ("blur", [80, 300])]
                 .map(|(name, counts)| (name, counts[usize::from(is_new)]));
-            let mut all: Vec<(Vec<(&str, u64)>, i64)> = others
-                .into_iter()
-                .chain(grown)
-                .map(|(name, count)| (vec![(name, 0x400), ("main", 0x10)], count + run))
-                .collect();
-            all.extend(is_new.then(|| (callee.to_vec(), 260 + run)));
-            perf(&all.iter().map(|(stack, count)| (&stack[..], *count)).collect::<Vec<_>>())
+            run_with(&grown, if is_new { &of_callee } else { &[] }, run)
         });
         causes.into_iter().next()
     };
@@ -1371,13 +1369,7 @@ fn a_function_that_was_put_into_a_dearer_one_is_neither_cheaper_nor_its_growth()
     let folder = tempdir().unwrap();
     let ((report, _), found) = causes_of_runs(folder.path(), ["cause", "function"], |side, run| {
         let parts = if side == "old" { vec![("loudness", 200), ("limit", 20)] } else { vec![("limit", 400)] };
-        let others = ["read", "parse", "sort", "print", "log", "draw", "send"].map(|name| (name, 300));
-        let all: Vec<_> = others
-            .into_iter()
-            .chain(parts)
-            .map(|(name, count)| ([(name, 0x400), ("main", 0x10)], count + run))
-            .collect();
-        perf(&all.iter().map(|(stack, count)| (&stack[..], *count)).collect::<Vec<_>>())
+        run_with(&parts, &[], run)
     });
     assert_eq!(found, [["dearer", "limit"], ["inlined", "limit"]]);
     assert_eq!(report["improved"], 0);

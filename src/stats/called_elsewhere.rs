@@ -7,7 +7,6 @@ use super::call_paths::{COVERS, ExcludedStacks, Side, StackSource};
 use super::compare::{Comparison, Hypothesis};
 use super::dispersion::RunCounts;
 use super::examiner::{CHANCE, Examiner, SURE};
-use super::exchanged::EVIDENCE;
 use super::model::GONE;
 
 /// How many functions may hold what a total gained or lost, and the fraction of it that each holds at least.
@@ -264,9 +263,8 @@ impl<S: StackSource> CalledElsewhere<'_, S> {
     fn together_did_not_grow(&self, row: &Hypothesis, other: &Hypothesis, caller: &Hypothesis) -> bool {
         let both = self.examiner.spent_in(caller.function, &[row.function, other.function], row.unit);
         let hardly_grew = || self.examiner.growth(&both) < HARDLY * row.points;
-        !self.examiner.certainly_grew(&both, CountKind::Total)
-            && (row.old > 0.0 || hardly_grew())
-            && self.examiner.likelihood_of_growth(&both, row.points) < EVIDENCE
+        (row.old > 0.0 || hardly_grew())
+            && self.examiner.may_be_unchanged(&both, CountKind::Total, row.points)
     }
 
     /// The functions of a share that matters for a change of `points` which a function no longer calls, although they cost

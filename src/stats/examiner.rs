@@ -11,6 +11,8 @@ use super::model::Model;
 pub(super) const CHANCE: f64 = 0.05;
 /// A change whose p-value is below this is certain.
 pub(super) const SURE: f64 = 0.01;
+/// If counts are so many times as probable with a change as without, the code changed.
+const EVIDENCE: f64 = 5.0;
 
 /// The stacks that counts were made from, and the model of their noise. Counts are those of all runs, the old ones first, in
 /// effective samples of the size `unit`.
@@ -99,11 +101,22 @@ impl<S: StackSource> Examiner<'_, S> {
         sign * self.model.old_share(counts) * (tested.log_ratio + sign * margin).exp_m1()
     }
 
-    /// How many times as probable counts are if they grew by this fraction of the old total as if they did not.
-    pub(super) fn likelihood_of_growth(&self, counts: &RunCounts, by: f64) -> f64 {
+    /// Whether counts are not known to have changed in the direction of `by`, a fraction of the old total, nor much more probably
+    /// changed by that than not.
+    pub(super) fn may_be_unchanged(&self, counts: &RunCounts, measure: CountKind, by: f64) -> bool {
+        let certainly_changed = if by < 0.0 {
+            self.certainly_shrank(counts, measure)
+        } else {
+            self.certainly_grew(counts, measure)
+        };
+        !certainly_changed && self.likelihood_of_change(counts, by) < EVIDENCE
+    }
+
+    /// How many times as probable counts are if they changed by this fraction of the old total as if they did not.
+    fn likelihood_of_change(&self, counts: &RunCounts, by: f64) -> f64 {
         let tested = self.model.test(counts, CountKind::SelfCount);
-        let grown = (by / self.model.old_share(counts)).ln_1p();
-        ((tested.log_ratio * grown - grown * grown / 2.0) / tested.standard_error.powi(2)).exp()
+        let changed = (by / self.model.old_share(counts)).ln_1p();
+        ((tested.log_ratio * changed - changed * changed / 2.0) / tested.standard_error.powi(2)).exp()
     }
 
     /// The callers of most of a row's function on one side, nearest first.

@@ -15,8 +15,6 @@ use super::call_paths::StackSource;
 use super::compare::{Comparison, Hypothesis, RemovedCount};
 use super::examiner::Examiner;
 
-/// If counts are so many times as probable with growth as without, the code grew.
-pub(super) const EVIDENCE: f64 = 5.0;
 /// How many functions that are gone are looked at, the heaviest first.
 const CANDIDATES: usize = 64;
 
@@ -71,7 +69,6 @@ impl Exchanges {
         for function in others.chain(vanished).chain(own) {
             all.add(&examiner.own(*function, row.unit));
         }
-        !examiner.certainly_grew(&all, CountKind::SelfCount)
-            && examiner.likelihood_of_growth(&all, row.points) < EVIDENCE
+        examiner.may_be_unchanged(&all, CountKind::SelfCount, row.points)
     }
 }

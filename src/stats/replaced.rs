@@ -10,7 +10,6 @@ use super::call_paths::{Side, StackSource};
 use super::called_elsewhere::{CalledElsewhere, may_hold};
 use super::compare::{Cause, Comparison, Hypothesis, RemovedCount};
 use super::examiner::Examiner;
-use super::exchanged::EVIDENCE;
 use super::model::GONE;
 use super::trades::{Trades, are_siblings};
 use super::{CountKind, Verdict};
@@ -232,8 +231,7 @@ impl<S: StackSource> Hosts<'_, S> {
         both.add(&self.examiner.own(row.function, row.unit));
         row.measure == CountKind::SelfCount
             && gained >= row.points.abs() / 2.0
-            && !self.examiner.certainly_shrank(&both, CountKind::SelfCount)
-            && self.examiner.likelihood_of_growth(&both, row.points) < EVIDENCE
+            && self.examiner.may_be_unchanged(&both, CountKind::SelfCount, row.points)
     }
 
     /// The function that is called from the same place as one that is gone, and whose own code certainly grew by as much: a compiler
@@ -245,14 +243,17 @@ impl<S: StackSource> Hosts<'_, S> {
         }
         let above = stacks.callers(row.function, CountKind::SelfCount, Side::Old);
         let of_row = (row.function, row.old * row.unit, &above[..]);
-        let is_neighbour = |other: &&Hypothesis| {
+        let is_sibling = |other: &Hypothesis| {
             let callers = stacks.callers(other.function, CountKind::SelfCount, Side::New);
+            are_siblings((other.function, other.new * other.unit, &callers), of_row)
+        };
+        let is_neighbour = |other: &&Hypothesis| {
             other.measure == CountKind::SelfCount
                 && other.verdict == Verdict::Regressed
                 && other.old > 0.0
                 && other.points >= row.points.abs()
                 && stacks.may_be_of_one_binary(other.function, row.function)
-                && are_siblings((other.function, other.new * other.unit, &callers), of_row)
+                && is_sibling(other)
                 && self.may_have_own_code(other.function, row)
         };
         let found = self.comparison.hypotheses.iter().filter(is_neighbour);

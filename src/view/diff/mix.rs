@@ -241,7 +241,7 @@ impl<'p> Finder<'_, 'p> {
         let found = self.found(of_row, kinds)?;
         // If the work of all runs is said to be the same, what grew alone was slowed down.
         let is_same_work = self.is_work_given() && self.comparison.options.normalize == Normalization::Run;
-        let is_more_work = || !self.is_collector_busier(&found) && self.are_parts_alike(&found);
+        let is_more_work = || self.are_parts_alike(&found) && !self.is_collector_busier(&found);
         let is_evident = is_trade(&found) || (!is_thread && !is_same_work && is_more_work());
         is_evident.then_some(Found { label: Some(label), ..found })
     }

@@ -146,7 +146,9 @@ pub fn show_times(
     // What was going on when the recording began counts from there.
     let is_in_range =
         |time: i64| time != Samples::UNTIMED && time.max(span.start) >= from && to.is_none_or(|to| time < to);
-    let cut = Cut { from: from.max(span.start), to: to.unwrap_or(i64::MAX), lasting: profile.meta.lasting() };
+    // A range that ends before it begins is empty; nothing lasts less than no time in it.
+    let begin = from.max(span.start);
+    let cut = Cut { from: begin, to: to.unwrap_or(i64::MAX).max(begin), lasting: profile.meta.lasting() };
     if cut.lasting.iter().all(Option::is_none) {
         let shown = keep_rows(profile, |row| is_in_range(times[row]));
         let matched = shown.samples.len();
@@ -245,6 +247,7 @@ mod tests {
         assert_eq!(rows("0ns", "40ns"), "lock 0 20 1\nwork 5 0 0");
         assert_eq!(rows("40ns", "1s"), "lock 0 80 0\nwork 5 0 0\nwork 5 0 0");
         assert_eq!(rows("60ns", "70ns"), "lock 0 10 0");
+        assert_eq!(rows("70ns", "60ns"), "");
     }
 
     #[test]

@@ -35,45 +35,27 @@ pub struct PageOptions {
 pub fn page(profile: &Profile, options: &PageOptions) -> Page {
     let scope = &options.scope;
     let first = scope.metrics[0];
-    let fits = |&metric: &usize| !profile.meta.metrics[metric].too_large;
     let old = scope.base.as_ref().map(|base| base.metric);
-    // Paths are approximated for one metric: each divides the costs in its own way.
-    let shown: Vec<usize> = match old {
-        None if profile.calls.is_none() => (0..profile.meta.metrics.len()).filter(fits).collect(),
-        _ => vec![first],
-    };
+    let shown = shown_metrics(profile, first, old);
     // The paths of calls are approximated for both sides at once.
     let counted: Vec<usize> = shown.iter().copied().chain(old.filter(|_| profile.calls.is_some())).collect();
     let subject = Subject::new(profile, &scope.by, &counted);
     let mut header = scope.header(profile, "prof.page.v1");
     approximate(&mut header, profile);
     header.highlight = scope.highlight(&scope.subject(profile));
-    let metric = |&metric: &usize| PageMetric {
-        metric: metric_name(profile, metric),
-        total: profile.meta.metrics[metric].total,
-        old_total: old.map_or(0, |old| profile.meta.metrics[old].total),
-        recording: recording(profile, metric),
-    };
-    let metrics: Vec<PageMetric> = shown.iter().map(metric).collect();
+    let metrics: Vec<PageMetric> = shown.iter().map(|&metric| page_metric(profile, metric, old)).collect();
     let paths = subject.calls.is_some().then(|| CallPaths::of(&subject));
     let used = page_calls::used(profile);
     let mut names = names(&subject, &used, paths.as_ref().is_some_and(CallPaths::has_small));
     let (places, place_of) = places(&subject, &used, &names, options);
-    let sides = [Some(shown.clone()), old.map(|old| vec![old])];
-    let sides: Vec<Vec<usize>> = sides.into_iter().flatten().collect();
     let Facets { choices, left_out, set_of, sets: label_sets } = facets(profile);
-    let (stacks, mut columns, times) = match &paths {
-        Some(paths) => {
-            let (stacks, values) = stacks_of_calls(paths, &subject, &places, &place_of);
-            (stacks, values, None)
-        }
+    let has_times = options.times && old.is_none() && !header.filters.iter().any(|filter| is_range(filter));
+    let Drawn { stacks, mut columns, times } = match &paths {
+        Some(paths) => drawn_of_calls(paths, &subject, &places, &place_of),
         None => {
-            let table = PageTable::of(profile, &sides, (&place_of, places.len()), &set_of);
-            let is_cut = || header.filters.iter().any(|filter| is_range(filter));
-            let has_times = options.times && profile.samples.time.is_some() && old.is_none() && !is_cut();
-            let numbers = has_times.then(|| table.numbers());
-            let times = numbers.and_then(|numbers| times_of(profile, &shown, &numbers, &set_of));
-            (table.stacks(), table.values(), times)
+            let sides: Vec<Vec<usize>> =
+                [Some(shown.clone()), old.map(|old| vec![old])].into_iter().flatten().collect();
+            drawn(profile, &sides, (&place_of, places.len()), &set_of, has_times)
         }
     };
     let PageStacks { frames, ends, labels } = stacks;
@@ -115,13 +97,55 @@ pub fn page(profile: &Profile, options: &PageOptions) -> Page {
     }
 }
 
-/// The approximate paths of calls as stacks of places, with their values, one column per side.
-fn stacks_of_calls(
+/// The metrics that the page shows: all that fit, or the one that is compared. The paths of calls are approximated for one
+/// metric: each divides the costs in its own way.
+fn shown_metrics(profile: &Profile, first: usize, old: Option<usize>) -> Vec<usize> {
+    if old.is_some() || profile.calls.is_some() {
+        return vec![first];
+    }
+    let metrics = &profile.meta.metrics;
+    (0..metrics.len()).filter(|&metric| !metrics[metric].too_large).collect()
+}
+
+fn page_metric(profile: &Profile, metric: usize, old: Option<usize>) -> PageMetric {
+    PageMetric {
+        metric: metric_name(profile, metric),
+        total: profile.meta.metrics[metric].total,
+        old_total: old.map_or(0, |old| profile.meta.metrics[old].total),
+        recording: recording(profile, metric),
+    }
+}
+
+/// What the page draws.
+struct Drawn {
+    stacks: PageStacks,
+    /// The values of the stacks: a column for each metric, and then one for the old side if there is one.
+    columns: Vec<Vec<i64>>,
+    /// When the stacks were running, if the page shows it.
+    times: Option<PageTimes>,
+}
+
+/// The stacks of samples. `sides` are the metrics of each side, `places` the place of each frame and how many there are.
+fn drawn(
+    profile: &Profile,
+    sides: &[Vec<usize>],
+    places: (&Column<FrameId, u32>, usize),
+    set_of: &Column<LabelSetId, u32>,
+    has_times: bool,
+) -> Drawn {
+    let table = PageTable::of(profile, sides, places, set_of);
+    let numbers = (has_times && profile.samples.time.is_some()).then(|| table.numbers());
+    let times = numbers.and_then(|numbers| times_of(profile, &sides[0], &numbers, set_of));
+    Drawn { stacks: table.stacks(), columns: table.values(), times }
+}
+
+/// The approximate paths of calls as stacks of places.
+fn drawn_of_calls(
     paths: &CallPaths,
     subject: &Subject<'_>,
     places: &[PagePlace],
     place_of: &Column<FrameId, u32>,
-) -> (PageStacks, Vec<Vec<i64>>) {
+) -> Drawn {
     // Only frames of functions have a place: the first frame of a function may be one that only its lines have.
     let mut of_key = Column::filled(0, subject.keys.len());
     let frames = subject.profile.calls.iter().flat_map(|calls| calls.functions().map(|(_, frame)| frame));
@@ -130,7 +154,8 @@ fn stacks_of_calls(
     }
     let place = |key| of_key[key];
     let small = places.iter().position(|place| &*place.function == SMALL).unwrap_or(0);
-    paths.stacks(place, small as u32)
+    let (stacks, columns) = paths.stacks(place, small as u32);
+    Drawn { stacks, columns, times: None }
 }
 
 /// When the stacks of the page were running.

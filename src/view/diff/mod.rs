@@ -16,31 +16,30 @@ mod options;
 mod outliers;
 mod parts;
 mod plain_counts;
+mod power;
 mod reduced;
 mod rows;
 mod sample_size;
 mod significance;
 mod stacks;
+mod tested;
 mod totals;
 
 use crate::profile::{Id, LoadOptions, Profile};
-use crate::report::{
-    Detectable, Diff, DiffNoise, DiffSide, DiffVerdict, DoubtfulCore, Header, Rescaling, SMALL_SHARE,
-    SUGGESTED_RUNS, Strictness, TYPICAL_SHARE,
-};
+use crate::report::{Diff, DiffNoise, DiffSide, DiffVerdict, DoubtfulCore, Header, Rescaling, Strictness};
 use crate::stats::compare::Comparison;
-use crate::stats::detect::{Sensitivity, detectable_ratio, samples_needed, samples_needed_per_run};
 use crate::stats::model::{Doubt, Scale};
-use crate::stats::{Incomparable, Normalization, TestOptions};
+use crate::stats::{Incomparable, Normalization};
 use crate::transform::{AlignError, AlignedInput, align_owned};
-use crate::tree::{By, Flat, KeyId, Subject, flat};
+use crate::tree::{KeyId, Subject, flat};
 use crate::view::diff::causes::Causes;
 use crate::view::diff::changed_calls::changed_calls;
 use crate::view::diff::cut::{Rows, is_heavy};
 use crate::view::diff::idle::idle_processors;
 use crate::view::diff::mix::Mix;
+use crate::view::diff::power::Power;
 use crate::view::diff::rows::{COUNTLESS, RowBuilder};
-use crate::view::diff::significance::{counts, test};
+use crate::view::diff::tested::{Tested, test_sides};
 use crate::view::diff::totals::{SideTotals, check_common};
 use crate::view::{grouping, metric_name, note_of_negatives, warnings_of};
 
@@ -54,9 +53,6 @@ pub use outliers::{NoOutliers, limit_outliers, outliers};
 pub(crate) use plain_counts::{Reconciled, reconcile as reconcile_counts};
 pub use sample_size::SampleSize;
 use sample_size::{Recorded, heap_variances, sample_size};
-
-/// The shares for which detectable ratios are reported.
-const SHARES: [f64; 5] = [0.01, SMALL_SHARE, 0.05, TYPICAL_SHARE, 0.2];
 
 /// Aligns profiles for [`diff()`], each given with the number of its metric, the old ones first. Also
 /// returns how much of the metric makes one sample. `keep` lists the labels and times that filters need.
@@ -128,26 +124,12 @@ pub fn diff(profile: &Profile, sides: DiffSides, options: &DiffOptions) -> Resul
         has_tests: is_tested,
     }
     .build();
-    let sensitivity = comparison.as_ref().filter(|_| is_tested).and_then(Sensitivity::of);
-    let seen = sensitivity.as_ref().and_then(|sensitivity| detectable_ratio(TYPICAL_SHARE, sensitivity));
-    let suffices = seen.is_some_and(|ratio| ratio <= options.wanted_ratio);
-    let budgets: Vec<_> = options
-        .budgets
-        .iter()
-        .map(|rule| budget::check(rule, &subject, sides.old.profiles..count, sides.new.total))
-        .collect();
+    let power = comparison.as_ref().filter(|_| is_tested);
+    let power = power.map_or_else(Power::default, |comparison| Power::of(comparison, options.wanted_ratio));
+    let budget = |rule| budget::check(rule, &subject, sides.old.profiles..count, sides.new.total);
+    let budgets = options.budgets.iter().map(budget).collect();
     let is_doubtful = comparison.as_ref().and_then(doubt).is_some_and(|doubt| !doubt.by_most);
-    let verdict = overall(&made, suffices, is_doubtful);
-    let pure = sensitivity.map(|sensitivity| Sensitivity {
-        tests: sensitivity.tests,
-        alpha: sensitivity.alpha,
-        ..Sensitivity::pure_sampling(sensitivity.old_samples, sensitivity.new_samples)
-    });
-    let samples = |side: fn((f64, f64)) -> f64| {
-        let samples = samples.filter(|_| comparison.as_ref().is_some_and(Comparison::counts_samples));
-        let samples = samples.map(|samples| side(samples).round());
-        samples.filter(|&samples| samples < COUNTLESS).map(|samples| samples as i64)
-    };
+    let samples = samples.filter(|_| comparison.as_ref().is_some_and(Comparison::counts_samples));
     let calls = if is_tested { Vec::new() } else { changed_calls(&subject, &counted, &sides) };
     let has_idle = is_tested && subject.calls.is_none();
     let idle = has_idle.then(|| idle_processors(&subject, sides.old.profiles, count)).flatten();
@@ -159,10 +141,10 @@ pub fn diff(profile: &Profile, sides: DiffSides, options: &DiffOptions) -> Resul
         learned_runs: options.history.as_ref().map(|history| history.runs),
         samples_estimated: matches!(sides.size, SampleSize::ByVariance(_) | SampleSize::Unknown),
         tested: made.tested,
-        verdict,
+        verdict: overall(&made, power.suffices, is_doubtful),
         regressed: made.regressed,
         improved: made.improved,
-        detectable: sensitivity.as_ref().map(detectable).unwrap_or_default(),
+        detectable: power.detectable,
         folded: Vec::new(),
         matched: sides.matched,
         upgrades: sides.upgrades,
@@ -170,18 +152,14 @@ pub fn diff(profile: &Profile, sides: DiffSides, options: &DiffOptions) -> Resul
         growth: explained.growth,
         mix: mix.map(|mix| mix.change),
         budgets,
-        old: DiffSide { samples: samples(|both| both.0), ..sides.old },
-        new: DiffSide { samples: samples(|both| both.1), ..sides.new },
+        old: DiffSide { samples: samples.and_then(|(old, _)| countable(old)), ..sides.old },
+        new: DiffSide { samples: samples.and_then(|(_, new)| countable(new)), ..sides.new },
         rows: made.rows,
         strictness: strictness(options),
         core_ratio,
         untestable,
-        samples_needed: pure
-            .as_ref()
-            .and_then(|sensitivity| samples_needed(TYPICAL_SHARE, options.wanted_ratio, sensitivity)),
-        samples_needed_per_run: pure.as_ref().and_then(|sensitivity| {
-            samples_needed_per_run(TYPICAL_SHARE, options.wanted_ratio, SUGGESTED_RUNS, sensitivity)
-        }),
+        samples_needed: power.samples_needed,
+        samples_needed_per_run: power.samples_needed_per_run,
         too_noisy: comparison.as_ref().filter(|_| is_tested).and_then(too_noisy),
         doubt: doubtful_core(&subject, &old, comparison.as_ref()),
         shifted: 0,
@@ -207,9 +185,10 @@ fn strictness(options: &DiffOptions) -> Strictness {
     }
 }
 
-/// The smallest ratios that would have been found, for functions of several sizes.
-fn detectable(sensitivity: &Sensitivity) -> Vec<Detectable> {
-    SHARES.map(|share| Detectable { share, ratio: detectable_ratio(share, sensitivity) }).to_vec()
+/// A number of samples, unless it is too large to be one.
+fn countable(samples: f64) -> Option<i64> {
+    let samples = samples.round();
+    (samples < COUNTLESS).then_some(samples as i64)
 }
 
 /// Leaves out the rows that are not asked for, and counts them.
@@ -221,66 +200,6 @@ fn cut_rows(diff: &mut Diff, options: &DiffOptions) {
     rows.keep(|row| is_heavy(row, options.min_share / 100.0, recorded));
     rows.limit_others(options.others.unwrap_or(usize::MAX), is_ordered);
     rows.limit(options.limit.unwrap_or(usize::MAX));
-}
-
-/// The result of the tests.
-struct Tested<'p> {
-    comparison: Option<Comparison>,
-    /// The effective samples of both sides as recorded.
-    samples: Option<(f64, f64)>,
-    /// Why there is none.
-    untestable: Option<String>,
-    /// A change of the mix of work, without which the tests were made.
-    mix: Option<Mix<'p>>,
-}
-
-/// Runs the tests; if the mix of work changed, for equal amounts of each kind.
-fn test_sides<'p>(
-    subject: &Subject<'p>,
-    counted: &Flat,
-    sides: &DiffSides,
-    options: &DiffOptions,
-) -> Result<Tested<'p>, Incomparable> {
-    let all = counts(counted, sides);
-    let core = core_of_functions(subject, sides, options)?;
-    let options = &DiffOptions { test: TestOptions { core, ..options.test.clone() }, ..options.clone() };
-    let (comparison, untestable) = test((subject, counted), &all, sides, options)?;
-    let found = comparison
-        .as_ref()
-        .and_then(|comparison| mix::find(subject, counted, sides, comparison, &all.sample_unit, &options.by));
-    let samples = comparison.as_ref().and_then(|comparison| Some(comparison.model.as_ref()?.samples()));
-    let Some(mix) = found else { return Ok(Tested { comparison, samples, untestable, mix: None }) };
-    let recorded = TestOptions { normalize: mix.recorded, ..options.test.clone() };
-    let recorded =
-        test((subject, counted), &all, sides, &DiffOptions { test: recorded, ..options.clone() })?.0;
-    let sides = DiffSides { size: mix.size, ..sides.clone() };
-    let equal = (&mix.subject, &mix.counted);
-    let (mut equal, untestable) = test(equal, &counts(&mix.counted, &sides), &sides, options)?;
-    if let (Some(equal), Some(recorded)) = (&mut equal, &recorded) {
-        mix::excuse(equal, recorded);
-    }
-    Ok(Tested { comparison: equal, samples, untestable, mix: Some(mix) })
-}
-
-/// What unchanged code costs, by functions, where rows are labels, files or binaries: there are too few of these to tell.
-fn core_of_functions(
-    subject: &Subject<'_>,
-    sides: &DiffSides,
-    options: &DiffOptions,
-) -> Result<Option<(f64, f64)>, Incomparable> {
-    let is_coarse = matches!(options.by, By::Label(_) | By::File | By::Package | By::Mapping);
-    if !is_coarse || options.test.normalize != Normalization::Core {
-        return Ok(None);
-    }
-    let columns: Vec<usize> = (0..subject.profile.meta.metrics.len()).collect();
-    let functions = Subject::new(subject.profile, &By::Function, &columns);
-    let options = DiffOptions { history: None, functions: None, ..options.clone() };
-    let counted = flat(&functions);
-    let found = test((&functions, &counted), &counts(&counted, sides), sides, &options)?.0;
-    let model = found.as_ref().and_then(|found| found.model.as_ref());
-    // Where functions do not tell either, the rows may.
-    let known = model.filter(|model| model.scale == Scale::Known);
-    Ok(known.map(|model| (model.location, model.location_variance)))
 }
 
 /// Leaves out all rows but the first `limit`, and counts those left out.

@@ -6,9 +6,9 @@ use std::io::{self, Write};
 
 use crate::output::diff::comment;
 use crate::output::error::Error;
-use crate::output::markdown::cells::{Cells, escape};
+use crate::output::markdown::cells::{Cells, code, escape, sentence};
 use crate::output::style::Style;
-use crate::output::table::{Form, Note, Table};
+use crate::output::table::{Emphasis, Form, Note, Table};
 use crate::output::tables::tables;
 use crate::output::text::{heading, heading_of};
 use crate::report::Report;
@@ -37,13 +37,6 @@ fn write(heading: &[String], tables: &[Table], style: &Style, out: &mut dyn Writ
         paragraph(heading.iter().map(|line| escape(line)).collect::<Vec<_>>().join("\\\n"))?;
     }
     for table in tables {
-        let notes = |notes: &[Note]| {
-            notes
-                .iter()
-                .map(|note| escape(note.text.trim()))
-                .filter(|text| !text.is_empty())
-                .collect::<Vec<_>>()
-        };
         notes(&table.above).into_iter().try_for_each(&mut paragraph)?;
         if !table.columns.is_empty() {
             let mut rows = Vec::new();
@@ -53,4 +46,25 @@ fn write(heading: &[String], tables: &[Table], style: &Style, out: &mut dyn Writ
         notes(&table.below).into_iter().try_for_each(&mut paragraph)?;
     }
     Ok(())
+}
+
+/// A paragraph for each note; several about one part of the report, such as a finding, are an item of a list.
+fn notes(notes: &[Note]) -> Vec<String> {
+    let text = |note: &Note| match note.emphasis {
+        Emphasis::Command => code(note.text.trim()),
+        _ => sentence(note.text.trim()),
+    };
+    let is_told = |note: &&Note| !note.text.trim().is_empty();
+    let told: Vec<&Note> = notes.iter().filter(is_told).collect();
+    let parts = told.chunk_by(|a, b| a.part.is_some() && a.part == b.part);
+    parts
+        .map(|notes| {
+            let lines: Vec<String> = notes.iter().map(|note| text(note)).collect();
+            match notes {
+                [_] => lines.concat(),
+                // The backslash keeps the line break, and blanks keep the line in its item.
+                _ => format!("- {}", lines.join("\\\n  ")),
+            }
+        })
+        .collect()
 }

@@ -11,8 +11,11 @@ pub struct Graph {
     /// The header. `elided_rows` is the number of nodes that were cut, `elided` is their self.
     #[serde(flatten)]
     pub header: Header,
-    /// The nodes, the heaviest first; in a comparison those that changed the most.
+    /// The nodes, the heaviest first, in a comparison those that changed the most; or in the order that was asked for.
     pub nodes: Vec<GraphNode>,
+    /// Whether they are in another order than that: the first ones are not the heaviest.
+    #[serde(skip)]
+    pub reordered: bool,
     /// The edges between them, the heaviest first.
     pub edges: Vec<GraphEdge>,
     /// The number of edges between these nodes that were too light to be shown.

@@ -175,6 +175,11 @@ impl Grouping {
         if count == 1 { self.one } else { self.several }
     }
 
+    /// The title of a column of nodes, such as `FUNCTION`.
+    pub fn title(&self) -> String {
+        self.one.to_uppercase()
+    }
+
     /// Whether nodes are functions.
     pub fn is_function(&self) -> bool {
         self.one == "function"

@@ -82,6 +82,7 @@ pub fn graph(profile: &Profile, options: &GraphOptions) -> Graph {
     Graph {
         header,
         nodes: keys.iter().map(node).collect(),
+        reordered: !options.sort.is_by_weight(row_values.compares()),
         edges: edges.iter().map(edge).collect(),
         edges_elided,
         min_edge: options.min_edge,

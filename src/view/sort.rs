@@ -55,6 +55,12 @@ impl Sort {
         self.keys.iter().any(|(key, _)| is_of_sides(key))
     }
 
+    /// Whether the first rows are the heaviest, or of a comparison those that changed the most.
+    pub fn is_by_weight(&self, compares_sides: bool) -> bool {
+        let key = if compares_sides { SortKey::Delta } else { SortKey::Total };
+        self.keys.first() == Some(&(key, false)) && !self.by_self
+    }
+
     /// Whether rows are sorted by what their callees cost, before anything else.
     pub fn is_by_children(&self) -> bool {
         matches!(self.keys.first(), Some((SortKey::Children, _)))

@@ -9,6 +9,7 @@ use crate::cli::commands::show::{Show, one_metric, write};
 use crate::cli::options::args::{RowLimit, ViewArgs, percent};
 use crate::cli::options::chains::ChainArgs;
 use crate::cli::options::layout::Output;
+use crate::cli::terminal::failure::hinted;
 use crate::report::Report;
 use crate::view::{HotOptions, hot};
 
@@ -76,6 +77,7 @@ impl HotCommand {
 
     /// What the command shows. Profiles in `keep` are not loaded again.
     pub(crate) fn report(&self, output: &Output, keep: Option<&Keep>) -> Result<Report> {
+        self.check_lengths()?;
         let show = Show {
             limit: Some(RowLimit { given: self.limit, text: SEQUENCES }),
             keep,
@@ -95,5 +97,15 @@ impl HotCommand {
             };
             Ok(hot(profile, &options).into())
         })
+    }
+
+    /// Fails if no sequence is long enough and short enough.
+    fn check_lengths(&self) -> Result<()> {
+        let Self { min_length, max_length, .. } = self;
+        if *max_length == 0 || max_length >= min_length {
+            return Ok(());
+        }
+        let message = format!("--max-length {max_length} is less than --min-length {min_length}");
+        Err(hinted(message, "no sequence has such a length; --max-length 0 allows any above the minimum"))
     }
 }

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use crate::name::clean;
 use crate::output::diff::causes::{self, Shown};
 use crate::output::diff::words::{self, PerRun};
-use crate::output::markdown::cells::{Cells, escape, table};
+use crate::output::markdown::cells::{Cells, code, escape, sentence, table};
 use crate::output::style::{Explain, Style};
 use crate::output::table::Form;
 use crate::output::tables;
@@ -17,7 +17,7 @@ use crate::unit::{Unit, human};
 pub(in crate::output) fn comment(diff: &Diff, style: &Style, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "### {}\n", escape(&headline(diff)))?;
     for budget in diff.exceeded() {
-        writeln!(out, "- **{}**", escape(&words::budget(&diff.header, budget)))?;
+        writeln!(out, "- **{}**", sentence(&words::budget(&diff.header, budget)))?;
     }
     if diff.exceeded().next().is_some() {
         writeln!(out)?;
@@ -32,16 +32,16 @@ pub(in crate::output) fn comment(diff: &Diff, style: &Style, out: &mut dyn Write
         rows(diff, &with_verdict, out)?;
         writeln!(out)?;
     }
-    writeln!(out, "{}\n", escape(&words::evidence(diff)))?;
+    writeln!(out, "{}\n", sentence(&words::evidence(diff)))?;
     let calls = words::changed_calls(diff, |name| clean(name).into_owned());
     for text in words::doubts(diff).chain(calls).chain(words::one_pair(diff)) {
-        writeln!(out, "{}\n", escape(&text))?;
+        writeln!(out, "{}\n", sentence(&text))?;
     }
     writeln!(out, "<details><summary>What was compared</summary>\n")?;
     sides(diff, out)?;
     writeln!(out)?;
     for note in notes(diff, style) {
-        writeln!(out, "- {}", escape(&note))?;
+        writeln!(out, "- {}", sentence(&note))?;
     }
     let listed = if is_explained { [with_verdict, others].concat() } else { others };
     if !listed.is_empty() {
@@ -97,7 +97,7 @@ fn rows(diff: &Diff, rows: &[&DiffRow], out: &mut dyn Write) -> io::Result<()> {
     let per_run = PerRun::automatic(diff);
     let table = tables::diff::table(diff, rows.to_vec(), Form::Markdown, per_run);
     let mut cells = Cells::of(&table, &Style::plain());
-    cells.titles.push(escape(&diff.header.by.one.to_uppercase()));
+    cells.titles.push(escape(&diff.header.by.title()));
     for (cells, row) in cells.rows.iter_mut().zip(rows) {
         if row.verdict == RowVerdict::Regressed {
             cells[0] = format!("**{}**", cells[0]);
@@ -105,12 +105,6 @@ fn rows(diff: &Diff, rows: &[&DiffRow], out: &mut dyn Write) -> io::Result<()> {
         cells.push(format!("{}{}", code(&row.name), escape(&words::after_name(diff, row, str::to_string))));
     }
     cells.write(out)
-}
-
-/// A name as inline code, unless it contains characters that would end the code or the table cell.
-fn code(name: &str) -> String {
-    let clean = crate::name::clean(name);
-    if clean.is_empty() || clean.contains(['`', '|', '\\']) { escape(&clean) } else { format!("`{clean}`") }
 }
 
 fn sides(diff: &Diff, out: &mut dyn Write) -> io::Result<()> {

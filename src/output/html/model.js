@@ -378,7 +378,9 @@ export class Model {
     words.push(...data.filters);
     for (const { kind, text, exact } of state.filters) {
       if (!Object.hasOwn(KINDS, kind)) continue;
-      words.push(`--${kind}`, quoted(exact ? exactPattern(text) : text));
+      const value = quoted(exact ? exactPattern(text) : text);
+      // A value that begins with a dash, such as `-[NSView draw]`, would look like an option.
+      words.push(...(/^'?-/.test(value) ? [`--${kind}=${value}`] : [`--${kind}`, value]));
     }
     if (data.compared) words.push(...data.base_given.flatMap((path) => ["--base", quoted(path)]));
     if (data.compared && state.normalize !== "none") words.push("--normalize", state.normalize === "per" ? `per=1,${this.ratio}` : state.normalize);

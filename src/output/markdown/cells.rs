@@ -105,3 +105,20 @@ pub(in crate::output) fn escape(cell: &str) -> String {
     }
     escaped
 }
+
+/// A name or a command as inline code, unless it contains characters that would end the code or a table's cell.
+pub(in crate::output) fn code(text: &str) -> String {
+    let clean = clean(text);
+    if clean.is_empty() || clean.contains(['`', '|', '\\']) { escape(&clean) } else { format!("`{clean}`") }
+}
+
+/// Escapes a sentence, except that what it has between backticks is code: "self of `Discounted` is 35.3%".
+pub(in crate::output) fn sentence(text: &str) -> String {
+    let parts: Vec<&str> = text.split('`').collect();
+    if parts.len() % 2 == 0 {
+        // Names of .NET have a single one.
+        return escape(text);
+    }
+    let part = |(index, part): (usize, &&str)| if index % 2 == 1 { code(part) } else { escape(part) };
+    parts.iter().enumerate().map(part).collect()
+}

@@ -162,7 +162,7 @@ fn functions<'r>(all: &'r BySide, form: Form, style: &'r Style) -> Scaled<Table<
         columns.show(label, Kind::Word, new).rank(Rank::OtherForm);
         columns.show(cost, Kind::Word, move |row| row.builds[number].as_ref().map(cost_cell));
     }
-    columns.show(all.header.by.one.to_uppercase(), Kind::Name, move |row| {
+    columns.show(all.header.by.title(), Kind::Name, move |row| {
         let own = if row.test == RowTest::SelfCount { " (self)" } else { "" };
         Label::new(names.get(&row.name)).suffix(own)
     });

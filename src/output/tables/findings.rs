@@ -164,7 +164,7 @@ impl Words<'_> {
             let first = format!("  {points:>8}  ");
             let says = self.paragraph(&self.plain(&first), &self.plain(&says));
             let command = causes::command(diff, cause);
-            let command = command.map(|command| Note::faint(format!("{lead}{}", self.command(&command))));
+            let command = command.map(|command| self.command(&lead, &command));
             let lines = says.into_iter().map(Note::plain).chain(command);
             match diff.causes.iter().position(|other| std::ptr::eq(other, *cause)) {
                 Some(place) => notes.extend(lines.map(|note| note.about(ReportPart::Cause(place)))),
@@ -176,7 +176,7 @@ impl Words<'_> {
         for text in rest.chain(moves) {
             notes.extend(self.paragraph(&lead, &self.plain(&text)).into_iter().map(Note::faint));
         }
-        notes.push(whole(Note::faint(format!("{lead}{}", self.command(&changes.command)))));
+        notes.push(whole(self.command(&lead, &changes.command)));
         notes.push(Note::title("now:"));
         notes
     }
@@ -187,7 +187,11 @@ impl Words<'_> {
     }
 
     fn finding(&self, number: usize, finding: &Finding) -> Vec<Note> {
-        let lead = format!("{number:2}  {:>6}  ", self.share(finding.value));
+        let share = self.share(finding.value);
+        let lead = match self.form {
+            Form::Markdown => format!("{number}: {share} "),
+            _ => format!("{number:2}  {share:>6}  "),
+        };
         let indent = " ".repeat(lead.chars().count());
         let mut says = self.spelled(&finding.says);
         says.push_str(&self.aside(finding));
@@ -196,7 +200,7 @@ impl Words<'_> {
         for detail in finding.details.iter().map(|detail| self.spelled(detail)).chain(ceiling) {
             notes.extend(self.paragraph(&indent, &detail).into_iter().map(Note::plain));
         }
-        notes.push(Note::faint(format!("{indent}{}", self.command(&finding.command))));
+        notes.push(self.command(&indent, &finding.command));
         notes
     }
 
@@ -240,15 +244,13 @@ impl Words<'_> {
         }
     }
 
-    fn command(&self, command: &str) -> String {
+    /// A command below what it is about.
+    fn command(&self, indent: &str, command: &str) -> Note {
         let command = match &self.many {
             Some(many) => many.shortened(command),
             None => command.to_string(),
         };
-        match self.form {
-            Form::Markdown => format!("`{command}`"),
-            _ => clean(&command).into_owned(),
-        }
+        Note::command(format!("{indent}{}", clean(&command)))
     }
 
     /// How to complete commands that do not name all files.
@@ -274,7 +276,7 @@ impl Words<'_> {
 
     fn remark(&self, remark: &Remark) -> Vec<Note> {
         let says = self.paragraph("also: ", &self.spelled(&remark.says));
-        let command = Note::faint(format!("      {}", self.command(&remark.command)));
+        let command = self.command("      ", &remark.command);
         says.into_iter().map(Note::plain).chain([command]).collect()
     }
 

@@ -54,7 +54,7 @@ pub(super) fn tables<'r>(focus: &'r Focus, form: Form, style: &'r Style) -> Scal
     let names = neighbours().chain(focus.matches.iter().map(|row| &row.name));
     let names = DisplayNames::of(header, names, form, style);
     let label = move |line: &FocusLine| label(focus, line, &names, style).branch(line.branch);
-    columns.show("CALLERS, FUNCTION, CALLEES", Kind::Name, label);
+    columns.show(format!("CALLERS, {}, CALLEES", header.by.title()), Kind::Name, label);
     let kind = Kind::Value(values.scale.clone());
     let title = if focus.counts_calls { "CALLS" } else { "TOTAL" };
     columns.add("value", kind, |line| line.value).titled(title);

@@ -66,7 +66,8 @@ pub(super) fn table<'r>(graph: &'r Graph, form: Form, style: &'r Style) -> Scale
     let names = || graph.nodes.iter().map(|node| &node.name);
     columns.add("name", Kind::Name, |line: &GraphLine| line.node().map(|node| &*node.name));
     let shown = DisplayNames::of(header, names(), form, style);
-    let title = format!("FUNCTION{}CALLERS{}CALLEES", style.glyphs.called_by, style.glyphs.calls);
+    let title =
+        format!("{}{}CALLERS{}CALLEES", header.by.title(), style.glyphs.called_by, style.glyphs.calls);
     columns.show(title, Kind::Name, move |line: &GraphLine| label(graph, line, &shown, style));
     let kind = Kind::Value(values.scale.clone());
     columns.show("TOTAL", kind.clone(), GraphLine::value);
@@ -146,10 +147,14 @@ pub(in crate::output) fn left_out(graph: &Graph) -> Option<String> {
     let count = |count: u64| unit::group_thousands(count.into());
     let nodes = graph.nodes.len() as u64;
     let noun = header.by.several;
-    let which = if header.base.is_some() { "most changed" } else { "heaviest" };
+    let all = count(nodes + header.elided_rows);
     let mut parts = vec![format!("{} {noun}", count(nodes))];
     if header.elided_rows > 0 {
-        parts = vec![format!("the {} {which} of {} {noun}", count(nodes), count(nodes + header.elided_rows))];
+        parts = vec![match (graph.reordered, &header.base) {
+            (true, _) => format!("the first {} of {all} {noun}", count(nodes)),
+            (false, None) => format!("the {} heaviest of {all} {noun}", count(nodes)),
+            (false, Some(_)) => format!("the {} most changed of {all} {noun}", count(nodes)),
+        }];
     }
     let all_edges = edges as u64 + graph.edges_elided;
     parts.push(match graph.edges_elided {

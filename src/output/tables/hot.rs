@@ -90,7 +90,7 @@ fn path<'r>(view: &Rc<HotView<'r>>, values: &ValueColumns<'r>, form: Form) -> Ta
     }
     let mut columns = Columns::new();
     add_values(&mut columns, values);
-    view.add_names(&mut columns, format!("FUNCTION{}CALLEES", view.style.glyphs.calls));
+    view.add_names(&mut columns, format!("{}{}CALLEES", hot.header.by.title(), view.style.glyphs.calls));
     let groups = [Which::Total.group(), Which::Own.group()];
     let mut table = columns.table(form, &groups, || path_lines(&hot.path).into_iter(), []);
     table.above.push(Note::title("heaviest path: each row has at least half the total of the row above"));

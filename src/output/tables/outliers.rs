@@ -21,7 +21,7 @@ pub(in crate::output) fn table<'r>(found: &'r Outliers, form: Form, style: &'r S
     columns.show("COST", Kind::Word, |row| cost(row));
     columns.show("q", Kind::Word, |row| probability(row.q)).rank(Rank::Probability);
     columns.show("", Kind::Word, |row| row.test.word());
-    let title = found.header.by.one.to_uppercase();
+    let title = found.header.by.title();
     columns.show(title, Kind::Name, move |row| Label::new(names.get(&row.name)));
     columns.emphasis(
         |row| {

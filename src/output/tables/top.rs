@@ -174,7 +174,7 @@ fn add_names<'r>(columns: &mut Columns<'r, TopLine<'r>>, top: &'r Top, form: For
             Label { placeless, ..Label::new(format!("{marked}{name}{files}")).prefix(prefix).suffix(side) }
         }
     };
-    let noun = header.by.one.to_uppercase();
+    let noun = header.by.title();
     columns.show(format!("{indent}{noun}"), Kind::Name, label);
 }
 

@@ -67,9 +67,10 @@ fn groups(tree: &Tree, style: &Style) -> Vec<Group> {
 
 fn add_names<'r>(columns: &mut Columns<'r, TreeLine<'r>>, drawing: &Rc<Drawing<'r>>) {
     columns.add("name", Kind::Name, |line| line.row.map(|row| &*row.name));
+    let node = drawing.tree.header.by.title();
     let title = match drawing.tree.direction {
-        Direction::TopDown => format!("FUNCTION{}CALLEES", drawing.style.glyphs.calls),
-        Direction::BottomUp => format!("FUNCTION{}CALLERS", drawing.style.glyphs.called_by),
+        Direction::TopDown => format!("{node}{}CALLEES", drawing.style.glyphs.calls),
+        Direction::BottomUp => format!("{node}{}CALLERS", drawing.style.glyphs.called_by),
     };
     let drawing = drawing.clone();
     let width = drawing.width_of_branches();

@@ -44,7 +44,7 @@ pub(in crate::output) fn table<'r>(trend: &'r Trend, form: Form, style: &'r Styl
     columns
         .show("TREND", Kind::Word, move |row| spark(&costs(row, &trend.series), glyphs))
         .rank(Rank::OtherForm);
-    let title = trend.header.by.one.to_uppercase();
+    let title = trend.header.by.title();
     columns.show(title, Kind::Name, move |row| Label::new(names.get(&row.name)));
     columns.emphasis(|row| match row.verdict {
         verdict if verdict.is_failure() => Emphasis::Strong,

@@ -192,7 +192,7 @@ fn table(diff: &Diff, style: &Style) -> Scaled<PrintedRows> {
     let table = tables::diff::table(diff, rows, Form::Text, PerRun::new(diff, style.unit.as_ref())?);
     let widest = full.iter().map(|name| display_width(&name.text())).max().unwrap_or(0);
     let Fitting { rows, is_left, has_shares, room } = fitting(&table, widest.min(LEAST_NAME), style);
-    let mut names = vec![Some(diff.header.by.one.to_uppercase())];
+    let mut names = vec![Some(diff.header.by.title())];
     names.extend(fit_all(&full, room, style.glyphs.ellipsis));
     let mut lines = Vec::new();
     for (number, mut line) in grid::laid_out(&rows, &is_left).into_iter().enumerate() {

@@ -317,7 +317,9 @@ impl<'r> Drawing<'r> {
             (None, _) => " of a metric",
         };
         let rows = self.groups.len().saturating_sub(1);
-        let mut note = if rows == 0 {
+        let mut note = if rows == 0 && hidden_by.depth {
+            "every row is deeper than --depth".to_string()
+        } else if rows == 0 {
             "no row is heavy enough to show".to_string()
         } else if hidden_by.min_share && !hidden_by.limit {
             format!("showing rows with at least {min_share}%{of_what}")

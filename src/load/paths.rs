@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::dataset::is_dataset;
 use crate::format::LoadError;
 use crate::load::{Error, Request};
+use crate::name::natural;
 use crate::source::{Origin, is_url, without_passwords};
 
 /// An input to read.
@@ -62,7 +63,7 @@ pub(crate) fn is_hidden(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'))
 }
 
-/// The files in a folder, in the order of their names.
+/// The files in a folder, in the order of their names: `run-9` before `run-10`.
 fn files_in(folder: &str) -> Result<Vec<InputPath>, Error> {
     let unreadable = |error| Error::Folder { name: folder.to_string(), error };
     let mut files = Vec::new();
@@ -73,6 +74,6 @@ fn files_in(folder: &str) -> Result<Vec<InputPath>, Error> {
             files.push(InputPath { in_folder: true, ..InputPath::new(name, Origin::File(path)) });
         }
     }
-    files.sort_by(|a, b| a.name.cmp(&b.name));
+    files.sort_by(|a, b| natural(&a.name, &b.name));
     Ok(files)
 }

@@ -1,6 +1,8 @@
 //! The report of `focus`: one function with its callers and callees.
 
-use serde::Serialize;
+use serde::ser::Error;
+use serde::{Serialize, Serializer};
+use serde_json::{Map, Value};
 
 use crate::report::{Header, Name, PairBySide};
 
@@ -8,8 +10,8 @@ use crate::report::{Header, Name, PairBySide};
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct Focus {
-    /// The header; `elided` is what was cut on both sides.
-    #[serde(flatten)]
+    /// The header; `elided` is what was cut on both sides. Its total is `whole` in JSON, since `total` is that of the function.
+    #[serde(flatten, serialize_with = "header_with_whole")]
     pub header: Header,
     /// The unique name; the pattern as typed if several functions are counted as one.
     pub name: Name,
@@ -40,6 +42,15 @@ pub struct Focus {
     pub counts_calls: bool,
     /// What callers and callees were counted from, which explains sums that differ from `total`.
     pub counted_from: CountedFrom,
+}
+
+/// The keys of a header, but `whole` in the place of `total`: no two keys of an object may be the same.
+fn header_with_whole<S: Serializer>(header: &Header, serializer: S) -> Result<S::Ok, S::Error> {
+    let Value::Object(keys) = serde_json::to_value(header).map_err(S::Error::custom)? else {
+        return Err(S::Error::custom("a header is an object"));
+    };
+    let renamed = |(key, value)| (if key == "total" { "whole".to_string() } else { key }, value);
+    keys.into_iter().map(renamed).collect::<Map<String, Value>>().serialize(serializer)
 }
 
 /// A caller or a callee.

@@ -264,6 +264,14 @@ pub struct PerEvent {
     pub metric: String,
     /// Their number after filtering.
     pub events: i64,
+    /// What numbers of events are divided by, such as the number of profiles that were averaged; left out if it is 1.
+    #[serde(skip_serializing_if = "is_one")]
+    pub divisor: u64,
+}
+
+/// Whether a divisor leaves numbers as they are.
+pub(super) fn is_one(divisor: &u64) -> bool {
+    *divisor <= 1
 }
 
 /// A metric's name and unit.

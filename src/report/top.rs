@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::report::header::is_one;
 use crate::report::{Header, Name, Pair, Values};
 
 /// The flat view.
@@ -13,6 +14,9 @@ pub struct Top {
     pub header: Header,
     /// One row per function, in the requested order.
     pub rows: Vec<TopRow>,
+    /// What numbers of calls are divided by, such as the number of profiles that were averaged; left out if it is 1.
+    #[serde(skip_serializing_if = "is_one")]
+    pub calls_divisor: u64,
 }
 
 /// A function of the flat view.

@@ -158,6 +158,7 @@ fn add_plain(builder: &mut ProfileBuilder, parts: Vec<AlignedInput>, factors: &[
 fn finish(mut builder: ProfileBuilder, metas: &[Meta]) -> Result<Profile, AlignError> {
     builder.meta.period.clone_from(&metas[0].period);
     builder.meta.profiles = metas.iter().map(|meta| meta.profiles).sum();
+    builder.meta.is_latency = metas.iter().any(|meta| meta.is_latency);
     let mut whole = builder.finish().map_err(|error| AlignError::Merge(MergeError::TooLarge(error)))?;
     refuse_overflow(&whole, metas.len())?;
     for warning in metas.iter().flat_map(|meta| &meta.warnings) {

@@ -186,7 +186,7 @@ fn same_word(a: &str, b: &str) -> bool {
 }
 
 /// Divides, rounding half away from zero. `denominator` is positive.
-fn round_div(numerator: i128, denominator: i128) -> i128 {
+pub(crate) fn round_div(numerator: i128, denominator: i128) -> i128 {
     let (whole, rest) = (numerator / denominator, numerator % denominator);
     // The same as `rest ≥ denominator / 2`, but without the doubling that could overflow.
     if rest.abs() >= denominator - rest.abs() { whole + numerator.signum() } else { whole }

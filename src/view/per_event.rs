@@ -44,12 +44,15 @@ pub fn top_with_calls(profile: &Profile, options: &TopOptions) -> Top {
     let (mut found, subject, keys) = top_of_keys(profile, options);
     let is_alone = options.scope.metrics.len() == 1 && options.scope.base.is_none();
     let calls = companion(profile, options.scope.metrics[0]).filter(|_| is_alone);
-    let Some(counts) = calls.and_then(|calls| subject.self_of_calls(&options.scope.by, calls)) else {
+    let counted = |calls| Some((subject.self_of_calls(&options.scope.by, calls)?, calls));
+    let Some((counts, calls)) = calls.and_then(counted) else {
         return found;
     };
+    found.calls_divisor = profile.meta.metrics[calls].divisor.max(1);
+    let per = unit::saturated(found.calls_divisor);
     for (row, key) in found.rows.iter_mut().zip(keys) {
         let calls = counts[key];
-        let mean = |value| unit::mean(value, calls).unwrap_or(0);
+        let mean = |value| unit::mean_in_parts(value, calls, per).unwrap_or(0);
         let pair = Pair { self_value: mean(row.values.self_value), total: mean(row.values.total) };
         row.calls = Some(calls);
         row.per_call = (calls != 0).then_some(pair);
@@ -76,7 +79,12 @@ pub fn tree_per_event(mut found: Tree, profile: &Profile, events: usize) -> Tree
 }
 
 fn per_event(profile: &Profile, events: usize) -> PerEvent {
-    PerEvent { metric: profile.meta.metrics[events].name.clone(), events: profile.shown_total(events) }
+    let metric = &profile.meta.metrics[events];
+    PerEvent {
+        metric: metric.name.clone(),
+        events: profile.shown_total(events),
+        divisor: metric.divisor.max(1),
+    }
 }
 
 /// Removes the second of two metrics from the values of a row.

@@ -63,7 +63,7 @@ pub(super) fn top_of_keys<'p>(profile: &'p Profile, options: &TopOptions) -> (To
     let mut rows: Vec<TopRow> = keys.iter().map(report).collect();
     unmark_idle(&subject, options.scope.metrics[0], &keys, &mut rows, header.total);
     drop(heavy);
-    (Top { header, rows }, subject, keys)
+    (Top { header, rows, calls_divisor: 1 }, subject, keys)
 }
 
 fn has_value(counted: &Flat, key: KeyId) -> bool {

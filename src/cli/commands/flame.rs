@@ -28,7 +28,7 @@ use crate::filter::FocusPart;
 use crate::output::{self, CLASSIC_PIXELS, ColorBy, HtmlOptions, SvgOptions, classic, html, svg};
 use crate::pattern::Patterns;
 use crate::profile::{LoadOptions, Profile};
-use crate::report::{Diff, Direction, Header, Report};
+use crate::report::{Diff, Direction, Header, Page, Report};
 use crate::tree::By;
 use crate::view::{FlameOptions, PageOptions, Scope, SiblingOrder, flame, page};
 
@@ -231,7 +231,26 @@ impl FlameCommand {
             let read = page.sources.iter().filter_map(|function| function.origin.path());
             output.check(&read.collect::<Vec<_>>())?;
         }
+        note(&self.not_embedded(profile, &page), &self.stacks.input);
         Ok(page.into())
+    }
+
+    /// What was asked for and cannot be in the page.
+    fn not_embedded(&self, profile: &Profile, page: &Page) -> Vec<String> {
+        let EmbedArgs { embed_source, embed_times, .. } = self.code.embed;
+        let mut notes = Vec::new();
+        if embed_source && page.sources.is_empty() {
+            notes.push(
+                "--embed-source: no source file was found; --source-path DIR says where they are".to_string(),
+            );
+        }
+        if embed_times && page.times.is_none() {
+            notes.push(match &profile.samples.time {
+                None => "--embed-times: the profile does not say when its samples were taken".to_string(),
+                Some(_) => "--embed-times: a page of a range of time has no timeline".to_string(),
+            });
+        }
+        notes
     }
 
     /// Writes the picture or the page, with the verdicts of the comparison if there is one.

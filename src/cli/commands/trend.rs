@@ -1,5 +1,6 @@
 //! `prof trend`.
 
+use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::Result;
@@ -55,7 +56,7 @@ pub(crate) struct TrendCommand {
     layout: LayoutArgs,
     #[command(flatten)]
     wording: WordingArgs,
-    /// Order of the profiles [default: time if all have one, else as given]
+    /// Order of the profiles [default: time if all have one, else as given, or by name in a folder]
     #[arg(long, value_name = "HOW", value_enum, hide_possible_values = true, help_heading = None)]
     order: Option<TrendOrder>,
     /// Leave out older profiles: 30d, 12h, or a date such as 2026-11-01
@@ -242,12 +243,17 @@ impl TrendCommand {
             }
             (Some(order), _) => return Ok((order, in_the_future(history, now).into_iter().collect())),
             (None, None) => TrendOrder::Time,
-            (None, Some(_)) => TrendOrder::Given,
+            // Of the files of a folder, nobody gave an order.
+            (None, Some(_)) => match &self.input.profiles[..] {
+                [folder] if Path::new(folder).is_dir() => TrendOrder::Name,
+                _ => TrendOrder::Given,
+            },
         };
         let mut doubts: Vec<String> = in_the_future(history, now).into_iter().collect();
         // If none has a time, as in collapsed stacks, that is no surprise.
         if let Some(first) = without.first().filter(|_| without.len() < history.len()) {
-            doubts.push(format!("{first} {several}, so the profiles are in the order given"));
+            let how = if order == TrendOrder::Name { "of their names" } else { "given" };
+            doubts.push(format!("{first} {several}, so the profiles are in the order {how}"));
         }
         Ok((order, doubts))
     }

@@ -103,6 +103,7 @@ impl<'p> Encoder<'p> {
         push_bytes(&mut out, 1, &kind);
         let samples = &self.profile.samples;
         let ended = waits::ended(&meta.metrics[metric]);
+        let mut rounding = scale.rounding();
         let mut sample = Vec::new();
         for row in rows_in_time(self.profile, &[metric]) {
             let value = samples.values[metric][row];
@@ -119,7 +120,7 @@ impl<'p> Encoder<'p> {
                 push_bytes(&mut sample, 2, attributes);
             }
             let mut values = Vec::new();
-            push_varint(&mut values, scale.value(value) as u64);
+            push_varint(&mut values, rounding.next(value) as u64);
             push_bytes(&mut sample, 4, &values);
             if let Some(time) = samples.time_of(row) {
                 let length = ended.map_or(0, |lengths| lengths.length(value));

@@ -73,11 +73,12 @@ impl Encoder {
     fn samples(&mut self, profile: &Profile, scales: &[IntegerScale], stacks: &PackedStacks) {
         let samples = &profile.samples;
         let (mut sample, mut values) = (Vec::new(), Vec::new());
+        let mut scales: Vec<_> = scales.iter().map(IntegerScale::rounding).collect();
         for row in 0..samples.len() {
             sample.clear();
             values.clear();
-            for (column, scale) in samples.values.iter().zip(scales) {
-                push_varint(&mut values, scale.value(column[row]) as u64);
+            for (column, scale) in samples.values.iter().zip(&mut scales) {
+                push_varint(&mut values, scale.next(column[row]) as u64);
             }
             let ids = stacks.ids(samples.stack[row]);
             if !ids.is_empty() {

@@ -8,8 +8,8 @@ use crate::output::scale;
 use crate::output::style::{Style, TextColumn};
 use crate::output::table::{Cell, Columns, Emphasis, Entry, Form, Group, Kind, Note, Rank, Table};
 use crate::output::tables::values::{
-    HasValues, Means, Measured, RowSides, ValueColumns, Which, Wholes, add_shares, artefact_note, more,
-    per_event_note, side_only, sums_of_events,
+    HasValues, Means, Measured, RowSides, ValueColumns, Which, Wholes, add_shares, artefact_note,
+    kind_of_events, more, per_event_note, side_only, sums_of_events,
 };
 use crate::report::{Header, MetricTotal, Top, TopRow};
 
@@ -253,8 +253,10 @@ fn add_metrics<'r>(columns: &mut Columns<'r, TopLine<'r>>, header: &Header, styl
 
 /// How many events the values weigh, and what one weighs on average (`--per-event`).
 fn add_means<'r>(columns: &mut Columns<'r, TopLine<'r>>, top: &Top, style: &Style) -> Scaled<()> {
-    let sums = top.rows.iter().flat_map(|row| sums_of_events(&row.values, row.events));
-    let means = Means::new(&top.header.metric, sums, style)?;
+    let sums = || top.rows.iter().flat_map(|row| sums_of_events(&row.values, row.events));
+    let divisor = top.header.per_event.as_ref().map_or(1, |counts| counts.divisor);
+    let means = Means::new(&top.header.metric, divisor, sums(), style)?;
+    let count = kind_of_events(divisor, sums().map(|(_, events)| events).max().unwrap_or(0))?;
     for which in [Which::Own, Which::Total] {
         let of = means.clone();
         let mean = move |line: &TopLine| {
@@ -263,7 +265,7 @@ fn add_means<'r>(columns: &mut Columns<'r, TopLine<'r>>, top: &Top, style: &Styl
         };
         columns.show(which.title(), means.kind(), mean);
         let key = format!("events.{}", which.key());
-        let events = columns.add(key, Kind::Count, move |line| which.of(line.row()?.events?.into()));
+        let events = columns.add(key, count.clone(), move |line| which.of(line.row()?.events?.into()));
         events.titled("EVENTS").rank(Rank::Events);
     }
     Ok(())
@@ -274,7 +276,9 @@ fn add_calls<'r>(columns: &mut Columns<'r, TopLine<'r>>, top: &Top, style: &Styl
     if top.rows.iter().all(|row| row.calls.is_none()) {
         return Ok(());
     }
-    let calls = columns.add("calls", Kind::Count, |line| line.row()?.calls);
+    let most = top.rows.iter().filter_map(|row| row.calls).max();
+    let count = kind_of_events(top.calls_divisor, most.unwrap_or(0))?;
+    let calls = columns.add("calls", count, |line| line.row()?.calls);
     let called = |row: &TopRow| Some((row.values.total, row.calls.filter(|_| row.per_call.is_some())?));
     let mut sums = top.rows.iter().filter_map(called).peekable();
     if sums.peek().is_none() {
@@ -282,7 +286,7 @@ fn add_calls<'r>(columns: &mut Columns<'r, TopLine<'r>>, top: &Top, style: &Styl
     }
     calls.titled("CALLS").group(Group::Calls);
     // Programs get whole numbers, people some decimals.
-    let means = Means::new(&top.header.metric, sums, style)?;
+    let means = Means::new(&top.header.metric, top.calls_divisor, sums, style)?;
     let kind = means.kind();
     columns.add("per_call.self", Kind::Number, |line| Some(line.row()?.per_call?.self_value));
     columns.add("per_call.total", Kind::Number, |line| Some(line.row()?.per_call?.total));

@@ -13,7 +13,8 @@ use crate::output::style::{Style, TextColumn};
 use crate::output::table::{Cell, Columns, Form, Group, Kind, Note, Rank, Table};
 use crate::output::tables::tree::drawing::{Drawing, TreeLine};
 use crate::output::tables::values::{
-    Means, ValueColumns, Which, Wholes, add_shares, artefact_note, more, per_event_note, sums_of_events,
+    Means, ValueColumns, Which, Wholes, add_shares, artefact_note, kind_of_events, more, per_event_note,
+    sums_of_events,
 };
 use crate::report::{Direction, Grouping, Header, Tree};
 
@@ -32,9 +33,10 @@ pub(super) fn table<'r>(tree: &'r Tree, form: Form, style: &'r Style) -> Scaled<
     if tree.rows.iter().any(|row| row.artefact) {
         columns.add("artefact", Kind::Flag, |line| line.row?.artefact.then_some(true));
     }
-    if header.per_event.is_some() {
-        columns.add("events.self", Kind::Count, |line| Some(line.row?.events?.self_value));
-        columns.add("events.total", Kind::Count, |line| Some(line.row?.events?.total));
+    if let Some(counts) = &header.per_event {
+        let kind = kind_of_events(counts.divisor, counts.events)?;
+        columns.add("events.self", kind.clone(), |line| Some(line.row?.events?.self_value));
+        columns.add("events.total", kind, |line| Some(line.row?.events?.total));
     }
     if tree.rows.iter().any(|row| row.cut > 0) {
         columns.add("elided_rows", Kind::Count, |line| {
@@ -156,12 +158,15 @@ fn add_metrics<'r>(columns: &mut Columns<'r, TreeLine<'r>>, tree: &'r Tree, styl
 /// What an event weighs on average, and how many there are (`--per-event`).
 fn add_means<'r>(columns: &mut Columns<'r, TreeLine<'r>>, tree: &'r Tree, style: &Style) -> Scaled<()> {
     let sums = tree.rows.iter().flat_map(|row| sums_of_events(&row.values, row.events));
-    let means = Means::new(&tree.header.metric, sums, style)?;
+    let (divisor, all) =
+        tree.header.per_event.as_ref().map_or((1, 0), |counts| (counts.divisor, counts.events));
+    let means = Means::new(&tree.header.metric, divisor, sums, style)?;
+    let count = kind_of_events(divisor, all)?;
     for which in both(tree) {
         let of = means.clone();
         let mean = move |line: &TreeLine| of.mean(which.of(line.new), which.of(line.events));
         columns.show(which.title(), means.kind(), mean);
-        let events = columns.show("EVENTS", Kind::Count, move |line| which.of(line.events));
+        let events = columns.show("EVENTS", count.clone(), move |line| which.of(line.events));
         events.rank(Rank::Events);
     }
     Ok(())

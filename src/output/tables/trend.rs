@@ -185,6 +185,7 @@ pub(in crate::output) fn heading(trend: &Trend, style: &Style) -> Scaled<String>
         [Some(first), Some(last)] if trend.order == "time" && count > 1 => {
             format!(" from {} to {}", timestamp_minutes(first), timestamp_minutes(last))
         }
+        _ if count == 1 => String::new(),
         _ => format!(" in the order {}", if trend.order == "given" { "given" } else { "of their names" }),
     };
     let mean = trend.header.total / (count.max(1) as i64);

@@ -261,23 +261,27 @@ pub(super) struct Means {
     scale: Scale,
     /// A value is so many parts, in which means are given.
     parts: i64,
+    /// What numbers of events are divided by.
+    per: i64,
 }
 
 impl Means {
-    /// The means of these sums and numbers of events.
+    /// The means of these sums and numbers of events, which are divided by `per`.
     pub(super) fn new(
         metric: &MetricName,
+        per: u64,
         sums: impl Iterator<Item = (i64, i64)>,
         style: &Style,
     ) -> Scaled<Self> {
-        let means = sums.filter_map(|(sum, events)| unit::mean(sum, events));
+        let per = i64::try_from(per.max(1)).unwrap_or(i64::MAX);
+        let means = sums.filter_map(|(sum, events)| unit::mean_in_parts(sum, events, per));
         let largest = means.map(i64::saturating_abs).max().unwrap_or(0);
         // Millionths, unless they are too many for the largest one.
         let fits = |parts: &i64| largest < i64::MAX / parts;
         let parts = [1_000_000, 1_000].into_iter().find(fits).unwrap_or(1);
         let divisor = metric.divisor.max(1).saturating_mul(parts.unsigned_abs());
         let metric = MetricName { divisor, resolution: Some(parts), ..metric.clone() };
-        Ok(Means { scale: scale(&metric, largest * parts, style.unit.as_ref())?, parts })
+        Ok(Means { scale: scale(&metric, largest * parts, style.unit.as_ref())?, parts, per })
     }
 
     /// How they are printed.
@@ -287,8 +291,17 @@ impl Means {
 
     /// What an event weighs on average.
     pub(super) fn mean(&self, sum: Option<i64>, events: Option<i64>) -> Option<i64> {
-        unit::mean_in_parts(sum?, events?, self.parts)
+        unit::mean_in_parts(sum?, events?, self.parts.saturating_mul(self.per))
     }
+}
+
+/// How numbers of events are printed: as fractions where profiles were averaged.
+pub(super) fn kind_of_events(divisor: u64, largest: i64) -> Scaled<Kind> {
+    if divisor <= 1 {
+        return Ok(Kind::Count);
+    }
+    let events = MetricName { unit: "count".to_string(), divisor, ..MetricName::default() };
+    Ok(Kind::Value(scale(&events, largest, None)?))
 }
 
 /// The self and the total of a row, each with its number of events.

@@ -1,10 +1,9 @@
 //! What is kept of a series of profiles: the sums of each function per profile, and nothing else, so that thousands of
 //! profiles fit in memory.
 
-use std::cmp::Ordering;
-
 use hashbrown::HashMap;
 
+use crate::name::natural;
 use crate::profile::Profile;
 use crate::report::{MetricName, Name};
 use crate::tree::{By, Flat, Subject, flat};
@@ -273,29 +272,6 @@ impl Point {
     }
 }
 
-/// Compares names so that `run-9` is before `run-10`.
-fn natural(a: &str, b: &str) -> Ordering {
-    let (mut left, mut right) = (a, b);
-    while let (Some(one), Some(other)) = (left.chars().next(), right.chars().next()) {
-        let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
-        let (of_left, of_right) = (digits(left), digits(right));
-        if of_left > 0 && of_right > 0 {
-            let (one, other) =
-                (left[..of_left].trim_start_matches('0'), right[..of_right].trim_start_matches('0'));
-            // Without leading zeros, the longer number is the larger one.
-            match one.len().cmp(&other.len()).then_with(|| one.cmp(other)) {
-                Ordering::Equal => (left, right) = (&left[of_left..], &right[of_right..]),
-                unequal => return unequal,
-            }
-        } else if one == other {
-            (left, right) = (&left[one.len_utf8()..], &right[one.len_utf8()..]);
-        } else {
-            return one.cmp(&other);
-        }
-    }
-    left.len().cmp(&right.len()).then_with(|| a.cmp(b))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -306,13 +282,6 @@ mod tests {
         profile.meta.metrics[0].unit = unit.to_string();
         profile.meta.time_ns = time_ns;
         Snapshot::of(input.to_string(), &profile, 0, &By::Function)
-    }
-
-    #[test]
-    fn numbers_in_names_count_as_numbers() {
-        let mut names = ["run-10", "run-9", "run-09b", "a/2", "a/10", "run", "run-1"];
-        names.sort_by(|a, b| natural(a, b));
-        assert_eq!(names, ["a/2", "a/10", "run", "run-1", "run-9", "run-09b", "run-10"]);
     }
 
     #[test]

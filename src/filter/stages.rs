@@ -13,7 +13,7 @@ use crate::transform::{
     show_threads, show_times, what_if, without_inlines,
 };
 use crate::tree::{By, marks};
-use crate::unit::{Unit, human};
+use crate::unit::{Unit, human, plural};
 
 /// A profile in the middle of being filtered.
 #[derive(Clone, Debug)]
@@ -308,11 +308,19 @@ impl Stages {
             FilterError::new(format!("--from, --to: {error}"), (error == TimeError::NoDate).then_some(hint))
         })?;
         if matched == 0 {
-            let span = RecordingSpan::of(&self.profile).ok();
-            let why = span.and_then(|span| span.why_empty(from_point, to_point));
+            let spans = RecordingSpan::of_all(&self.profile).unwrap_or_default();
+            let why = spans.first().and_then(|span| span.why_empty(from_point, to_point));
             return Err(empty_range(why, from, to));
         }
+        let recordings = profile.meta.recordings.len();
+        let is_empty =
+            |&metric: &usize| profile.shown_total(metric) == 0 && self.profile.shown_total(metric) != 0;
+        let empty = (0..recordings).filter(is_empty).count();
         self.profile = profile;
+        if empty > 0 {
+            let have = plural(empty as u64, "recording has", "recordings have");
+            self.warn(format!("--from, --to: {empty} of {recordings} {have} no samples in that time range"));
+        }
         Ok(())
     }
 

@@ -52,7 +52,7 @@ pub(crate) use lengths::{LONGEST, Lengths, WAITING, WAITS, WALL};
 pub use notation::{from_notation, to_notation};
 pub use options::{LoadOptions, MOST_KINDS, OnlySamples};
 pub(crate) use rows::RowTable;
-pub use samples::{ContextSwitch, Label, LabelSets, LabelValue, Pause, SampleTimes, Samples};
+pub use samples::{ContextSwitch, Label, LabelSets, LabelValue, Pause, RecordedTimes, SampleTimes, Samples};
 pub use stacks::Stacks;
 pub(crate) use stacks::{AT_ONCE, StackTable};
 pub use strings::Strings;
@@ -202,6 +202,8 @@ pub struct Meta {
     pub has_times: bool,
     /// When the samples were taken, as loaded, if times were.
     pub sample_times: Option<SampleTimes>,
+    /// For each metric, the recording that it is from, if several are compared and all of them have times; otherwise empty.
+    pub recordings: Vec<RecordedTimes>,
     /// When threads got and left processors, in order of time, if this was recorded and asked for.
     pub switches: Vec<ContextSwitch>,
     /// When a garbage collector stopped all threads, if this was recorded and times were asked for.

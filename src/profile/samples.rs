@@ -64,6 +64,25 @@ pub struct SampleTimes {
     pub end: i64,
 }
 
+/// The times of one recording of several that are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RecordedTimes {
+    /// When its samples were taken.
+    pub samples: SampleTimes,
+    /// When it is noted to have begun, in nanoseconds since 1970.
+    pub time_ns: Option<i64>,
+    /// How long it is noted to have taken, in nanoseconds.
+    pub duration_ns: Option<i64>,
+}
+
+impl RecordedTimes {
+    /// Those of a profile that was loaded with times.
+    pub(crate) fn of(meta: &Meta) -> Option<Self> {
+        let (time_ns, duration_ns) = (meta.time_ns, meta.duration_ns);
+        meta.sample_times.map(|samples| RecordedTimes { samples, time_ns, duration_ns })
+    }
+}
+
 impl SampleTimes {
     /// Those of all samples; `None` if no time is known.
     pub(crate) fn of(samples: &Samples, meta: &Meta) -> Option<Self> {

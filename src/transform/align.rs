@@ -1,6 +1,6 @@
 //! Aligning profiles: one profile with the stacks of all inputs and one metric (a column) per input.
 
-use crate::profile::{LoadOptions, Meta, Period, Profile, ProfileBuilder, RunColumns};
+use crate::profile::{LoadOptions, Meta, Period, Profile, ProfileBuilder, RecordedTimes, RunColumns};
 use crate::transform::copier::{CopiedTables, Copier, SourceMetric};
 use crate::transform::merge::same_kind;
 use crate::transform::merge_error::MergeError;
@@ -161,6 +161,11 @@ fn finish(mut builder: ProfileBuilder, metas: &[Meta]) -> Result<Profile, AlignE
     builder.meta.is_latency = metas.iter().any(|meta| meta.is_latency);
     let mut whole = builder.finish().map_err(|error| AlignError::Merge(MergeError::TooLarge(error)))?;
     refuse_overflow(&whole, metas.len())?;
+    if whole.samples.time.is_some() {
+        // `--from 1s` means one second after the start of each.
+        let recordings: Option<Vec<RecordedTimes>> = metas.iter().map(RecordedTimes::of).collect();
+        whole.meta.recordings = recordings.unwrap_or_default();
+    }
     for warning in metas.iter().flat_map(|meta| &meta.warnings) {
         if !whole.meta.warnings.contains(warning) {
             whole.meta.warnings.push(warning.clone());

@@ -11,6 +11,8 @@ pub fn pick_metrics(profile: &Profile, metrics: &[usize]) -> Profile {
     let calls = profile.calls.as_ref().map(|calls| Arc::new(calls.pick(metrics)));
     let mut picked = Profile { samples: Arc::new(samples), calls, ..profile.clone() };
     picked.meta.metrics = metrics.iter().map(|&metric| profile.meta.metrics[metric].clone()).collect();
+    let recordings = &profile.meta.recordings;
+    picked.meta.recordings = metrics.iter().filter_map(|&metric| recordings.get(metric).copied()).collect();
     picked.meta.default_metric = 0;
     picked
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::profile::{Lengths, Profile, SampleTimes, Samples};
+use crate::profile::{Lengths, Profile, RecordedTimes, SampleTimes, Samples};
 use crate::transform::engine::keep_rows;
 use crate::unit::{Quantity, QuantityError, parse_rfc3339};
 
@@ -74,6 +74,17 @@ impl RecordingSpan {
         Ok(RecordingSpan::new(times, profile.meta.time_ns, profile.meta.duration_ns))
     }
 
+    /// The span of each recording: of one, or of all that are compared, in the order of their metrics. Fails if samples have no
+    /// times.
+    pub fn of_all(profile: &Profile) -> Result<Vec<RecordingSpan>, TimeError> {
+        let one = RecordingSpan::of(profile)?;
+        let span = |recorded: &RecordedTimes| {
+            RecordingSpan::new(recorded.samples, recorded.time_ns, recorded.duration_ns)
+        };
+        let compared: Vec<RecordingSpan> = profile.meta.recordings.iter().map(span).collect();
+        Ok(if compared.is_empty() { vec![one] } else { compared })
+    }
+
     /// The span of samples with these times, of a recording that is noted to begin at `time` and to have lasted `duration`.
     pub(crate) fn new(times: SampleTimes, time: Option<i64>, duration: Option<i64>) -> RecordingSpan {
         let SampleTimes { first, last, .. } = times;
@@ -132,68 +143,96 @@ impl RecordingSpan {
 }
 
 /// Keeps the samples taken at `from` or later, and before `to`. Also returns how many there are. Of spans and waits, which say how
-/// long they lasted, the part in this range is kept, so that the values of ranges that meet add up. Fails if samples have no times,
-/// or if a date is given and the recording has none.
+/// long they lasted, the part in this range is kept, so that the values of ranges that meet add up. If recordings are compared, the
+/// range is that of each: `1.5s` is counted from its own start. Fails if samples have no times, or if a date is given and the
+/// recording has none.
 pub fn show_times(
     profile: &Profile,
     from: Option<TimePoint>,
     to: Option<TimePoint>,
 ) -> Result<(Profile, usize), TimeError> {
     let times = profile.samples.time.as_ref().ok_or(TimeError::NoTimes)?;
-    let span = RecordingSpan::of(profile)?;
-    let from = from.map_or(Ok(i64::MIN), |from| span.resolve(from))?;
-    let to = to.map(|to| span.resolve(to)).transpose()?;
-    // What was going on when the recording began counts from there.
-    let is_in_range =
-        |time: i64| time != Samples::UNTIMED && time.max(span.start) >= from && to.is_none_or(|to| time < to);
-    // A range that ends before it begins is empty; nothing lasts less than no time in it.
-    let begin = from.max(span.start);
-    let cut = Cut { from: begin, to: to.unwrap_or(i64::MAX).max(begin), lasting: profile.meta.lasting() };
-    if cut.lasting.iter().all(Option::is_none) {
-        let shown = keep_rows(profile, |row| is_in_range(times[row]));
+    let spans = RecordingSpan::of_all(profile)?;
+    let ranges: Vec<Range> = spans.iter().map(|span| Range::of(span, from, to)).collect::<Result<_, _>>()?;
+    let lasting = profile.meta.lasting();
+    if let [range] = ranges[..]
+        && lasting.iter().all(Option::is_none)
+    {
+        let shown = keep_rows(profile, |row| range.has(times[row]));
         let matched = shown.samples.len();
         return Ok((shown, matched));
     }
     let mut samples = Samples::clone(&profile.samples);
-    for (row, &time) in times.iter().enumerate() {
-        cut.row(&mut samples, row, time, is_in_range(time));
-    }
+    let cut = Cut { ranges, lasting };
+    let is_kept: Vec<bool> = (0..times.len()).map(|row| cut.row(&mut samples, row, times[row])).collect();
     let cut = Profile { samples: Arc::new(samples), ..profile.clone() };
-    let has_value = |row: usize| cut.samples.values.iter().any(|column| column[row] != 0);
-    let is_kept = |row: usize| is_in_range(times[row]) || has_value(row);
-    let shown = keep_rows(&cut, is_kept);
+    let shown = keep_rows(&cut, |row| is_kept[row]);
     let matched = shown.samples.len();
     Ok((shown, matched))
 }
 
-/// A range of time, out of which what lasts is cut.
-struct Cut {
+/// A range of time on the clock of a recording.
+#[derive(Clone, Copy)]
+struct Range {
+    /// What was going on when the recording began counts from there.
+    start: i64,
     from: i64,
     to: i64,
+}
+
+impl Range {
+    fn of(span: &RecordingSpan, from: Option<TimePoint>, to: Option<TimePoint>) -> Result<Self, TimeError> {
+        let from = from.map_or(Ok(span.start), |from| span.resolve(from))?.max(span.start);
+        let to = to.map_or(Ok(i64::MAX), |to| span.resolve(to))?;
+        // A range that ends before it begins is empty; nothing lasts less than no time in it.
+        Ok(Range { start: span.start, from, to: to.max(from) })
+    }
+
+    fn has(&self, time: i64) -> bool {
+        let counted = time.max(self.start);
+        time != Samples::UNTIMED && counted >= self.from && (time < self.to || self.to == i64::MAX)
+    }
+}
+
+/// Ranges of time, out of which what lasts is cut.
+struct Cut {
+    /// The one of all metrics, or one for each.
+    ranges: Vec<Range>,
     /// For each metric, how long its values last, if they do.
     lasting: Vec<Option<Lengths>>,
 }
 
 impl Cut {
-    /// Leaves the part of a sample that is in the range. What does not last is kept if it `begins` there.
-    fn row(&self, samples: &mut Samples, row: usize, time: i64, begins: bool) {
-        if time == Samples::UNTIMED {
-            samples.values.iter_mut().for_each(|column| column[row] = 0);
-            return;
-        }
-        for (column, lengths) in samples.values.iter_mut().zip(&self.lasting) {
-            let value = &mut column[row];
-            match lengths.map_or(0, |lengths| lengths.length(*value)) {
-                0 if !begins => *value = 0,
-                0 => {}
-                length => *value = self.part(*value, time, length),
-            }
-        }
-        if let Some(times) = &mut samples.time {
-            times[row] = time.max(self.from);
-        }
+    fn range(&self, metric: usize) -> &Range {
+        &self.ranges[metric.min(self.ranges.len() - 1)]
     }
 
+    /// Leaves the part of a sample that is in the range. What does not last is kept if it begins there. Returns whether the sample
+    /// is kept.
+    fn row(&self, samples: &mut Samples, row: usize, time: i64) -> bool {
+        let mut of = None;
+        for (metric, (column, lengths)) in samples.values.iter_mut().zip(&self.lasting).enumerate() {
+            let (value, range) = (&mut column[row], self.range(metric));
+            *value = match lengths.map_or(0, |lengths| lengths.length(*value)) {
+                _ if time == Samples::UNTIMED => 0,
+                0 if range.has(time) => *value,
+                0 => 0,
+                length => range.part(*value, time, length),
+            };
+            if *value != 0 && of.is_none() {
+                of = Some(range);
+            }
+        }
+        // A sample without a value is one of the only recording there is.
+        let of = of.or_else(|| self.ranges.first().filter(|range| self.ranges.len() == 1 && range.has(time)));
+        if let (Some(times), Some(range)) = (&mut samples.time, of) {
+            times[row] = time.max(range.from);
+        }
+        of.is_some()
+    }
+}
+
+impl Range {
     /// The part in the range of a value that lasted from `time` on: the difference of two rounded sums, so that parts add up.
     fn part(&self, value: i64, time: i64, length: i64) -> i64 {
         let until = |moment: i64| {
@@ -207,7 +246,8 @@ impl Cut {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::profile::{from_notation, to_notation};
+    use crate::profile::{LoadOptions, from_notation, to_notation};
+    use crate::transform::{ProfileMetric, align};
 
     const DAY: i64 = 1_708_972_837_000_000_000; // 2024-02-26T18:40:37Z
     const MS: i64 = 1_000_000;
@@ -283,6 +323,33 @@ mod tests {
         };
         // Up to a tenth are old objects; if there are more, the start was noted wrongly.
         assert_eq!([start(0), start(1), start(2), start(3)], [1000, 1000, 1000, 100]);
+    }
+
+    #[test]
+    fn each_recording_that_is_compared_has_its_own_range() {
+        let recorded = |start: i64, lines: &[(&str, i64)]| {
+            let lines: Vec<String> =
+                lines.iter().map(|(name, after)| format!("{name} 1 @{}", start + after)).collect();
+            let mut profile = from_notation(&lines.join("\n"));
+            profile.meta.time_ns = Some(start);
+            profile.meta.sample_times = SampleTimes::of(&profile.samples, &profile.meta);
+            profile
+        };
+        let old = recorded(DAY, &[("a", 0), ("b", 1500 * MS)]);
+        let new = recorded(DAY + 300_000 * MS, &[("a", 0), ("a", 500 * MS), ("b", 2000 * MS)]);
+        let parts = [&old, &new].map(|profile| ProfileMetric { profile, metric: 0, extra: None });
+        let whole = align(&parts, LoadOptions { times: true, ..LoadOptions::LEAST }).unwrap();
+        let rows = |from: Option<&str>, to: Option<&str>| {
+            let point = |text: Option<&str>| text.map(|text| TimePoint::parse(text).unwrap());
+            let shown = show_times(&whole, point(from), point(to)).unwrap().0;
+            [0, 1].map(|metric| shown.shown_total(metric))
+        };
+        assert_eq!(rows(None, Some("1s")), [1, 2]);
+        assert_eq!(rows(Some("1s"), None), [1, 1]);
+        assert_eq!(rows(Some("-0.1s"), None), [1, 1]);
+        // A date is the same moment for all.
+        assert_eq!(rows(Some("2024-02-26T18:41:37Z"), None), [0, 3]);
+        assert_eq!(rows(Some("1s"), Some("0s")), [0, 0]);
     }
 
     #[test]

@@ -49,7 +49,7 @@ pub(crate) struct FilterArgs {
     /// Keep only threads and processes whose name or ID matches
     #[arg(long, value_name = "RE")]
     pub(crate) thread: Vec<String>,
-    /// Keep only samples taken at T or later; T is 1.5s (after the start), -1.5s (before the end), or a timestamp
+    /// Keep only samples taken at T or later; T is 1.5s (after the start), -1.5s (before the end), or a timestamp; start and end are those of each recording that is compared
     #[arg(long, value_name = "T", allow_hyphen_values = true)]
     pub(crate) from: Option<String>,
     /// Keep only samples taken before T

@@ -246,7 +246,11 @@ fn tell_extracted(comparison: &mut Comparison, examiner: Examiner<'_, impl Stack
         }
         // What is around one function is a wrapper, unless its own code was in the caller.
         Some(Cause::Wraps { caller: Some(caller) }) => {
-            let is_part = || elsewhere.calls_several(row) && elsewhere.lost_as_much(row, caller);
+            let is_part = || {
+                examiner.is_nearest_caller(row, caller)
+                    && elsewhere.calls_several(row)
+                    && elsewhere.lost_as_much(row, caller)
+            };
             (own_was_in(row, caller) || is_part()).then_some(caller)
         }
         _ => None,

@@ -151,6 +151,16 @@ impl<S: StackSource> Examiner<'_, S> {
         }
     }
 
+    /// Whether most calls of a row's function on the new side come straight from a caller, apart from new functions and libraries
+    /// between them, rather than from others that the caller calls: a decorator of many functions has one caller far above.
+    pub(super) fn is_nearest_caller(&self, row: &Hypothesis, caller: usize) -> bool {
+        let callers = self.stacks.callers(row.function, row.measure, Side::New).into_iter();
+        let between = callers.take_while(|other| other.function != caller);
+        let others =
+            between.filter(|other| !self.stacks.is_library(other.function) && self.is_common(other.function));
+        others.map(|other| other.count).sum::<f64>() <= (1.0 - COVERS) * row.new * row.unit
+    }
+
     /// Whether both sides have a function.
     pub(super) fn is_common(&self, function: usize) -> bool {
         let (old, new) = self.model.comparable_shares(&self.total(function, 1.0));

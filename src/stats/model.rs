@@ -210,15 +210,22 @@ impl Model {
         // How much more a new run costs in code that is taken to be unchanged.
         let per_run = |location: f64| (location - none).abs();
         let by_most = per_run(most.0) <= SAME_WORK && per_run(most.0) < per_run(self.location);
+        // The heaviest of those that were taken to be unchanged; what costs a hundred times as much was not.
+        let gap = (most.0 - self.location).abs();
         let outvoted = |column: &RunCounts| {
             let sums = self.sums(column);
-            let changed = self.raw_log_ratio(sums) - most.0;
-            (changed.abs() > (most.0 - self.location).abs() / 2.0)
-                .then_some((sums.all() * column.unit, changed))
+            let ratio = self.raw_log_ratio(sums);
+            let is_assumed = (ratio - self.location).abs() <= gap / 2.0;
+            ((ratio - most.0).abs() > gap / 2.0).then_some((
+                is_assumed,
+                sums.all() * column.unit,
+                ratio - most.0,
+            ))
         };
         let outvoted =
             evidence.iter().filter_map(|&function| Some((function, outvoted(&columns.own[function])?)));
-        let (function, (_, changed)) = outvoted.max_by(|(_, (a, _)), (_, (b, _))| a.total_cmp(b))?;
+        let (function, (_, _, changed)) =
+            outvoted.max_by(|(_, a), (_, b)| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)))?;
         self.doubt = Some(Doubt { function, ratio: changed.exp(), by_most });
         if !by_most {
             return None;

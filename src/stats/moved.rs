@@ -68,6 +68,15 @@ impl<S: StackSource> Moved<'_, S> {
             || from.is_some()
             || loser.is_some()
             || caller.is_some_and(|caller| self.is_exchanged(row, caller));
+        // What a new function has taken along is not where it was taken from, unless that calls it.
+        let calls_it = |function: usize| {
+            let callers = examiner.stacks.callers(row.function, row.measure, Side::New);
+            callers.iter().any(|caller| caller.function == function)
+        };
+        let is_taken_along = |function: &usize| {
+            row.old <= 0.0 && examiner.stacks.includes(row.function, *function) && !calls_it(*function)
+        };
+        let loser = loser.filter(|loser| !is_taken_along(loser));
         is_moved.then_some(Cause::Moved { caller: extracted.or(caller), from, loser })
     }
 

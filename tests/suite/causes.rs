@@ -58,7 +58,7 @@ fn several_new_callees_are_not_own_code_of_their_caller() {
         "main;run;old 500\nmain;run;first 900\nmain;run;second 700\n",
         "dearer",
         "run",
-        "it calls first, which is new",
+        "it calls first, which was not seen before",
     );
 }
 
@@ -435,7 +435,7 @@ fn new_code_makes_its_caller_dearer() {
         "main;a 900\nmain;b 900\nmain;b;check 700\n",
         "dearer",
         "b",
-        "it calls check, which is new",
+        "it calls check, which was not seen before",
     );
 }
 
@@ -1000,7 +1000,7 @@ fn a_function_that_became_dearer_when_a_part_was_taken_out_is_the_cause_and_not_
     assert_eq!(regressed(old, new), [("table".to_string(), "total".to_string())]);
     let (causes, text) = causes(&program(old), &program(new));
     assert_eq!((&causes[0]["cause"], &causes[0]["function"]), (&"dearer".into(), &"table".into()), "{text}");
-    assert!(text.contains("it calls cell, which is new"), "{text}");
+    assert!(text.contains("it calls cell, which was not seen before"), "{text}");
 }
 
 /// Two functions that were there before, of which one does now what the other one did.

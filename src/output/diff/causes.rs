@@ -5,7 +5,7 @@ use crate::output::command;
 use crate::output::diff::words;
 use crate::output::style::Explain;
 use crate::report::{CauseKind, Diff, DiffCause, DiffRow, DiffSide, Growth, MixChange, RowTest, TotalGrowth};
-use crate::unit::{self, decimals, percentage};
+use crate::unit::{self, Family, Unit, decimals, percentage};
 
 /// The causes shown explain this part of the growth, from 0 to 1, unless all are asked for.
 const MOST: f64 = 0.8;
@@ -150,6 +150,8 @@ const SIMILAR_GROWTH: f64 = 0.5;
 pub(in crate::output) fn change(cause: &DiffCause) -> String {
     let word = match (cause.cause, cause.calls) {
         (CauseKind::Dearer, _) if cause.ratio.is_none() => return "new".to_string(),
+        // What it calls costs more, but of the whole that is not known.
+        (CauseKind::Dearer, _) if is_uncertain(cause) => return "more expensive in part".to_string(),
         (CauseKind::Dearer, _) => "more expensive",
         (CauseKind::CalledMore, Some(_)) => "called more often",
         (CauseKind::CalledMore, None) if cause.growth == Growth::FurtherCall => "called more often",
@@ -168,6 +170,12 @@ pub(in crate::output) fn change(cause: &DiffCause) -> String {
         }
         _ => word.to_string(),
     }
+}
+
+/// Whether a function may cost as much as before, although it makes a call that costs more.
+fn is_uncertain(cause: &DiffCause) -> bool {
+    let is_call = matches!(cause.growth, Growth::NewCallee | Growth::OneCallee);
+    is_call && cause.ratio_low.is_some_and(|low| low < 1.0)
 }
 
 /// What shows that it is so: `in all 3 callers alike, so the function itself`. Names are shortened by `name`.
@@ -205,7 +213,7 @@ fn evidence_of_function(diff: &Diff, cause: &DiffCause, name: impl Fn(&str) -> S
                 format!("{}; only {} calls it more often", words::how_often_called(calls), first())
             }
             (Some(calls), _) => words::how_often_called(calls),
-            (None, Growth::Itself) if cause.ratio.is_none() && cause.path.len() > 1 => {
+            (None, Growth::Itself) if cause.path.len() > 1 && is_at_end_of_path(cause) => {
                 format!("called from {}", first())
             }
             (None, Growth::Itself) if cause.ratio.is_none() && cause.path.is_empty() => {
@@ -230,15 +238,26 @@ fn evidence_of_function(diff: &Diff, cause: &DiffCause, name: impl Fn(&str) -> S
                     .to_string()
             }
             (None, Growth::NewCallee) if cause.path.len() > 2 => {
-                format!("it calls {}, which is new and leads to {}", called(), last())
+                format!("it calls {}, {} and leads to {}", called(), is_new(diff), last())
             }
-            (None, Growth::NewCallee) => format!("it calls {}, which is new", last()),
+            (None, Growth::NewCallee) => format!("it calls {}, {}", last(), is_new(diff)),
             (None, Growth::OneCallee) if cause.path.len() > 2 => {
                 format!("in {}, which it calls through {}", last(), called())
             }
             (None, Growth::OneCallee) => format!("in {}, which it calls", last()),
         },
     }
+}
+
+/// Whether a path leads to the function of a cause: from callers that are new, or that call it now.
+fn is_at_end_of_path(cause: &DiffCause) -> bool {
+    cause.ratio.is_none() || cause.path.last() == Some(&cause.function)
+}
+
+/// What is said of a function that only the new side has. It may have been there without being hit, or without allocating.
+fn is_new(diff: &Diff) -> &'static str {
+    let is_memory = Unit::parse(&diff.header.metric.unit).family() == Family::Bytes;
+    if is_memory { "which did not allocate before" } else { "which was not seen before" }
 }
 
 /// `work per run: route=/report ×1.72, route=/search ×0.55; all code of each changed alike …`

@@ -70,7 +70,7 @@ fn is_of_several(pairs: &MatchingState<'_>, left: &[EntryId], one: EntryId, othe
 }
 
 /// The matched functions of each old file.
-struct MatchedLines<'p> {
+pub(super) struct MatchedLines<'p> {
     of_file: HashMap<&'p str, FileLines<'p>>,
 }
 
@@ -78,7 +78,7 @@ struct MatchedLines<'p> {
 type FileLines<'p> = (&'p str, Vec<(u32, u32)>);
 
 impl<'p> MatchedLines<'p> {
-    fn new(pairs: &MatchingState<'p>) -> Self {
+    pub(super) fn new(pairs: &MatchingState<'p>) -> Self {
         let mut of_file: HashMap<&str, FileLines<'_>> = HashMap::new();
         for (entry, paired) in pairs.of_old.iter().enumerate() {
             let Some(paired) = paired else { continue };
@@ -99,11 +99,21 @@ impl<'p> MatchedLines<'p> {
     /// became longer or shorter; then, as the one below it.
     fn expected(&self, file: &str, line: u32) -> Vec<(&'p str, u32)> {
         let Some((file, lines)) = self.of_file.get(file) else { return Vec::new() };
-        let at = lines.partition_point(|&(before, _)| before < line);
-        let shift = |&(before, after): &(u32, u32)| i64::from(after) - i64::from(before);
-        let (above, below) = (lines[..at].last().map(shift), lines.get(at).map(shift));
+        let [above, below] = shifts(lines, line);
         let below = below.filter(|_| above != below);
         let shifts = above.into_iter().chain(below);
         shifts.filter_map(|shift| Some((*file, u32::try_from(i64::from(line) + shift).ok()?))).collect()
     }
+
+    /// Whether the functions around a line are where they were.
+    pub(super) fn are_unmoved_around(&self, file: &str, line: u32) -> bool {
+        self.of_file.get(file).is_some_and(|(_, lines)| shifts(lines, line) == [Some(0); 2])
+    }
+}
+
+/// By how many lines the functions above and below a line have moved.
+fn shifts(lines: &[(u32, u32)], line: u32) -> [Option<i64>; 2] {
+    let at = lines.partition_point(|&(before, _)| before < line);
+    let shift = |&(before, after): &(u32, u32)| i64::from(after) - i64::from(before);
+    [lines[..at].last().map(shift), lines.get(at).map(shift)]
 }

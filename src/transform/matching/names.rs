@@ -166,10 +166,58 @@ fn numbers(name: &str) -> Vec<u64> {
 /// Whether functions with the same normalised name may be one. Where only `runtime.gcStart.func1` has samples on one side and
 /// only `runtime.gcStart.func2` on the other one, few samples hit either: Go's runtime did not change, nor did Scala's library, of
 /// which one side has `scala.collection.Iterator$$anon$10`. Other runtimes have names with addresses, which are others in each run.
+///
+/// Nor is `std::has_facet<std::ctype<char>>` what `std::has_facet<std::num_put<char>>` was: both are instances that each build has,
+/// unless they are too heavy to be missed by chance.
 fn may_be_alike(pairs: &MatchingState<'_>, old: EntryId, new: EntryId) -> bool {
+    let is_light = || {
+        let share = pairs.old.shares()[old].min(pairs.new.shares()[new]);
+        share < LEAST_INSTANCE
+    };
     let (old, new) = (&pairs.old.get(old).name, &pairs.new.get(new).name);
-    old == new || !["runtime.", "scala."].iter().any(|library| old.starts_with(library))
+    let is_of_runtime = ["runtime.", "scala."].iter().any(|library| old.starts_with(library));
+    old == new || !is_of_runtime && !(are_instances_of_library(old, new) && is_light())
 }
+
+/// A function with this share is not missed by chance.
+const LEAST_INSTANCE: f64 = 0.005;
+
+/// Whether two functions of a standard library of C++ or Rust have nothing in their names that a program defines, only types of
+/// the library and built-in ones.
+fn are_instances_of_library(old: &str, new: &str) -> bool {
+    let is_of_library = |name: &str| {
+        let name = name.trim_start_matches('<');
+        LIBRARIES.iter().any(|library| name.starts_with(library))
+    };
+    if !is_of_library(old) || !is_of_library(new) {
+        return false;
+    }
+    let (old, new): (HashSet<&str>, HashSet<&str>) = (types(old).collect(), types(new).collect());
+    let is_number = |name: &str| name.starts_with(|c: char| c.is_ascii_digit());
+    let is_known = |name: &&str| is_of_library(name) || BUILT_IN.contains(name) || is_number(name);
+    old != new && old.union(&new).all(is_known)
+}
+
+/// The qualified names in a name, such as `std::vector` and `shop::Cart` in `std::vector<shop::Cart>`, without Rust's hash.
+fn types(name: &str) -> impl Iterator<Item = &str> {
+    let parts = name.split(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | ':')));
+    parts.map(|part| without_hash(part.trim_matches(':'))).filter(|part| !part.is_empty())
+}
+
+/// `shop::price` of `shop::price::h0123456789abcdef`.
+fn without_hash(path: &str) -> &str {
+    path.rsplit_once("::h").filter(|(_, hash)| hash.len() == 16).map_or(path, |(path, _)| path)
+}
+
+/// How the names of functions and types of standard libraries begin.
+const LIBRARIES: [&str; 5] = ["std::", "core::", "alloc::", "__gnu_cxx::", "__cxxabiv1::"];
+
+/// Types and words of C++ and Rust that stand in the arguments of templates.
+const BUILT_IN: [&str; 35] = [
+    "as", "bool", "char", "char16_t", "char32_t", "char8_t", "const", "double", "dyn", "f32", "f64", "float",
+    "i128", "i16", "i32", "i64", "i8", "int", "isize", "long", "mut", "short", "signed", "str", "u128",
+    "u16", "u32", "u64", "u8", "unsigned", "usize", "void", "volatile", "wchar_t", "false",
+];
 
 /// Pairs functions with the same normalised name, the best pairs first, as long as they agree well enough.
 fn pair_best(pairs: &mut MatchingState<'_>, old: &[EntryId], new: &[EntryId]) {
@@ -191,7 +239,8 @@ fn pair_best(pairs: &mut MatchingState<'_>, old: &[EntryId], new: &[EntryId]) {
     candidates.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| name(a).cmp(&name(b))));
     let found: Vec<_> = candidates.into_iter().filter(|candidate| candidate.0 >= LEAST_OF_BOTH).collect();
     for (_, one, other) in found {
-        if pairs.of_old[one].is_none() && pairs.of_new[other].is_none() {
+        let is_free = pairs.of_old[one].is_none() && pairs.of_new[other].is_none();
+        if is_free && may_be_alike(pairs, one, other) {
             pair_alike(pairs, one, other);
         }
     }

@@ -2,9 +2,10 @@
 
 use hashbrown::{HashMap, HashSet};
 
-use super::pool::{EntryId, Pool, grouped};
+use super::in_place::MatchedLines;
+use super::pool::{EntryId, Pool, PoolEntry, grouped};
 use super::{MatchMethod, MatchingState};
-use crate::name::base_name;
+use crate::name::{base_name, is_anonymous};
 
 /// The maximum number of pairs to compare among functions with one name. With more, they are paired in order.
 pub(super) const MOST_COMPARED: usize = 250_000;
@@ -22,6 +23,11 @@ pub(super) fn pair_within_files(pairs: &mut MatchingState<'_>, files: &HashMap<S
     let new_left = pairs.new_left().into_iter().filter(|&entry| has_place(new, entry));
     let new_groups = grouped(new_left, |entry| (&*new.get(entry).name, new.get(entry).file.to_string()));
     let old_groups = grouped(old_left, |entry| (&*old.get(entry).name, old.get(entry).file.to_string()));
+    // Where nothing moved, an anonymous function in another line is another one.
+    let lines = MatchedLines::new(pairs);
+    let is_other = |one: &PoolEntry<'_>, other: &PoolEntry<'_>| {
+        one.line != other.line && is_anonymous(&one.name) && lines.are_unmoved_around(one.file, one.line)
+    };
     for group in old_groups.lists() {
         let first = old.get(group[0]);
         let Some(file) = files.get(first.file) else { continue };
@@ -30,6 +36,9 @@ pub(super) fn pair_within_files(pairs: &mut MatchingState<'_>, files: &HashMap<S
             (_, []) => {}
             (&[one], &[other]) => {
                 let entries = (old.get(one), new.get(other));
+                if is_other(entries.0, entries.1) {
+                    continue;
+                }
                 let how = if (entries.0.line, entries.0.column) == (entries.1.line, entries.1.column) {
                     MatchMethod::Same
                 } else {

@@ -20,6 +20,9 @@ const MOST: f64 = 0.5;
 /// Callers with less than this fraction of a function are not looked at.
 const LEAST_CALLER: f64 = 0.1;
 
+/// What a new path leads to has grown by at least this fraction of what the path costs.
+const LEAST_OF_PATH: f64 = 0.25;
+
 /// What the code of a module that is outside of all functions is called in Python.
 const MODULE: &str = "<module>";
 
@@ -100,7 +103,7 @@ fn of_one_caller(flow: &Flow<'_, '_>, origin: Origin, caller: usize, call: Chang
     let whole = Origin { kind: CountKind::Total, ..origin };
     // Stacks that lack the caller of `memmove` show no path to it.
     if call.is_new() && !flow.is_own(origin.function) && flow.lacks_callers(origin.function) {
-        return Some(DiffCause { path, ..made(flow, CauseKind::Dearer, whole, total) });
+        return Some(DiffCause { growth: Growth::Whole, ..made(flow, CauseKind::CalledMore, whole, total) });
     }
     if call.is_new() && !is_moved {
         let (path, change) = new_path(flow, path, caller, call);
@@ -237,7 +240,9 @@ fn of_counted_calls(flow: &Flow<'_, '_>, origin: Origin, change: Change, calls: 
     if by_calls.is_none_or(|by_calls| by_calls < change.points / 2.0) {
         // `str.join` did not change: one of its callers gives it more to do.
         let gives_more = |(caller, call): &&(usize, Change)| {
-            flow.is_own(*caller) && call.points >= NEARLY_ALL * change.points
+            flow.is_own(*caller)
+                && flow.total(*caller).points > 0.0
+                && call.points >= NEARLY_ALL * change.points
         };
         if let Some(&(caller, call)) = callers.first().filter(gives_more)
             && !flow.is_own(origin.function)
@@ -255,7 +260,7 @@ fn of_counted_calls(flow: &Flow<'_, '_>, origin: Origin, change: Change, calls: 
     };
     let kind = if calls_of(caller)[0] > 0.0 { CauseKind::CalledMore } else { CauseKind::NewPath };
     let path = vec![name(flow, caller), name(flow, origin.function)];
-    if flow.is_own(caller) && !flow.is_own(origin.function) {
+    if flow.is_own(caller) && !flow.is_own(origin.function) && flow.total(caller).points > 0.0 {
         return of_library_call(flow, caller, path, change);
     }
     if kind == CauseKind::NewPath {
@@ -270,10 +275,19 @@ fn taken_over(flow: &Flow<'_, '_>, origin: Origin) -> f64 {
     if origin.kind == CountKind::SelfCount {
         return 0.0;
     }
-    let callees =
-        flow.callees(origin.function).into_iter().filter(|(callee, _)| !flow.total(*callee).is_new());
-    let lost = |callee: usize| -flow.of_other_callers(callee, origin.function).points;
-    callees.map(|(callee, call)| lost(callee).clamp(0.0, call.points.max(0.0))).sum()
+    // What an event loop has taken over may be below other functions that are new. But what these allocate, others did not before.
+    let (mut seen, mut left, mut taken) = (HashSet::from([origin.function]), vec![origin.function], 0.0);
+    while let Some(at) = left.pop() {
+        for (callee, call) in flow.callees(at) {
+            if flow.total(callee).is_new() {
+                left.extend(Some(callee).filter(|&callee| seen.insert(callee)));
+            } else if at == origin.function || flow.is_own(callee) {
+                let lost = -flow.of_other_callers(callee, at).points;
+                taken += lost.clamp(0.0, call.points.max(0.0));
+            }
+        }
+    }
+    taken
 }
 
 /// Code that the old side did not have, without what it took over.
@@ -431,6 +445,11 @@ fn old_code_below(flow: &Flow<'_, '_>, function: usize, points: f64, path: &mut 
         };
         path.push(name(flow, callee));
         if !flow.total(callee).is_new() {
+            // What costs no more than before is only called in another way.
+            if flow.total(callee).points < LEAST_OF_PATH * points {
+                path.truncate(start);
+                return None;
+            }
             return Some(callee);
         }
         at = callee;

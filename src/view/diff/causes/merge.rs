@@ -30,9 +30,13 @@ pub(super) fn merge_callers(flow: &Flow<'_, '_>, causes: &mut Vec<DiffCause>) {
 pub(super) fn merge_parts(flow: &Flow<'_, '_>, causes: &mut Vec<DiffCause>) {
     let mut merged: Vec<DiffCause> = Vec::new();
     for cause in causes.drain(..) {
-        let is_part =
-            |other: &&mut DiffCause| other.cause == CauseKind::Dearer && other.function == cause.function;
-        let Some(whole) = merged.iter_mut().find(is_part).filter(|_| cause.cause == CauseKind::Dearer) else {
+        let is_part = |other: &&mut DiffCause| {
+            other.function == cause.function
+                && costs_more(other)
+                && costs_more(&cause)
+                && (other.cause == CauseKind::Dearer || cause.cause == CauseKind::Dearer)
+        };
+        let Some(whole) = merged.iter_mut().find(is_part) else {
             merged.push(cause);
             continue;
         };
@@ -55,6 +59,15 @@ pub(super) fn merge_parts(flow: &Flow<'_, '_>, causes: &mut Vec<DiffCause>) {
         *whole = DiffCause { points, growth, path, calls, ..found };
     }
     *causes = merged;
+}
+
+/// Whether a function itself is what costs more, as far as samples tell.
+fn costs_more(cause: &DiffCause) -> bool {
+    match cause.cause {
+        CauseKind::Dearer => true,
+        CauseKind::CalledMore => cause.calls.is_none() && cause.growth == Growth::Whole,
+        _ => false,
+    }
 }
 
 /// Whether the function of a cause calls others more often while it is not called more often itself.

@@ -210,12 +210,12 @@ impl Model {
         // How much more a new run costs in code that is taken to be unchanged.
         let per_run = |location: f64| (location - none).abs();
         let by_most = per_run(most.0) <= SAME_WORK && per_run(most.0) < per_run(self.location);
-        // The heaviest of those that were taken to be unchanged; what costs a hundred times as much was not.
+        // The heaviest one; if most are not believed, of those that are taken to be unchanged: what costs a hundred times as much is not.
         let gap = (most.0 - self.location).abs();
         let outvoted = |column: &RunCounts| {
             let sums = self.sums(column);
             let ratio = self.raw_log_ratio(sums);
-            let is_assumed = (ratio - self.location).abs() <= gap / 2.0;
+            let is_assumed = by_most || (ratio - self.location).abs() <= gap / 2.0;
             ((ratio - most.0).abs() > gap / 2.0).then_some((
                 is_assumed,
                 sums.all() * column.unit,

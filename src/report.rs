@@ -56,6 +56,7 @@ pub use header::{
     Artefact, Base, Combined, Grouping, Header, Highlight, MetricName, MetricTotal, PerEvent, Recording,
     Rescaling, Selection, WhatIf,
 };
+pub(crate) use header::rescaled;
 pub use heatmap::{Heatmap, HeatmapCell};
 pub use hot::{Hot, HotSequence, PathStep};
 pub use info::{Depth, Info, InfoInput, InfoLabel, InfoMetric, InfoPeriod};

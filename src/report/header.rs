@@ -112,6 +112,13 @@ impl Header {
         self.base.as_ref().map_or(0, |base| base.sum)
     }
 
+    /// Σ |value| of the old side as loaded, rescaled to the new side: what differences are shares of. With 10 s recorded and
+    /// a ratio of 3, the old values add up to 30 s, and a function that cost 15 s of them and costs nothing now is -50%.
+    pub fn old_total(&self) -> i64 {
+        let ratio = self.normalize.as_ref().map_or(1.0, |normalize| normalize.ratio);
+        self.base.as_ref().map_or(0, |base| rescaled(base.total, ratio))
+    }
+
     /// The part of [`Header::old_sum`] from samples without a stack.
     pub fn old_no_stack(&self) -> i64 {
         self.base.as_ref().map_or(0, |base| base.no_stack)
@@ -361,6 +368,12 @@ impl Default for Rescaling {
     }
 }
 
+/// A value of the old side, multiplied by the ratio of a [`Rescaling`]. A ratio of 1 leaves it exactly as it is.
+pub(crate) fn rescaled(value: i64, ratio: f64) -> i64 {
+    #[expect(clippy::float_cmp, reason = "the ratio is exactly 1 if nothing is rescaled")]
+    if ratio == 1.0 { value } else { (value as f64 * ratio).round() as i64 }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -373,5 +386,15 @@ mod tests {
         assert_eq!(read(header(12, Some(2))), (2, 2));
         // What filters removed is not known with its signs.
         assert_eq!(read(header(7, Some(-3))), (12, -3));
+    }
+
+    #[test]
+    fn differences_are_shares_of_the_old_total_as_it_is_shown() {
+        let base = Base { total: 10, ..Base::default() };
+        let recorded = Header { base: Some(base), ..Header::default() };
+        assert_eq!(recorded.old_total(), 10);
+        let normalize = Rescaling { method: "per", ratio: 3.0, reason: None };
+        assert_eq!(Header { normalize: Some(normalize), ..recorded }.old_total(), 30);
+        assert_eq!(Header::default().old_total(), 0);
     }
 }

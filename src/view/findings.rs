@@ -8,14 +8,13 @@ use crate::findings::{
 use crate::kind::{Kind, counts_of, of_metric};
 use crate::profile::Profile;
 use crate::report::{
-    Ceiling, Evidence, Finding, Findings, Header, Problem, Remark, Rest, Sentence, Severity,
+    Ceiling, Evidence, Finding, Findings, Header, Problem, Remark, Rest, Sentence, Severity, rescaled,
 };
 use crate::transform::{artefacts, fold_leaves, foldable, waits_of_stacks};
 use crate::tree::{KeyId, Subject};
 use crate::unit::{Family, Unit};
 use crate::view::Scope;
 use crate::view::lint::found;
-use crate::view::values::scaled;
 
 /// The conclusions from the first metric, by function. The profile must have been loaded with labels.
 pub fn findings(profile: &Profile, scope: &Scope) -> Findings {
@@ -247,7 +246,7 @@ fn finding(found: Found, gain: &Gain, old_ratio: Option<f64>) -> Finding {
         line,
         value,
         measured,
-        old: old_ratio.map(|ratio| scaled(old, ratio)),
+        old: old_ratio.map(|ratio| rescaled(old, ratio)),
         ceiling: ceiling.map(|ceiling| Ceiling {
             is_elapsed_time: gain.is_elapsed_time,
             is_estimate: gain.is_estimate,

@@ -66,6 +66,7 @@ use crate::kind::is_thread_time;
 use crate::profile::{Column, Meta, Metric, Profile};
 use crate::report::{
     Artefact, Base, Grouping, Header, Highlight, Message, MetricName, MetricTotal, Name, Recording, Rescaling,
+    rescaled,
 };
 use crate::stats::effective::{are_multiples, greatest_common_divisor};
 use crate::transform::{Marks, artefacts, foldable, waiting_of};
@@ -290,7 +291,7 @@ fn grouping(by: &By) -> Grouping {
 
 /// What a report says about the old side.
 fn base_of(profile: &Profile, side: &BaseSide) -> Base {
-    let scaled = |value| values::scaled(value, side.normalize.ratio);
+    let scaled = |value| rescaled(value, side.normalize.ratio);
     let (mut sum, mut no_stack) = (profile.shown_total(side.metric), 0);
     if profile.calls.is_none() {
         sum = profile.samples.values[side.metric].iter().sum();

@@ -3,7 +3,7 @@
 use std::iter;
 
 use crate::profile::Column;
-use crate::report::{Artefact, Header, Name, Pair, PairBySide, Values};
+use crate::report::{Artefact, Header, Name, Pair, PairBySide, Values, rescaled};
 use crate::tree::{Flat, KeyId, Subject, flat};
 use crate::view::{Sort, SortRow};
 
@@ -150,18 +150,12 @@ impl RowValues {
 
     /// The same for a single value.
     pub(super) fn old_value(&self, old: i64) -> Option<i64> {
-        self.old_ratio.map(|ratio| scaled(old, ratio))
+        self.old_ratio.map(|ratio| rescaled(old, ratio))
     }
 }
 
 fn scaled_pair(pair: Pair, ratio: f64) -> Pair {
-    Pair { self_value: scaled(pair.self_value, ratio), total: scaled(pair.total, ratio) }
-}
-
-/// A rescaled value of the old side. A ratio of 1 leaves it exactly as it is.
-pub(super) fn scaled(value: i64, ratio: f64) -> i64 {
-    #[expect(clippy::float_cmp, reason = "the ratio is exactly 1 if nothing is rescaled")]
-    if ratio == 1.0 { value } else { (value as f64 * ratio).round() as i64 }
+    Pair { self_value: rescaled(pair.self_value, ratio), total: rescaled(pair.total, ratio) }
 }
 
 /// The smallest value that has `percent` of `whole`.

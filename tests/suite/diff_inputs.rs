@@ -282,6 +282,27 @@ fn a_base_can_be_rescaled_without_a_verdict() {
     assert!(text.is_empty() && messages.contains("cannot find the unchanged code"), "{text}{messages}");
 }
 
+/// Differences are shares of what the column OLD adds up to, as in `prof diff`: of 10 → 4 with the old side multiplied by 3,
+/// 26 of 30 are gone, not 260%.
+#[test]
+fn differences_are_shares_of_the_rescaled_old_side() {
+    let folder = tempdir().unwrap();
+    fs::write(folder.path().join("old.folded"), "main;work 6\nmain;rest 4\n").unwrap();
+    fs::write(folder.path().join("new.folded"), "main;work 3\nmain;rest 1\n").unwrap();
+    let shown = |words: &[&str]| {
+        let sides = ["--normalize", "per=1,3", "--base", "old.folded", "new.folded"];
+        let out = prof(folder.path(), &[words, &sides].concat()).output().unwrap();
+        String::from_utf8(out.stdout).unwrap()
+    };
+    for view in [&["top"][..], &["tree"], &["tree", "--bottom-up"], &["focus", "work"], &["graph"], &["hot"]] {
+        let text = shown(view);
+        assert!(text.contains("samples 10 · rescaled × 3.000 (per) to 30 · Δ% is of this total"), "{text}");
+        assert!(text.contains("−50.0%") && !text.contains("−150.0%"), "{view:?}: 18 → 3 of 30\n{text}");
+    }
+    assert!(shown(&["top"]).contains("−86.7%"), "30 → 4");
+    assert!(shown(&["graph", "-n", "1"]).contains("the most changed of 3 functions"));
+}
+
 /// A program under py-spy that spends some of its time in `hot`, and waited for a processor in `waits`.
 fn py_spy(hot: u64, waits: usize) -> String {
     let leaf = |number: usize| {

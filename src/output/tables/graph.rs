@@ -150,10 +150,12 @@ pub(in crate::output) fn left_out(graph: &Graph) -> Option<String> {
     let all = count(nodes + header.elided_rows);
     let mut parts = vec![format!("{} {noun}", count(nodes))];
     if header.elided_rows > 0 {
+        // One is "the heaviest of 330 functions".
+        let number = if nodes == 1 { String::new() } else { format!("{} ", count(nodes)) };
         parts = vec![match (graph.reordered, &header.base) {
-            (true, _) => format!("the first {} of {all} {noun}", count(nodes)),
-            (false, None) => format!("the {} heaviest of {all} {noun}", count(nodes)),
-            (false, Some(_)) => format!("the {} most changed of {all} {noun}", count(nodes)),
+            (true, _) => format!("the first {number}of {all} {noun}"),
+            (false, None) => format!("the {number}heaviest of {all} {noun}"),
+            (false, Some(_)) => format!("the {number}most changed of {all} {noun}"),
         }];
     }
     let all_edges = edges as u64 + graph.edges_elided;

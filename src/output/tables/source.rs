@@ -137,11 +137,11 @@ fn summary(
     let dot = style.glyphs.dot;
     let PairBySide { new, old, delta } = function.values;
     let [own, total] = [new.self_value, new.total].map(|value| values.scale.format(value));
-    if let (Some(base), Some(delta)) = (&source.header.base, delta) {
+    if let Some(delta) = delta {
         let delta = delta.total;
         let signed = |number: String| style.glyphs.signed(number);
         let change = signed(values.scale.format_signed(delta));
-        let points = signed(unit::signed_share(delta, base.total));
+        let points = signed(unit::signed_share(delta, source.header.old_total()));
         return format!("{}{dot}self {own}, total {total}, {change}, {points}", side_only(new, old));
     }
     format!("{dot}self {own}, total {total}, {}", unit::share(new.total, source.header.total))

@@ -70,8 +70,7 @@ pub(in crate::output) fn further<'r>(top: &'r Top, style: &'r Style) -> Scaled<T
 }
 
 fn values<'r>(top: &'r Top, style: &Style) -> Scaled<ValueColumns<'r>> {
-    let base = top.header.base.as_ref().map_or(0, |base| base.total);
-    ValueColumns::new(&top.header, top.header.shown.max(base), style)
+    ValueColumns::new(&top.header, top.header.shown.max(top.header.old_total()), style)
 }
 
 fn lines(top: &Top) -> impl Iterator<Item = TopLine<'_>> {

@@ -21,8 +21,7 @@ use crate::report::{Direction, Grouping, Header, Tree};
 /// The rows, or the lines that people see.
 pub(super) fn table<'r>(tree: &'r Tree, form: Form, style: &'r Style) -> Scaled<Table<'r>> {
     let header = &tree.header;
-    let base = header.base.as_ref().map_or(0, |base| base.total);
-    let values = ValueColumns::new(header, header.shown.max(base), style)?;
+    let values = ValueColumns::new(header, header.shown.max(header.old_total()), style)?;
     let drawing = Rc::new(Drawing::new(tree, form, style));
     let mut columns = Columns::new();
     columns.add("depth", Kind::Count, |line: &TreeLine| Some(i64::from(line.row?.depth)));

@@ -147,8 +147,10 @@ impl<'r> ValueColumns<'r> {
             }
         }
         for which in both {
-            let Some(base) = &self.header.base else { return };
-            let whole = base.total;
+            if self.header.base.is_none() {
+                return;
+            }
+            let whole = self.header.old_total();
             let delta = move |row: &R| Some(which.of(row.values())? - which.of(row.old_values())?);
             let (key, kind) = (format!("delta.{}", which.key()), Kind::Change(self.scale.clone()));
             let change = columns.add(key, kind, delta);
@@ -178,8 +180,10 @@ impl<'r> ValueColumns<'r> {
         value: impl Fn(&R) -> Option<i64> + Copy + 'r,
         old: impl Fn(&R) -> Option<i64> + Copy + 'r,
     ) {
-        let Some(base) = &self.header.base else { return };
-        let whole = base.total;
+        if self.header.base.is_none() {
+            return;
+        }
+        let whole = self.header.old_total();
         let delta = move |row: &R| Some(value(row)? - old(row)?);
         columns.add(old_key, Kind::Value(self.scale.clone()), old).titled("OLD").rank(Rank::Old);
         columns.add(delta_key, Kind::Change(self.scale.clone()), delta).titled("Δ");

@@ -73,15 +73,21 @@ pub(super) fn parts(header: &Header, style: &Style) -> Scaled<Vec<String>> {
 #[cfg(feature = "ui")]
 const MOST_IMPORTANT: usize = 2;
 
-/// The line of the old side: `base main.pb.gz · cpu 82.10s in 40.70s · rescaled × 1.050 (core) · Δ% is of this total`.
+/// The line of the old side: `base main.pb.gz · cpu 82.10s in 40.70s · rescaled × 1.050 (core) to 86.20s · Δ% is of this total`.
 fn base_line(header: &Header, style: &Style) -> Scaled<Option<TextLine>> {
     let Some(base) = &header.base else { return Ok(None) };
-    let scale = scale(&header.metric, header.total.max(base.total), style.unit.as_ref())?;
+    let largest = header.total.max(base.total).max(header.old_total());
+    let scale = scale(&header.metric, largest, style.unit.as_ref())?;
     let dot = style.glyphs.dot;
     let parts = headline::base(header, &scale.format(base.total));
     let inputs = headline::base_inputs(header);
     let short = style.glyphs.plain(&parts.join(dot)).into_owned();
-    let long = style.glyphs.plain(&format!("{short}{dot}Δ% is of this total")).into_owned();
+    // The last number before these words has to be the one that is meant.
+    let to = match headline::rescaled(header) {
+        Some(_) => format!(" to {}", scale.format(header.old_total())),
+        None => String::new(),
+    };
+    let long = style.glyphs.plain(&format!("{short}{to}{dot}Δ% is of this total")).into_owned();
     // Where this does not fit, there is no space for the column either.
     let taken =
         BASE.len() + display_width(&inputs).min(LEAST_NAME) + display_width(dot) + display_width(&long);

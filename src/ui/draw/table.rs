@@ -266,7 +266,7 @@ struct Scales {
 impl Scales {
     fn of(answer: &Answer) -> Self {
         let Some(header) = answer.report.header() else { return Scales { first: None, further: Vec::new() } };
-        let largest = header.shown.max(header.base.as_ref().map_or(0, |base| base.total));
+        let largest = header.shown.max(header.old_total());
         let unit = answer.unit();
         let of_metric = |metric: &MetricName, largest| scale(metric, largest, unit.as_ref()).ok();
         let first = of_metric(&header.metric, largest);

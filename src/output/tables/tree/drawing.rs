@@ -326,10 +326,13 @@ impl<'r> Drawing<'r> {
         } else {
             let what = if header.metrics.is_empty() { of_what.to_string() } else { self.of_first_metric() };
             let share = unit::share(self.lightest as i64, header.total);
-            format!(
-                "showing the {} heaviest rows, down to {share}{what}",
-                unit::group_thousands(rows as i128)
-            )
+            match rows {
+                1 => format!("showing the heaviest row, which has {share}{what}"),
+                _ => format!(
+                    "showing the {} heaviest rows, down to {share}{what}",
+                    unit::group_thousands(rows as i128)
+                ),
+            }
         };
         let options = [(hidden_by.limit, "-n 0"), (hidden_by.min_share, "--min-share 0")];
         let options: Vec<&str> =

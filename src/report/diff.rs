@@ -17,6 +17,9 @@ pub struct Diff {
     pub header: Header,
     /// Whether the metric is the one that views of these inputs show by default.
     pub default_metric: bool,
+    /// Options besides filters that a view of these inputs needs to count the same: `--fold=mallocgc`, `--match`, `names.txt`.
+    #[serde(skip)]
+    pub options: Vec<String>,
     /// The side before the change.
     pub old: DiffSide,
     /// The side after it.

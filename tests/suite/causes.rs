@@ -611,6 +611,8 @@ fn the_command_below_a_cause_shows_the_metric_and_the_stacks_that_were_compared(
         command.contains(" -m inuse_objects --hide-stacks 'no such function|other' --base "),
         "{command}"
     );
+    let command = heaps(&["--fold=no such function", "--match", "exact"]);
+    assert!(command.contains(" '--fold=no such function' --match exact --base "), "{command}");
 }
 
 #[test]

@@ -294,6 +294,28 @@ fn a_comparison_begins_with_what_changed() {
     assert!(same.contains("changed: "), "{same}");
 }
 
+/// A script that follows the command of what changed has to come to the same verdict.
+#[test]
+fn the_command_of_a_change_compares_in_the_same_way() {
+    let folder = fixture("pprof");
+    let sides = ["--base", "go-cpu-old.pb.gz", "go-cpu-new.pb.gz"];
+    for (given, verdict) in [
+        (&["--normalize", "per=1,3"][..], "improved"),
+        // Views are not rescaled unless it is asked for; the test of what changed has another default.
+        (&["--normalize", "none"], "regressed"),
+        (&["--match", "exact", "--normalize", "total"], "none"),
+        (&[], "none"),
+    ] {
+        let compared = report(&folder, &[given, &sides].concat()).unwrap();
+        assert_eq!(compared["changes"]["verdict"], verdict, "{given:?}");
+        let command = compared["changes"]["command"].as_str().unwrap();
+        assert!(command.contains(&given.join(" ")), "{command}");
+        let words: Vec<&str> = command.split(' ').skip(1).chain(["-f", "json"]).collect();
+        let diff = json(&prof(&folder, &words).output().unwrap().stdout);
+        assert_eq!(diff["verdict"], verdict, "{command}");
+    }
+}
+
 #[test]
 fn sides_may_have_several_runs() {
     let folder = fixture("pprof");

@@ -8,7 +8,7 @@ use crate::compare::{CompareOptions, compare};
 use crate::load::Sides;
 use crate::profile::LoadOptions;
 use crate::report::Diff;
-use crate::stats::{Normalization, TestOptions};
+use crate::stats::TestOptions;
 use crate::view::DiffOptions;
 
 /// Compares the runs of both sides, which the view shows added up. `None` if they cannot be tested.
@@ -17,7 +17,7 @@ pub(crate) fn comparison(show: &Show<'_>, sides: Sides) -> Option<Diff> {
 }
 
 fn compared(show: &Show<'_>, sides: Sides) -> Result<Diff> {
-    let StackArgs { base, .. } = show.stacks;
+    let StackArgs { base, filters: given, .. } = show.stacks;
     let filters = show.filters();
     // Labels may show that only the mix of work changed.
     let of_view = LoadOptions { labels: show.needs.labels, ..LoadOptions::LEAST };
@@ -26,10 +26,9 @@ fn compared(show: &Show<'_>, sides: Sides) -> Result<Diff> {
     let options = CompareOptions { by: show.by.clone(), matching, keep: needs, ..CompareOptions::default() };
     let compared = compare(sides, &filters, &options)?;
     let usual = compared.options();
-    let normalize = match base.normalize {
-        Normalization::Run => usual.test.normalize,
-        given => given,
-    };
+    let normalize = base.normalize.unwrap_or(usual.test.normalize);
     let test = TestOptions { normalize, ..usual.test.clone() };
-    Ok(compared.report(&DiffOptions { test, ..usual })?)
+    let mut diff = compared.report(&DiffOptions { test, ..usual })?;
+    diff.options = [given.folds_repeated(), base.matching.repeated()].concat();
+    Ok(diff)
 }

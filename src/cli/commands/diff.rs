@@ -330,7 +330,8 @@ impl DiffCommand {
             ..usual
         };
         let mut clock = Clock::new(self.input.verbose);
-        let diff = compared.report(&options).map_err(incomparable)?;
+        let mut diff = compared.report(&options).map_err(incomparable)?;
+        diff.options = [self.filters.folds_repeated(), self.matching.repeated()].concat();
         clock.step("test");
         Ok(diff)
     }

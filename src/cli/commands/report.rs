@@ -108,7 +108,8 @@ impl ReportCommand {
             ExplainedCause::new(cause.clone(), says, command)
         };
         let causes = diff.causes.iter().map(explained).collect();
-        let words = [input.repeated(), filters.repeated(&WhatIfArgs::default())].concat();
+        let filters = filters.repeated(&WhatIfArgs::default());
+        let words = [input.repeated(), filters, base.how_repeated()].concat();
         let (old, new) = (&base.base[..], &input.profiles[..]);
         let (options, sides) = if old.len() == 1 && new.len() == 1 {
             (words, [old, new].concat())

@@ -8,7 +8,7 @@ use clap::{Args, ValueHint};
 use crate::cli::options::match_args::MatchArgs;
 use crate::cli::terminal::failure::hinted;
 use crate::stats::Normalization;
-use crate::view::{Sort, SortKey};
+use crate::view::{Sort, SortKey, normalization_name};
 
 /// Options for comparing a view with a baseline.
 #[derive(Args, Clone, Debug)]
@@ -18,9 +18,10 @@ pub(crate) struct BaseArgs {
     /// Compare with this baseline (repeatable; several are summed)
     #[arg(long, value_name = "OLD", aliases = ["diff-base", "diff_base"], value_hint = ValueHint::AnyPath)]
     pub(crate) base: Vec<String>,
-    /// Rescale the old side to make it comparable with the new: core (unchanged code costs the same), total (equal totals), per=OLD,NEW (units of work done on each side), or none
-    #[arg(long, value_name = "HOW", default_value = "none", requires = "base", value_parser = normalize)]
-    pub(crate) normalize: Normalization,
+    /// Rescale the old side to make it comparable with the new: core (unchanged code costs the same), total (equal totals), per=OLD,NEW (units of work done on each side), or none [default: none]
+    // Whether it was given matters: tests of what changed have another default.
+    #[arg(long, value_name = "HOW", requires = "base", value_parser = normalize)]
+    pub(crate) normalize: Option<Normalization>,
     #[command(flatten)]
     pub(crate) matching: MatchArgs,
 }
@@ -35,14 +36,18 @@ impl BaseArgs {
     pub(crate) fn repeated(&self) -> Vec<String> {
         let mut words: Vec<String> =
             self.base.iter().flat_map(|old| ["--base".to_string(), old.clone()]).collect();
-        words.extend(self.matching.repeated());
-        let normalize = match self.normalize {
-            Normalization::Run => return words,
-            Normalization::Core => "core".to_string(),
-            Normalization::Total => "total".to_string(),
+        words.extend(self.how_repeated());
+        words
+    }
+
+    /// The options that say how sides are compared, as words of a command line: `--match exact --normalize total`.
+    pub(crate) fn how_repeated(&self) -> Vec<String> {
+        let mut words = self.matching.repeated();
+        let normalize = self.normalize.map(|normalize| match normalize {
             Normalization::Per { old, new } => format!("per={old},{new}"),
-        };
-        words.extend(["--normalize".to_string(), normalize]);
+            other => normalization_name(other).to_string(),
+        });
+        words.extend(normalize.into_iter().flat_map(|how| ["--normalize".to_string(), how]));
         words
     }
 

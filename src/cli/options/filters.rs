@@ -107,6 +107,13 @@ impl FilterArgs {
         filters.list().iter().flat_map(|filter| literal(filter).words()).chain(flags).collect()
     }
 
+    /// The functions that `--fold` names, as words of a command line.
+    pub(crate) fn folds_repeated(&self) -> Vec<String> {
+        let mut words = self.repeated(&WhatIfArgs::default());
+        words.retain(|word| word.starts_with("--fold="));
+        words
+    }
+
     /// The filters given.
     pub(crate) fn filters(&self) -> Filters {
         self.filters_with(&WhatIfArgs::default())

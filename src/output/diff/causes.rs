@@ -335,7 +335,8 @@ pub fn command(diff: &Diff, cause: &DiffCause) -> Option<String> {
 /// The options that make a view count what was compared: `-m alloc_space --thread worker`.
 fn selected(diff: &Diff) -> impl Iterator<Item = String> {
     let metric = (!diff.default_metric).then(|| format!("-m {}", quoted(&diff.header.metric.name)));
-    metric.into_iter().chain(diff.header.filters.iter().cloned())
+    let options = diff.options.iter().map(|word| quoted(word));
+    metric.into_iter().chain(diff.header.filters.iter().cloned()).chain(options)
 }
 
 /// The words that name both sides for a view: `--base old.pb.gz new.pb.gz`. A view adds up several inputs, so that runs of

@@ -164,6 +164,7 @@ pub fn diff(profile: &Profile, sides: DiffSides, options: &DiffOptions) -> Resul
         doubt: doubtful_core(&subject, &old, comparison.as_ref()),
         shifted: 0,
         default_metric: true,
+        options: Vec::new(),
         elided_tested: 0,
         appeared: made.appeared,
         vanished: made.vanished,

@@ -12,6 +12,7 @@ use crate::cli::terminal::failure::hinted;
 use crate::compare::{BaseError, BaseOptions, add_base};
 use crate::load::{Error, Loaded, Request, Sides, sides_of_runs};
 use crate::profile::{LoadOptions, Profile};
+use crate::stats::Normalization;
 use crate::transform::MatchOptions;
 
 impl Show<'_> {
@@ -49,7 +50,7 @@ impl Show<'_> {
             by: self.by.clone(),
             matching: base.matching.options(MatchOptions::default().least_share)?,
             all_matches: input.verbose,
-            normalize: base.normalize,
+            normalize: base.normalize.unwrap_or(Normalization::Run),
             keep,
         };
         let both = add_base(new, old, &options).map_err(|error| explain(error, base))?;

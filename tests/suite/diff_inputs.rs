@@ -294,13 +294,38 @@ fn differences_are_shares_of_the_rescaled_old_side() {
         let out = prof(folder.path(), &[words, &sides].concat()).output().unwrap();
         String::from_utf8(out.stdout).unwrap()
     };
-    for view in [&["top"][..], &["tree"], &["tree", "--bottom-up"], &["focus", "work"], &["graph"], &["hot"]] {
+    for view in [&["top"][..], &["tree"], &["tree", "--bottom-up"], &["focus", "work"], &["graph"], &["hot"]]
+    {
         let text = shown(view);
         assert!(text.contains("samples 10 · rescaled × 3.000 (per) to 30 · Δ% is of this total"), "{text}");
         assert!(text.contains("−50.0%") && !text.contains("−150.0%"), "{view:?}: 18 → 3 of 30\n{text}");
     }
     assert!(shown(&["top"]).contains("−86.7%"), "30 → 4");
     assert!(shown(&["graph", "-n", "1"]).contains("the most changed of 3 functions"));
+}
+
+/// The samples are those that filters leave, so that what is left of the total stands next to them.
+#[test]
+fn filtered_samples_come_with_their_part_of_the_total() {
+    let folder = tempdir().unwrap();
+    fs::write(folder.path().join("old.folded"), "main;work 300\nmain;rest 700\n").unwrap();
+    fs::write(folder.path().join("new.folded"), "main;work 600\nmain;rest 600\n").unwrap();
+    let shown = |words: &[&str]| {
+        let words = [&["diff", "-q", "old.folded", "new.folded"], words].concat();
+        String::from_utf8(prof(folder.path(), &words).output().unwrap().stdout).unwrap()
+    };
+    let all = shown(&[]);
+    assert!(all.starts_with("old  old.folded  1 profile, 1,000 samples\n"), "{all}");
+    let part = shown(&["--show-stacks", "work"]);
+    assert!(
+        part.starts_with("old  old.folded  1 profile, samples 1,000; shown: 300 samples, 30.0% of all\n"),
+        "{part}"
+    );
+    let markdown = shown(&["--show-stacks", "work", "-f", "markdown"]);
+    assert!(markdown.contains("1 profile, samples 1,200; shown: 600 samples, 50.0% of all"), "{markdown}");
+    // A filter that drops nothing needs no second total.
+    let same = shown(&["--show-stacks", "main"]);
+    assert!(same.starts_with("old  old.folded  1 profile, 1,000 samples\n"), "{same}");
 }
 
 /// A program under py-spy that spends some of its time in `hot`, and waited for a processor in `waits`.

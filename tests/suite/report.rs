@@ -303,8 +303,8 @@ fn the_command_of_a_change_compares_in_the_same_way() {
         (&["--normalize", "per=1,3"][..], "improved"),
         // Views are not rescaled unless it is asked for; the test of what changed has another default.
         (&["--normalize", "none"], "regressed"),
-        (&["--match", "exact", "--normalize", "total"], "none"),
-        (&[], "none"),
+        (&["--match", "exact", "--normalize", "total"], "inconclusive"),
+        (&[], "inconclusive"),
     ] {
         let compared = report(&folder, &[given, &sides].concat()).unwrap();
         assert_eq!(compared["changes"]["verdict"], verdict, "{given:?}");

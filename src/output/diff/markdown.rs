@@ -110,8 +110,8 @@ fn rows(diff: &Diff, rows: &[&DiffRow], out: &mut dyn Write) -> io::Result<()> {
 fn sides(diff: &Diff, out: &mut dyn Write) -> io::Result<()> {
     let metric = &diff.header.metric;
     let cells = [("old", &diff.old), ("new", &diff.new)].map(|(which, side)| {
-        let total = human(side.total, &Unit::parse(&metric.unit), metric.divisor);
-        vec![which.to_string(), escape(&words::inputs(side)), escape(&words::side(diff, side, &total))]
+        let value = |value| human(value, &Unit::parse(&metric.unit), metric.divisor);
+        vec![which.to_string(), escape(&words::inputs(side)), escape(&words::side(diff, side, value))]
     });
     let titles = ["", "inputs", "contents"].map(str::to_string);
     table(&titles, &cells, &[], out)

@@ -254,8 +254,10 @@ fn folded_text(parts: impl Iterator<Item = String>) -> Option<String> {
     (!parts.is_empty()).then(|| format!("folded into the functions that call them: {}", parts.join(", ")))
 }
 
-/// `5 profiles together: 22,164 samples, cpu 88.66s in 99.99s`. Rows, in contrast, may be values per run.
-pub(in crate::output) fn side(diff: &Diff, side: &DiffSide, total: &str) -> String {
+/// `5 profiles together: 22,164 samples, cpu 88.66s in 99.99s`. Rows, in contrast, may be values per run. The samples are those
+/// that filters leave, so that with a filter they come with what it leaves of the total:
+/// `5 profiles together: cpu 88.66s in 99.99s; shown: 1,950 samples, cpu 7.80s, 8.8% of all`.
+pub(in crate::output) fn side(diff: &Diff, side: &DiffSide, value: impl Fn(i64) -> String) -> String {
     let mut text = match &side.chosen {
         Some(chosen) => headline::selection(chosen),
         None => format!(
@@ -266,24 +268,37 @@ pub(in crate::output) fn side(diff: &Diff, side: &DiffSide, total: &str) -> Stri
     };
     let metric = &diff.header.metric;
     let counts_samples = metric.name == "samples" && Unit::parse(&metric.unit) == Unit::COUNT;
-    let mut contents = Vec::new();
-    if let Some(samples) = side.samples {
-        let noun = unit::plural(samples.unsigned_abs(), "sample", "samples");
-        contents.push(if diff.samples_estimated {
-            format!("worth about {} {noun}", about(samples as f64))
-        } else {
-            format!("{} {noun}", group_thousands(samples.into()))
-        });
-    }
-    if side.samples.is_none() || diff.samples_estimated || !counts_samples {
-        contents.push(format!("{} {total}", clean(&metric.name)));
-    }
+    let samples = side.samples.map(|samples| samples_of(diff, samples));
+    let says_all = counts_samples && samples.is_some() && !diff.samples_estimated;
+    let measured = |part: i64| format!("{} {}", clean(&metric.name), value(part)).trim_start().to_string();
+    let contents = |part: i64| samples.clone().into_iter().chain((!says_all).then(|| measured(part)));
+    let shown = side.compared.round() as i64;
+    let is_part = !diff.header.filters.is_empty() && shown != side.total;
     text.push_str(if side.profiles > 1 { " together: " } else { ", " });
-    text.push_str(&contents.join(", "));
+    text.push_str(&if is_part {
+        measured(side.total)
+    } else {
+        contents(side.total).collect::<Vec<_>>().join(", ")
+    });
     if let Some(duration) = side.duration_ns {
         text.push_str(&format!(" in {}", crate::unit::duration(duration)));
     }
+    if is_part {
+        let share = format!("{} of all", unit::share(shown, side.total));
+        let shown: Vec<String> = contents(shown).chain([share]).collect();
+        text.push_str(&format!("; shown: {}", shown.join(", ")));
+    }
     text
+}
+
+/// `22,164 samples`, `worth about 860 samples`
+fn samples_of(diff: &Diff, samples: i64) -> String {
+    let noun = unit::plural(samples.unsigned_abs(), "sample", "samples");
+    if diff.samples_estimated {
+        format!("worth about {} {noun}", about(samples as f64))
+    } else {
+        format!("{} {noun}", group_thousands(samples.into()))
+    }
 }
 
 /// The inputs of a side: the only one, or the first and the last.

@@ -127,7 +127,7 @@ fn sides(diff: &Diff, style: &Style) -> Scaled<Vec<TextLine>> {
     let scale = scale(&diff.header.metric, diff.old.total.max(diff.new.total), style.unit.as_ref())?;
     let both = [("old", &diff.old), ("new", &diff.new)];
     let rests = both.map(|(_, side)| {
-        let rest = words::side(diff, side, &scale.format(side.total));
+        let rest = words::side(diff, side, |value| scale.format(value));
         style.glyphs.plain(&rest).into_owned()
     });
     let beside = style.layout_width().saturating_sub(BEFORE_INPUTS + GAP);

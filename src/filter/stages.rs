@@ -355,6 +355,9 @@ impl Stages {
         if self.profile.samples.is_empty() && self.profile.calls.is_none() {
             return FilterError::hinted(message, "the filters applied before it left no samples");
         }
+        if self.is_left_out(text) {
+            return FilterError::hinted(message, "the filters applied before it left no samples of it");
+        }
         if let Some(sets) = sets_meant(text) {
             return FilterError::hinted(message, sets);
         }
@@ -375,6 +378,18 @@ impl Stages {
             near => format!("did you mean {}?", near.join(", ")),
         };
         FilterError::hinted(message, self.how_matched(text) + &hint)
+    }
+
+    /// Whether a pattern that matches nothing matches stacks without samples, of a profile that has lost samples to filters.
+    fn is_left_out(&self, text: &str) -> bool {
+        let profile = &self.profile;
+        let mut metrics = profile.meta.metrics.iter().enumerate();
+        let lost = metrics.any(|(number, metric)| profile.shown_total(number) < metric.total);
+        let is_on_stack = |pattern| {
+            let marks = marks(profile, &Patterns::from_iter([pattern]), &self.by);
+            profile.stacks.ids().any(|stack| marks.match_any(profile.stacks.frames(stack)))
+        };
+        lost && Pattern::parse(text, self.fixed).is_ok_and(|(pattern, _)| is_on_stack(pattern))
     }
 
     /// The start of a hint for a pattern that is not a valid regular expression; otherwise empty.

@@ -143,6 +143,25 @@ fn filters_that_match_nothing_are_reported() {
     assert_eq!(errors, "error: --by label:thread: nothing matches\nhint: the profile has no labels\n");
 }
 
+/// Another metric would not help: the function is only on stacks that a filter drops.
+#[test]
+fn a_filter_that_removed_a_function_is_named() {
+    let folder = Folder::new(&[("a.folded", "main;parse 3\nmain;sort 2\n")]);
+    for command in ["focus", "source"] {
+        let errors = folder.stderr(&[command, "parse", "a.folded", "--hide-stacks", "parse"], 2);
+        let message =
+            "error: parse: parse has no value after --hide-stacks parse\nhint: leave filters out, or";
+        assert!(errors.contains(message), "{errors}");
+        let errors = folder.stderr(&[command, "parse", "a.folded", "--what-if", "parse=0"], 2);
+        assert!(errors.contains("has no value after --what-if parse=0"), "{errors}");
+    }
+    let errors = folder.stderr(&["top", "a.folded", "--hide-stacks", "parse", "--show-frames", "parse"], 2);
+    assert_eq!(
+        errors,
+        "error: --show-frames parse: nothing matches\nhint: the filters applied before it left no samples of it\n"
+    );
+}
+
 #[test]
 fn invalid_regular_expressions_are_matched_literally() {
     let folder = Folder::new(&[("go.folded", "main;gob.(*Decoder).Decode 3\nmain;f[int] 2\n")]);

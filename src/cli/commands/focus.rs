@@ -14,6 +14,7 @@ use crate::cli::options::completion::functions;
 use crate::cli::options::layout::Output;
 use crate::cli::terminal::failure::{hinted, with_hint};
 use crate::cli::terminal::session;
+use crate::filter::Filters;
 use crate::report::Report;
 use crate::view::{FocusOptions, NotFound, SortKey, focus};
 
@@ -62,11 +63,12 @@ impl FocusCommand {
             keep,
             ..Show::new(&self.view, output, Requirement::Calls)
         };
+        let filters = show.filters();
         show.report(|profile, scope, limit| {
             one_metric(&scope, "focus")?;
             let (function, fixed) = (self.function.clone(), self.view.stacks.filters.fixed_strings);
             let options = FocusOptions { scope, function, fixed, sort: sort.clone(), limit, min_share };
-            Ok(focus(profile, &options).map_err(|error| explain(&self.function, error))?.into())
+            Ok(focus(profile, &options).map_err(|error| explain(&self.function, &filters, error))?.into())
         })
     }
 }
@@ -90,8 +92,8 @@ pub(crate) fn check_order(command: &str, function: &str, profiles: &[String]) ->
     }
 }
 
-/// Explains why no function was found, and suggests similar names.
-pub(crate) fn explain(function: &str, error: NotFound) -> anyhow::Error {
+/// Explains why no function was found after these filters, and suggests similar names.
+pub(crate) fn explain(function: &str, filters: &Filters, error: NotFound) -> anyhow::Error {
     match error {
         NotFound::Pattern(error) => error.into(),
         NotFound::Nothing(near) => {
@@ -99,9 +101,13 @@ pub(crate) fn explain(function: &str, error: NotFound) -> anyhow::Error {
             let hint = hint.or_else(|| Some("prof top -n 0 PROFILE lists all names".to_string()));
             with_hint(format!("{function}: no function matches"), hint)
         }
-        NotFound::NoValue(names) => hinted(
+        NotFound::NoValue(names) if filters.is_empty() => hinted(
             format!("{function}: {} has no value in the metric shown", names.join(", ")),
             "choose another metric with --metric; prof info lists them",
+        ),
+        NotFound::NoValue(names) => hinted(
+            format!("{function}: {} has no value after {}", names.join(", "), filters.describe().join(" ")),
+            "leave filters out, or choose another metric with --metric; prof info lists them",
         ),
     }
 }

@@ -14,6 +14,7 @@ use crate::cli::options::completion::functions;
 use crate::cli::options::embed::SourcePathArgs;
 use crate::cli::options::layout::Output;
 use crate::cli::terminal::failure::hinted;
+use crate::filter::Filters;
 use crate::load::{CodeError, Sources, code};
 use crate::report::Report;
 use crate::tree::By;
@@ -75,6 +76,7 @@ impl SourceCommand {
             keep,
             ..Show::new(&self.view, output, Requirement::Lines)
         };
+        let filters = show.filters();
         show.report(|profile, scope, limit| {
             one_metric(&scope, "source")?;
             let (function, fixed) = (self.function.clone(), self.view.stacks.filters.fixed_strings);
@@ -83,7 +85,7 @@ impl SourceCommand {
                 let copy = profile.meta.sources.get(file);
                 sources.text_or_copy(file, last_line, copy.map(|copy| &**copy))
             });
-            let found = found.map_err(|error| explain(&self.function, error))?;
+            let found = found.map_err(|error| explain(&self.function, &filters, error))?;
             // Source files are inputs too, but are known only now.
             let read = found.functions.iter().filter_map(|function| function.origin.path());
             output.check(&read.collect::<Vec<_>>())?;
@@ -104,6 +106,7 @@ impl SourceCommand {
             keep,
             ..Show::new(&self.view, output, INSTRUCTIONS)
         };
+        let filters = show.filters();
         show.report(|profile, scope, limit| {
             one_metric(&scope, "source")?;
             let (function, fixed) = (self.function.clone(), self.view.stacks.filters.fixed_strings);
@@ -111,13 +114,19 @@ impl SourceCommand {
             let code_of = |spots: &[CodeSpot]| code(profile, &symbols, spots);
             let found =
                 assembly(profile, &options, &code_of, &|file, last_line| sources.text_of(file, last_line));
-            Ok(found.map_err(|error| self.explain_assembly(error, profile.meta.format))?.into())
+            let format = profile.meta.format;
+            Ok(found.map_err(|error| self.explain_assembly(error, &filters, format))?.into())
         })
     }
 
-    fn explain_assembly(&self, error: NoAssembly<CodeError>, format: &str) -> anyhow::Error {
+    fn explain_assembly(
+        &self,
+        error: NoAssembly<CodeError>,
+        filters: &Filters,
+        format: &str,
+    ) -> anyhow::Error {
         match error {
-            NoAssembly::Function(error) => explain(&self.function, error),
+            NoAssembly::Function(error) => explain(&self.function, filters, error),
             NoAssembly::Addresses(name) => hinted(
                 format!("this {format} profile has no addresses of {name}, so its instructions are unknown"),
                 "prof source without --asm shows its lines; perf.data and pprof have addresses",

@@ -52,11 +52,11 @@ pub use flame::{Flame, FlameNode};
 pub use focus::{CountedFrom, CutRows, Focus, FocusMatch, Neighbour, NeighbourKind, Overlap};
 pub use graph::{Graph, GraphEdge, GraphNode};
 pub use group::{ColorGroup, Tier};
+pub(crate) use header::rescaled;
 pub use header::{
     Artefact, Base, Combined, Grouping, Header, Highlight, MetricName, MetricTotal, PerEvent, Recording,
     Rescaling, Selection, WhatIf,
 };
-pub(crate) use header::rescaled;
 pub use heatmap::{Heatmap, HeatmapCell};
 pub use hot::{Hot, HotSequence, PathStep};
 pub use info::{Depth, Info, InfoInput, InfoLabel, InfoMetric, InfoPeriod};

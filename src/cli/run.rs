@@ -16,7 +16,7 @@ use crate::cli::input::{paths, sets};
 use crate::cli::mistakes::{self, similar};
 use crate::cli::terminal::failure::{describe, hinted, is_closed_pipe, with_hint, wrapped};
 use crate::cli::terminal::messages::print_messages;
-use crate::cli::{completion, go_pprof, short_help, usage};
+use crate::cli::{completion, go_pprof, other_tools, short_help, usage};
 
 /// Runs the command line and returns its exit code.
 pub fn main() -> ExitCode {
@@ -78,7 +78,8 @@ fn with_command(mut arguments: Vec<OsString>) -> Result<Vec<OsString>> {
         // Clap's command `help` has no options.
         *option = "help".into();
     }
-    if let Some(error) = go_pprof::answer(arguments.get(1..).unwrap_or_default()) {
+    let foreign = go_pprof::answer(arguments.get(1..).unwrap_or_default());
+    if let Some(error) = foreign.or_else(|| other_tools::not_abbreviated(&arguments)) {
         return Err(error);
     }
     let Some(first) = arguments.get(1) else {

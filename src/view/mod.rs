@@ -65,8 +65,8 @@ use self::values::threshold;
 use crate::kind::is_thread_time;
 use crate::profile::{Column, Meta, Metric, Profile};
 use crate::report::{
-    Artefact, Base, Grouping, Header, Highlight, Message, MetricName, MetricTotal, Name, Recording, Rescaling,
-    rescaled,
+    Artefact, Base, Grouping, Header, Highlight, Message, MetricName, MetricTotal, Name, Recording,
+    Rescaling, rescaled,
 };
 use crate::stats::effective::{are_multiples, greatest_common_divisor};
 use crate::transform::{Marks, artefacts, foldable, waiting_of};

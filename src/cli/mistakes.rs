@@ -59,6 +59,7 @@ pub(super) fn describe(error: &clap::Error, words: &[OsString]) -> anyhow::Error
                 typed.explains(option),
             );
         }
+        ErrorKind::InvalidUtf8 => return typed.not_text(words),
         ErrorKind::TooManyValues => {
             return hinted(format!("{option} takes no value, but was given {value}"), typed.explains(option));
         }
@@ -106,6 +107,13 @@ impl<'c> Typed<'c> {
     fn usage(&self) -> String {
         let usage = self.command.unwrap_or(self.prof).clone().render_usage().to_string();
         plain(usage.trim()).replace("Usage: ", "usage: ")
+    }
+
+    /// The answer to a word of the command line that is not UTF-8, such as the name of a file from another system.
+    fn not_text(&self, words: &[OsString]) -> anyhow::Error {
+        let word = words.iter().find(|word| word.to_str().is_none()).cloned().unwrap_or_default();
+        let hint = format!("if it is a file, rename it or read it as standard input: {} < FILE", self.name());
+        hinted(format!("{}: this name is not valid UTF-8", word.to_string_lossy().escape_debug()), hint)
     }
 
     fn unknown(&self, argument: &str, words: &[OsString]) -> anyhow::Error {
@@ -367,6 +375,20 @@ mod tests {
             assert!(said.starts_with(&format!("error: {message}\nhint: {hint}")), "{line}\n{said}");
             assert_eq!(said.lines().count(), 2, "{line}\n{said}");
         }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_name_that_is_not_text_is_shown() {
+        use std::os::unix::ffi::OsStringExt;
+        let words = ["prof", "top"].map(OsString::from).into_iter();
+        let words: Vec<OsString> = words.chain([OsString::from_vec(b"n\xff.pb.gz".to_vec())]).collect();
+        let error = Prof::try_parse_from(&words).unwrap_err();
+        assert_eq!(
+            failure::describe(&describe(&error, &words)),
+            "error: n\u{fffd}.pb.gz: this name is not valid UTF-8\n\
+             hint: if it is a file, rename it or read it as standard input: prof top < FILE"
+        );
     }
 
     #[test]

@@ -66,7 +66,7 @@ impl Request {
             self.observer.skipped(&paths[*number].name, error);
         }
         if read.metas.is_empty() {
-            return Err(Error::NoProfile(self.names()));
+            return Err(self.nothing_read(read.skipped, paths));
         }
         let numbers: Vec<usize> = read.metas.iter().map(|(number, _)| *number).collect();
         let skipped = SkippedInputs::of(mem::take(&mut read.skipped), &numbers, paths, self.skip_broken)?;
@@ -126,9 +126,18 @@ impl Request {
             self.observer.skipped(&paths[*number].name, error);
         }
         if done.is_empty() {
-            return Err(Error::NoProfile(self.names()).into());
+            return Err(self.nothing_read(skipped, &paths).into());
         }
         Ok(SkippedInputs::of(skipped, &done, &paths, self.skip_broken)?)
+    }
+
+    /// Why no input could be read: the first broken one says more than that there is no profile.
+    fn nothing_read(&self, skipped: Vec<Failed>, paths: &[InputPath]) -> Error {
+        let skip_broken = false;
+        match SkippedInputs::of(skipped, &[], paths, skip_broken) {
+            Err(error) => error,
+            Ok(_) => Error::NoProfile(self.names()),
+        }
     }
 
     /// Each profile has its own list of frames to drop, which matches names.

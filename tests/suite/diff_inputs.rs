@@ -509,7 +509,7 @@ fn broken_files_of_a_side_are_counted_and_named() {
     assert!(text.lines().next().unwrap().contains("2 profiles together: "), "{text}");
     fs::write(folder.path().join("new0.pb"), &whole[..9]).unwrap();
     let all = "--skip-broken --old old0.pb --new new0.pb";
-    refused(folder.path(), all, "new0.pb: no profile found", "name a profile");
+    refused(folder.path(), all, "new0.pb: pprof: ", "byte");
 }
 
 /// A recording that failed leaves an empty file, or one of junk: comparing the other runs would hide that.

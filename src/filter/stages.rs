@@ -457,8 +457,10 @@ fn empty_range(why: Option<WhyEmpty>, from: Option<&str>, to: Option<&str>) -> F
             FilterError::hinted(format!("--from {from} is not before --to {to}"), hint)
         }
         Some(WhyEmpty::TooLate(length)) => {
-            let hint = format!("the recording is {} long", human(length, &Unit::NANOSECONDS, 1));
-            FilterError::hinted(format!("--from {from} is after the end of the recording"), hint)
+            // The recording itself may be longer: it starts before the first sample.
+            let last = human(length, &Unit::NANOSECONDS, 1);
+            let hint = format!("times are counted from the first sample, and the last one is at {last}");
+            FilterError::hinted(format!("--from {from} is after the last sample"), hint)
         }
         Some(WhyEmpty::TooEarly) => {
             let hint = "times are counted from the first sample; -1.5s is 1.5s before the end";

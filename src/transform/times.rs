@@ -117,7 +117,7 @@ impl RecordingSpan {
 pub enum WhyEmpty {
     /// It ends before it begins.
     Backwards,
-    /// It begins after the end of the recording, which is this long, in nanoseconds.
+    /// It begins after the last sample, which is this long after the first, in nanoseconds.
     TooLate(i64),
     /// It ends before the first sample.
     TooEarly,

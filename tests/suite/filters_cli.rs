@@ -139,6 +139,14 @@ fn filters_that_match_nothing_are_reported() {
     assert_eq!(errors, "error: --label endpoint=/users: nothing matches\nhint: the profile has no labels\n");
     let errors = folder.stderr(&["top", "a.folded", "--from", "1s"], 2);
     assert_eq!(errors, "error: --from, --to: the profile does not say when its samples were taken\n");
+    // The recording took 994 ms, but times are counted from the first sample.
+    let log = fixture("v8-log/node.log");
+    let errors = folder.stderr(&["top", log.to_str().unwrap(), "--from", "0.2s"], 2);
+    assert_eq!(
+        errors,
+        "error: --from 0.2s is after the last sample\n\
+         hint: times are counted from the first sample, and the last one is at 149.86ms\n"
+    );
     let errors = folder.stderr(&["top", "a.folded", "--by", "label:thread"], 2);
     assert_eq!(errors, "error: --by label:thread: nothing matches\nhint: the profile has no labels\n");
 }

@@ -44,14 +44,19 @@ fn cell<'c>(cell: &'c Cell) -> Cow<'c, str> {
 }
 
 /// Quotes a cell where needed. A cell that a spreadsheet would take for a formula gets an apostrophe
-/// in front: function names come from strangers. What a terminal would obey is written as an escape.
+/// in front: function names come from strangers. What a terminal would obey is written as an escape. Tabs stay, so that those
+/// that indent a line of source are told from the `\t` in its text.
 fn escape(cell: &str) -> Cow<'_, str> {
+    let clean = match cell.contains('\t') {
+        true => cell.split('\t').map(clean).collect::<Vec<_>>().join("\t").into(),
+        false => clean(cell),
+    };
     // A blank in front does not keep a spreadsheet from calculating.
     let defused = match cell.trim_start().as_bytes().first() {
-        Some(b'=' | b'+' | b'-' | b'@') if cell.parse::<f64>().is_err() => format!("'{}", clean(cell)).into(),
-        _ => clean(cell),
+        Some(b'=' | b'+' | b'-' | b'@') if cell.parse::<f64>().is_err() => format!("'{clean}").into(),
+        _ => clean,
     };
-    if defused.contains([',', '"']) {
+    if defused.contains([',', '"', '\t']) {
         return format!("\"{}\"", defused.replace('"', "\"\"")).into();
     }
     defused
@@ -68,7 +73,8 @@ mod tests {
         assert_eq!(escape("=HYPERLINK(1)"), "'=HYPERLINK(1)");
         assert_eq!(escape("-12"), "-12");
         assert_eq!(escape("-[NSString x]"), "'-[NSString x]");
-        assert_eq!(escape("\t=1+1"), "'\\t=1+1");
+        assert_eq!(escape("\t=1+1"), "\"'\t=1+1\"");
+        assert_eq!(escape("\tprint(a\\tb)"), "\"\tprint(a\\tb)\"");
         assert_eq!(escape("a\nb\u{1b}"), "a\\nb\\u{1b}");
     }
 }

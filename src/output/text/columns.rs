@@ -300,8 +300,10 @@ impl Widths {
         table.rows_with(names).for_each(|row| add(&row, false));
         table.closing.iter().for_each(|row| add(row, true));
         for (width, column) in widths.cells.iter_mut().zip(&table.columns) {
-            if column.kind.is_text() {
-                *width = (*width).min(MOST_TEXT);
+            if column.kind.is_text() && *width > 0 {
+                // Short texts, such as `m.c`, leave room for their title.
+                let title = display_width(&style.glyphs.plain(&column.title));
+                *width = (*width).min(MOST_TEXT).max(title);
             }
         }
         widths
@@ -375,6 +377,19 @@ mod tests {
         let wanted = note.strip_prefix("too narrow to show %, HEAVIEST: ").unwrap();
         let wanted = wanted.strip_suffix(" columns needed").unwrap().parse().unwrap();
         assert!(lines_of(wanted).is_empty() && !lines_of(wanted - 1).is_empty(), "{wanted}");
+    }
+
+    #[test]
+    fn titles_of_short_texts_are_whole() {
+        let mut columns = Columns::new();
+        columns.show("TOTAL", Kind::Word, |()| "1");
+        columns.show("FUNCTION", Kind::Name, |()| Label::new("main"));
+        columns.show("FILE", Kind::File, |()| "m.c");
+        columns.show("NOTE", Kind::Text, |()| "");
+        let table = columns.table(Form::Text, &[], || std::iter::once(()), []);
+        let style = Style { width: Some(80), ..Style::plain() };
+        let title = lines(table, &style).next().unwrap().text;
+        assert_eq!(title.split_whitespace().collect::<Vec<_>>(), ["TOTAL", "FUNCTION", "FILE"]);
     }
 
     #[test]

@@ -27,8 +27,7 @@ pub fn main() -> ExitCode {
     }
     let words: Vec<OsString> = env::args_os().collect();
     if let Some(text) = known_answer(words.get(1..).unwrap_or_default()) {
-        usage::print_help(&text);
-        return ExitCode::SUCCESS;
+        return usage::print_help(&text);
     }
     if words.len() == 1 && !paths::is_available() {
         return usage::explain_nothing();

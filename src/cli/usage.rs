@@ -18,11 +18,7 @@ use crate::cli::terminal::pager;
 pub(super) fn explain(error: &clap::Error, words: &[OsString]) -> ExitCode {
     match error.kind() {
         ErrorKind::DisplayHelp => help(error, words),
-        ErrorKind::DisplayVersion => {
-            // If the terminal is closed, there is nowhere to report it.
-            let _ = error.print();
-            ExitCode::SUCCESS
-        }
+        ErrorKind::DisplayVersion => print_help(&error.render().to_string()),
         _ => {
             eprintln!("{}", wrapped(&describe(&mistakes::describe(error, words))));
             ExitCode::from(FAILURE)
@@ -57,8 +53,7 @@ fn help(error: &clap::Error, words: &[OsString]) -> ExitCode {
             text.replace(CLAP_ON_HELP, ON_HELP).replace(CLAP_ON_ARGUMENT, ON_ARGUMENT)
         }
     };
-    print_help(&text);
-    ExitCode::SUCCESS
+    print_help(&text)
 }
 
 /// How clap describes the command `help`, and how it is described here.
@@ -68,11 +63,17 @@ const ON_ARGUMENT: &str = "A command or a topic";
 const ON_HELP: &str =
     "Print this help, or the help of a command or a topic (filters, input, servers, output)";
 
-/// Prints a text, through the pager if it is longer than the screen.
-pub(super) fn print_help(text: &str) {
+/// Prints a text, through the pager if it is longer than the screen, and returns the exit code.
+pub(super) fn print_help(text: &str) -> ExitCode {
     let is_paged = pager::is_needed(text.as_bytes()) && pager::show(text.as_bytes()).unwrap_or(false);
-    if !is_paged {
-        // If the terminal is closed, there is nowhere to report it.
-        let _ = io::stdout().write_all(text.as_bytes());
+    let mut out = io::stdout();
+    let printed = if is_paged { Ok(()) } else { out.write_all(text.as_bytes()).and_then(|()| out.flush()) };
+    match printed {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            // If standard error is closed too, there is nowhere to report it.
+            let _ = writeln!(io::stderr(), "error: standard output: {error}");
+            ExitCode::from(FAILURE)
+        }
+        _ => ExitCode::SUCCESS,
     }
 }

@@ -231,10 +231,14 @@ fn a_side_of_many_runs_is_sampled() {
 #[cfg(target_os = "linux")]
 fn a_full_disk_is_reported() {
     let folder = folder();
-    let full = File::options().write(true).open("/dev/full").unwrap();
-    let output = prof(folder.path(), &["top", "cpu.pb.gz"]).stdout(full).output().unwrap();
-    assert_eq!(output.status.code(), Some(2));
-    assert!(stderr(&output).starts_with("error: standard output: "), "{}", stderr(&output));
+    for words in
+        [&["top", "cpu.pb.gz"][..], &["--help"], &["top", "-h"], &["help", "filters"], &["--version"]]
+    {
+        let full = File::options().write(true).open("/dev/full").unwrap();
+        let output = prof(folder.path(), words).stdout(full).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{words:?}");
+        assert!(stderr(&output).starts_with("error: standard output: "), "{words:?}: {}", stderr(&output));
+    }
 }
 
 #[test]

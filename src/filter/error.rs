@@ -29,6 +29,13 @@ impl FilterError {
         FilterError::hinted(message, "round the factors to fewer digits")
     }
 
+    /// The same error, said of the option in `what`, such as `--show-stacks main`, or of what else has the pattern.
+    pub(super) fn said_of(self, what: &str) -> Self {
+        let option = what.split(' ').next().filter(|word| word.starts_with("--"));
+        let message = format!("{}: {}", option.unwrap_or(what), self.message);
+        FilterError { message, hint: self.hint, source: None }
+    }
+
     /// What may have been meant, or what to do instead.
     pub fn hint(&self) -> Option<&str> {
         self.hint.as_deref()

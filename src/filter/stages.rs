@@ -119,7 +119,8 @@ impl Stages {
 
     /// The frames that match a pattern. Fails if none does; the message says so of `what`, such as `--show-stacks main`.
     pub fn matches(&mut self, what: &str, text: &str) -> Result<Marks, FilterError> {
-        self.marks(text)?.ok_or_else(|| self.matched_nothing(what, text))
+        let marks = self.marks(text).map_err(|error| error.said_of(what))?;
+        marks.ok_or_else(|| self.matched_nothing(what, text))
     }
 
     /// Applies a filter that removes matches. A pattern without a match is only a warning.
@@ -131,7 +132,7 @@ impl Stages {
     ) -> Result<(), FilterError> {
         let mut all: Option<Marks> = None;
         for text in patterns {
-            match self.marks(text)? {
+            match self.marks(text).map_err(|error| error.said_of(option))? {
                 Some(marks) => all = Some(either(all, marks)),
                 None => {
                     let sets = sets_meant(text).map(|sets| format!("; {sets}")).unwrap_or_default();

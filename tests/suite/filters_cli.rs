@@ -5,6 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use crate::support::fixture;
+
 const STACKS: &str = "main;parse;read 30\nmain;sort;qsort;cmp 50\nmain;sort;qsort 10\nmain;sort 6\nidle 4\n";
 
 /// A folder with the given files, removed when dropped.
@@ -135,6 +137,8 @@ fn filters_that_match_nothing_are_reported() {
         errors,
         "error: --focus main: nothing matches\nhint: the filters applied before it left no samples\n"
     );
+    let errors = folder.stderr(&["top", "a.folded", "--show-stacks", ""], 2);
+    assert_eq!(errors, "error: --show-stacks: the pattern `` is empty\n");
     let errors = folder.stderr(&["top", "a.folded", "--label", "endpoint=/users"], 2);
     assert_eq!(errors, "error: --label endpoint=/users: nothing matches\nhint: the profile has no labels\n");
     let errors = folder.stderr(&["top", "a.folded", "--from", "1s"], 2);

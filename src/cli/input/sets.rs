@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use serde::Deserialize;
 
 use crate::cli::terminal::failure::hinted;
@@ -38,7 +38,12 @@ pub(crate) fn read() -> Result<()> {
     match named {
         Some(path) => {
             let place = path.display().to_string();
-            let text = fs::read_to_string(&path).with_context(|| format!("{VARIABLE}: {place}"))?;
+            let text = fs::read_to_string(&path).map_err(|error| {
+                let hint = format!(
+                    "{VARIABLE} names a file with sets; if it is not set, {USUAL} is read if it exists"
+                );
+                hinted(format!("{VARIABLE}: {place}: {error}"), hint)
+            })?;
             add(&place, &text)
         }
         None => match fs::read_to_string(Path::new(USUAL)) {

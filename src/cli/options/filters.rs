@@ -13,7 +13,7 @@ use crate::pattern::containing;
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Filters")]
 pub(crate) struct FilterArgs {
-    /// Keep only stacks with a matching frame
+    /// Keep only stacks with a matching frame (repeatable: any of the patterns)
     #[arg(long, value_name = "RE", add = ArgValueCompleter::new(functions))]
     pub(crate) show_stacks: Vec<String>,
     /// Drop stacks with a matching frame

@@ -47,9 +47,10 @@ fn cell<'c>(cell: &'c Cell) -> Cow<'c, str> {
 /// in front: function names come from strangers. What a terminal would obey is written as an escape. Tabs stay, so that those
 /// that indent a line of source are told from the `\t` in its text.
 fn escape(cell: &str) -> Cow<'_, str> {
-    let clean = match cell.contains('\t') {
-        true => cell.split('\t').map(clean).collect::<Vec<_>>().join("\t").into(),
-        false => clean(cell),
+    let clean = if cell.contains('\t') {
+        cell.split('\t').map(clean).collect::<Vec<_>>().join("\t").into()
+    } else {
+        clean(cell)
     };
     // A blank in front does not keep a spreadsheet from calculating.
     let defused = match cell.trim_start().as_bytes().first() {

@@ -277,6 +277,7 @@ pub struct PerEvent {
 }
 
 /// Whether a divisor leaves numbers as they are.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 pub(super) fn is_one(divisor: &u64) -> bool {
     *divisor <= 1
 }

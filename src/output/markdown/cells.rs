@@ -115,7 +115,7 @@ pub(in crate::output) fn code(text: &str) -> String {
 /// Escapes a sentence, except that what it has between backticks is code: "self of `Discounted` is 35.3%".
 pub(in crate::output) fn sentence(text: &str) -> String {
     let parts: Vec<&str> = text.split('`').collect();
-    if parts.len() % 2 == 0 {
+    if parts.len().is_multiple_of(2) {
         // Names of .NET have a single one.
         return escape(text);
     }

@@ -381,13 +381,13 @@ mod tests {
 
     #[test]
     fn titles_of_short_texts_are_whole() {
+        let style = Style { width: Some(80), ..Style::plain() };
         let mut columns = Columns::new();
         columns.show("TOTAL", Kind::Word, |()| "1");
         columns.show("FUNCTION", Kind::Name, |()| Label::new("main"));
         columns.show("FILE", Kind::File, |()| "m.c");
         columns.show("NOTE", Kind::Text, |()| "");
         let table = columns.table(Form::Text, &[], || std::iter::once(()), []);
-        let style = Style { width: Some(80), ..Style::plain() };
         let title = lines(table, &style).next().unwrap().text;
         assert_eq!(title.split_whitespace().collect::<Vec<_>>(), ["TOTAL", "FUNCTION", "FILE"]);
     }

@@ -126,6 +126,15 @@ mod tests {
         assert_eq!((top.header.elided, top.header.elided_rows), (5, 1));
     }
 
+    /// The mean of two profiles with 10 and 4 events: values and events are sums, and both are divided by 2.
+    #[test]
+    fn averaged_profiles_have_averaged_events() {
+        let mut profile = from_notation("main;a 100 14");
+        profile.meta.metrics.iter_mut().for_each(|metric| metric.divisor = 2);
+        let found = top_per_event(&profile, &TopOptions::new(Scope::metric(0)), 1).header.per_event.unwrap();
+        assert_eq!((found.events, found.divisor), (14, 2));
+    }
+
     #[test]
     fn calls_are_those_of_what_a_row_stands_for() {
         let mut builder = ProfileBuilder::new("calls", LoadOptions::default());

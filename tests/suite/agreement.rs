@@ -1,9 +1,12 @@
 //! Numbers and sentences of one report agree with each other and with those of other reports.
 
+use std::collections::HashSet;
+use std::fmt::{self, Formatter};
 use std::fs;
 use std::path::Path;
 
 use prof::filter::FilterKind;
+use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 use tempfile::tempdir;
 
@@ -147,6 +150,86 @@ fn the_change_in_total_of_several_builds_is_that_of_the_totals_shown() {
 }
 
 /// `info` counts the functions of `top`.
+/// JSON in which no object has a key twice: readers of other programs keep only the last one, or refuse it.
+struct Strict;
+
+impl<'de> Deserialize<'de> for Strict {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(Strict)
+    }
+}
+
+impl<'de> Visitor<'de> for Strict {
+    type Value = Strict;
+
+    fn expecting(&self, formatter: &mut Formatter) -> fmt::Result {
+        formatter.write_str("JSON")
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Strict, E> {
+        Ok(Strict)
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<Strict, E> {
+        Ok(Strict)
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<Strict, E> {
+        Ok(Strict)
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<Strict, E> {
+        Ok(Strict)
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<Strict, E> {
+        Ok(Strict)
+    }
+
+    fn visit_unit<E>(self) -> Result<Strict, E> {
+        Ok(Strict)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Strict, A::Error> {
+        while items.next_element::<Strict>()?.is_some() {}
+        Ok(Strict)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Strict, A::Error> {
+        let mut known = HashSet::new();
+        while let Some(key) = entries.next_key::<String>()? {
+            entries.next_value::<Strict>()?;
+            if let Some(key) = known.replace(key) {
+                return Err(A::Error::custom(format!("the key {key} occurs twice")));
+            }
+        }
+        Ok(Strict)
+    }
+}
+
+#[test]
+fn no_object_has_a_key_twice() {
+    let (stacks, calls) = ("fixtures/pprof/go-cpu.pb.gz", "fixtures/pstats/python.pstats");
+    let base = format!("--base fixtures/pprof/go-cpu-old.pb.gz {stacks}");
+    let views =
+        ["top", "tree", "tree --bottom-up", "graph", "hot", "labels", "traces", "report", "info", "lint"];
+    let mut commands: Vec<String> = views.map(|view| format!("{view} {stacks}")).to_vec();
+    commands.extend(["top", "tree", "graph", "report"].map(|view| format!("{view} {calls}")));
+    commands.extend([format!("top {base}"), format!("tree {base}"), format!("focus mallocgc$ {base}")]);
+    commands.extend([format!("focus mallocgc$ {stacks}"), format!("source mallocgc$ {stacks}")]);
+    commands.push(format!("top --per-event {stacks}"));
+    commands.push(format!("diff fixtures/pprof/go-cpu-old.pb.gz {stacks}"));
+    for command in commands {
+        let text = here(&format!("{command} -f json"));
+        let strict = serde_json::from_str::<Strict>(&text);
+        assert!(strict.is_ok() && text.len() > 100, "{command}: {:?}", strict.err());
+    }
+    let focus =
+        json(Path::new(env!("CARGO_MANIFEST_DIR")), &format!("focus mallocgc$ --label endpoint {stacks}"));
+    let [whole, shown, total] = ["whole", "shown", "total"].map(|key| focus[key].as_i64().unwrap());
+    assert!(whole > shown && shown > total, "{whole} {shown} {total}");
+}
+
 #[test]
 fn info_counts_functions_as_top_does() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"));

@@ -1439,3 +1439,29 @@ fn the_collector_is_no_part_of_what_allocates() {
     assert_eq!(collection["of"], "runtime.gcDrain", "{text}");
     assert_eq!(causes.len(), 2, "{text}");
 }
+
+/// All of `game` is below the loop now, and costs what it did; the loop costs something itself.
+#[test]
+fn what_has_another_caller_now_is_no_new_path() {
+    let (causes, text) = causes(
+        &program("main;game;turn 9000\nmain;game 1900\n"),
+        &program("main;loop;run;game;turn 9000\nmain;loop;run;game 1900\nmain;loop 2500\n"),
+    );
+    let [kind, function] = ["cause", "function"].map(|key| causes[0][key].as_str().unwrap());
+    assert_eq!((kind, function), ("dearer", "main"), "{text}");
+    assert!(text.contains("it calls loop, which was not seen before"), "{text}");
+    // 2,500 of 30,500, without the 10,900 below it.
+    let points = causes[0]["points"].as_f64().unwrap();
+    assert!((7.0..10.0).contains(&points), "{points} {text}");
+}
+
+/// The call of the new function costs more, but all of its caller may cost what it did.
+#[test]
+fn a_function_that_may_cost_as_much_as_before_is_not_more_expensive() {
+    let (old, new) = ("main;run;sort 4000\n", "main;run;sort 3600\nmain;run;merge 800\n");
+    let (causes, text) = causes(&program(old), &program(new));
+    for cause in &causes {
+        let is_uncertain = cause["ratio_low"].as_f64().is_some_and(|low| low < 1.0);
+        assert!(!is_uncertain || text.contains("run  more expensive in part"), "{text}");
+    }
+}

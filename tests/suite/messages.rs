@@ -540,6 +540,10 @@ fn errors_say_which_option_is_wrong_and_what_it_takes() {
             "error: --rename [=x: `[` is not a valid regular expression",
         ),
         (&["top", "--to", "noon", "cpu.pb.gz"], "error: --to noon: not a point in time\n"),
+        (
+            &["hot", "--min-length", "6", "--max-length", "5", "cpu.pb.gz"],
+            "error: --max-length 5 is less than --min-length 6\n",
+        ),
         (&["diff", "old.pb.gz", "cpu.pb.gz", "--budget", "none"], "error: --budget none: no such file\n"),
         (both, "error: --to parquet and --output-format pprof both name the format to write\n"),
     ] {

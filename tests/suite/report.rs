@@ -201,6 +201,15 @@ fn a_budget_is_kept_and_what_is_left_out_is_reported() {
 }
 
 #[test]
+fn in_markdown_findings_are_items_of_a_list_with_their_commands_as_code() {
+    let text = text(&["-f", "markdown", "pprof/go-cpu.pb.gz"]);
+    let item = "- 1: 35.3% example.com/shop/catalog.(\\*Catalog).Discounted does the work itself";
+    let command =
+        "\\\n  `prof source --fold 'example.com/shop/catalog.(*Catalog).Discounted' pprof/go-cpu.pb.gz`\n";
+    assert!(text.contains(item) && text.contains(command), "{text}");
+}
+
+#[test]
 fn json_says_what_the_budget_left_out() {
     let folder = fixture("pprof");
     let report = report(&folder, &["--budget", "600", "go-cpu.pb.gz"]).unwrap();

@@ -182,7 +182,17 @@ fn profiles_are_put_in_order() {
     assert_eq!(inputs(&all).0, "run-10.pb run-8.pb run-9.pb");
     assert_eq!(inputs(&[&["--order", "name"], &all[..]].concat()).0, "run-8.pb run-9.pb run-10.pb");
     assert_eq!(inputs(&[&["--order", "given"], &all[..]].concat()).0, "run-10.pb run-9.pb run-8.pb");
-    // Without times there is no order of time.
+    let (_, text, _) = run(folder.path(), &["run-10.pb"]);
+    assert!(text.starts_with("1 profile: cpu"), "{text}");
+    // Without times there is no order of time. Nobody gives the files of a folder one.
+    let undated = TempDir::new_in(folder.path()).unwrap();
+    for name in ["run-10.pb", "run-9.pb", "run-1.pb"] {
+        write(&undated.path().join(name), CPU, "main;f 5", None);
+    }
+    let undated = undated.path().file_name().unwrap().to_str().unwrap();
+    let names = ["run-1.pb", "run-9.pb", "run-10.pb"].map(|name| format!("{undated}/{name}"));
+    assert_eq!(inputs(&[undated]).0, names.join(" "));
+    assert!(run(folder.path(), &[undated]).1.starts_with("3 profiles in the order of their names: cpu"));
     write(&at("none.pb"), CPU, "main;f 5", None);
     let (names, messages) = inputs(&["run-10.pb", "none.pb", "run-9.pb"]);
     assert_eq!(names, "run-10.pb none.pb run-9.pb");

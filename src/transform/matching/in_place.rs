@@ -105,9 +105,11 @@ impl<'p> MatchedLines<'p> {
         shifts.filter_map(|shift| Some((*file, u32::try_from(i64::from(line) + shift).ok()?))).collect()
     }
 
-    /// Whether the functions around a line are where they were.
-    pub(super) fn are_unmoved_around(&self, file: &str, line: u32) -> bool {
-        self.of_file.get(file).is_some_and(|(_, lines)| shifts(lines, line) == [Some(0); 2])
+    /// Whether the functions above and below a line are where they were, of which at least so many are known.
+    pub(super) fn are_unmoved_around(&self, file: &str, line: u32, least: usize) -> bool {
+        let Some((_, lines)) = self.of_file.get(file) else { return false };
+        let known: Vec<i64> = shifts(lines, line).into_iter().flatten().collect();
+        known.len() >= least && known.iter().all(|&shift| shift == 0)
     }
 }
 

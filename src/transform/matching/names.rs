@@ -176,7 +176,7 @@ fn may_be_alike(pairs: &MatchingState<'_>, old: EntryId, new: EntryId) -> bool {
     };
     let (old, new) = (&pairs.old.get(old).name, &pairs.new.get(new).name);
     let is_of_runtime = ["runtime.", "scala."].iter().any(|library| old.starts_with(library));
-    old == new || !is_of_runtime && !(are_instances_of_library(old, new) && is_light())
+    old == new || !(is_of_runtime || are_instances_of_library(old, new) && is_light())
 }
 
 /// A function with this share is not missed by chance.

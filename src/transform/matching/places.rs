@@ -26,7 +26,11 @@ pub(super) fn pair_within_files(pairs: &mut MatchingState<'_>, files: &HashMap<S
     // Where nothing moved, an anonymous function in another line is another one.
     let lines = MatchedLines::new(pairs);
     let is_other = |one: &PoolEntry<'_>, other: &PoolEntry<'_>| {
-        one.line != other.line && is_anonymous(&one.name) && lines.are_unmoved_around(one.file, one.line)
+        // A line that was added above it changes its line, but not its column.
+        let around = if one.column == other.column { 2 } else { 1 };
+        one.line != other.line
+            && is_anonymous(&one.name)
+            && lines.are_unmoved_around(one.file, one.line, around)
     };
     for group in old_groups.lists() {
         let first = old.get(group[0]);
@@ -37,6 +41,8 @@ pub(super) fn pair_within_files(pairs: &mut MatchingState<'_>, files: &HashMap<S
             (&[one], &[other]) => {
                 let entries = (old.get(one), new.get(other));
                 if is_other(entries.0, entries.1) {
+                    pairs.alone[0].insert(one);
+                    pairs.alone[1].insert(other);
                     continue;
                 }
                 let how = if (entries.0.line, entries.0.column) == (entries.1.line, entries.1.column) {

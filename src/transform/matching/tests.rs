@@ -480,3 +480,40 @@ fn twice_the_functions_is_at_most_twice_the_work() {
     assert!(twice <= 2 * once + 100, "{once} and {twice}");
     assert!(once <= 20 * 20_000, "{once}");
 }
+
+/// Both builds have both instances, of which each happened to be hit once.
+#[test]
+fn rare_instances_of_a_library_are_not_each_other() {
+    let sides = |old: &str, new: &str, own: u32| {
+        found(
+            &format!("main;work 9000\nmain;start;{old} {own}\nmain;start 40"),
+            &format!("main;work 9000\nmain;start;{new} {own}\nmain;start 40"),
+        )
+    };
+    let (ctype, put) = ("std::has_facet<std::ctype<char> >", "std::has_facet<std::num_put<char, long> >");
+    assert!(sides(ctype, put, 1).is_empty());
+    // A heavy one is not missed by chance.
+    assert_eq!(sides(ctype, put, 900), [format!("{ctype} = {put} (normalised)")]);
+    // Types of the program may have been renamed, and Rust's hashes always are.
+    let of_program = ["std::vector<shop::Cart>::at", "std::vector<shop::Basket>::at"];
+    assert_eq!(sides(of_program[0], of_program[1], 1), [of_program.join(" = ") + " (normalised)"]);
+    let hashed = ["alloc::vec::push::h0123456789abcdef", "alloc::vec::push::hfedcba9876543210"];
+    assert_eq!(sides(hashed[0], hashed[1], 1), [hashed.join(" = ") + " (normalised)"]);
+}
+
+#[test]
+fn another_line_is_another_anonymous_function_where_nothing_moved() {
+    let side = |line: u32, below: u32| {
+        format!("main@a.js:1;(anonymous)@a.js:{line} 5\nmain@a.js:1 9\nmain@a.js:1;last@a.js:{below} 9")
+    };
+    let unmoved = found_by_place(&side(20, 40), &side(21, 40));
+    assert!(unmoved.is_empty(), "{unmoved:?}");
+    // With another column, one neighbour is enough; here, a line may have been added between the two.
+    let last = |line: u32| format!("main@a.js:1;(anonymous)@a.js:{line} 5\nmain@a.js:1 9");
+    assert_eq!(found_by_place(&last(20), &last(21)), ["(anonymous) a.js:20 = (anonymous) a.js:21 (shifted)"]);
+    let shifted = found_by_place(&side(20, 40), &side(21, 41));
+    assert!(
+        shifted.contains(&"(anonymous) a.js:20 = (anonymous) a.js:21 (shifted)".to_string()),
+        "{shifted:?}"
+    );
+}

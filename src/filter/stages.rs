@@ -319,8 +319,10 @@ impl Stages {
         let empty = (0..recordings).filter(is_empty).count();
         self.profile = profile;
         if empty > 0 {
-            let have = plural(empty as u64, "recording has", "recordings have");
-            self.warn(format!("--from, --to: {empty} of {recordings} {have} no samples in that time range"));
+            let have = plural(empty as u64, "has", "have");
+            self.warn(format!(
+                "--from, --to: {empty} of {recordings} recordings {have} no samples in that time range"
+            ));
         }
         Ok(())
     }

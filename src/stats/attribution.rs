@@ -13,7 +13,8 @@ use super::compare::{Cause, Comparison, Hypothesis, origin, row_of_own};
 use super::examiner::Examiner;
 use super::exchanged::Exchanges;
 use super::inlined::inlined_callees;
-use super::moved::{APPEARED, Callers, Moved};
+use super::model::APPEARED;
+use super::moved::{Callers, Moved};
 use super::replaced::{move_what_its_caller_does, move_what_was_replaced};
 use super::trades::Trades;
 use super::{CountKind, TestOptions, Verdict};
@@ -143,8 +144,12 @@ fn excuse_moved(
 /// that are called now in exchange for something dearer: of new ones (wrappers), only their own code is news.
 fn excuse_new_calls(comparison: &mut Comparison, examiner: Examiner<'_, impl StackSource>) {
     let rows = &comparison.hypotheses;
+    let known = CalledElsewhere { comparison, examiner };
+    // Own code may be all that a function has.
+    let is_whole =
+        |row: &Hypothesis| row.measure == CountKind::Total || known.total_of(row.function).is_none();
     let mut regressed: Vec<usize> = (0..rows.len())
-        .filter(|&index| rows[index].verdict == Verdict::Regressed && rows[index].measure == CountKind::Total)
+        .filter(|&index| rows[index].verdict == Verdict::Regressed && is_whole(&rows[index]))
         .collect();
     // The smallest first: a wrapper may call others.
     regressed.sort_by(|&a, &b| rows[a].points.total_cmp(&rows[b].points).then(a.cmp(&b)));

@@ -7,7 +7,7 @@ use super::call_paths::{COVERS, ExcludedStacks, Side, StackSource};
 use super::compare::{Comparison, Hypothesis};
 use super::dispersion::RunCounts;
 use super::examiner::{CHANCE, Examiner, SURE};
-use super::model::GONE;
+use super::model::{APPEARED, GONE};
 
 /// How many functions may hold what a total gained or lost, and the fraction of it that each holds at least.
 const MOST_HOLDERS: usize = 8;
@@ -182,7 +182,8 @@ impl<S: StackSource> CalledElsewhere<'_, S> {
     }
 
     /// The function which calls that of a row in exchange for something dearer: all that this total gained comes from new calls of
-    /// a function that became cheaper by more.
+    /// a function that became cheaper by more. One that calls nothing is called from many places, so there it has to be the nearest
+    /// caller that was there before.
     ///
     /// ```text
     /// main;render;scan 80    →    main;render;lookup 6
@@ -197,11 +198,22 @@ impl<S: StackSource> CalledElsewhere<'_, S> {
             let (old, new) = self.shares_below(caller, row.function);
             old < GONE * new && new - old >= COVERS * row.points
         };
-        let all = self.comparison.hypotheses.iter().filter(is_cheaper);
+        let nearest = (row.measure == CountKind::SelfCount).then(|| self.nearest_known_caller(row));
+        let is_near = |caller: &&Hypothesis| nearest.is_none_or(|nearest| nearest == Some(caller.function));
+        let all = self.comparison.hypotheses.iter().filter(is_cheaper).filter(is_near);
         let callers = all.filter(|caller| {
             caller.function != row.function && self.examiner.stacks.includes(caller.function, row.function)
         });
         callers.filter(gained_below).min_by(|a, b| a.new.total_cmp(&b.new)).map(|caller| caller.function)
+    }
+
+    /// The nearest caller on the new side of which the old side had more than next to nothing.
+    fn nearest_known_caller(&self, row: &Hypothesis) -> Option<usize> {
+        let is_known = |&caller: &usize| {
+            let (old, new) = self.examiner.model.comparable_shares(&self.examiner.total(caller, row.unit));
+            old >= APPEARED * new
+        };
+        self.examiner.callers(row, Side::New).into_iter().find(is_known)
     }
 
     /// The function of the program which calls that of a row, one of a library, more in exchange for another one of a library: below

@@ -13,6 +13,9 @@ use super::{CountKind, Noise, Normalization, TestOptions};
 /// What has less than this fraction of its share left is gone.
 pub const GONE: f64 = 0.1;
 
+/// What the old side has less of than this fraction of the new side appeared.
+pub(super) const APPEARED: f64 = 0.1;
+
 /// With fewer residual degrees of freedom than this, replicates alone are too few to estimate the noise.
 const ENOUGH_REPLICATES: usize = 4;
 

@@ -5,14 +5,13 @@ use super::called_elsewhere::CalledElsewhere;
 use super::compare::{Cause, Comparison, Hypothesis};
 use super::examiner::Examiner;
 use super::exchanged::Exchanges;
+use super::model::APPEARED;
 use super::replaced::replaced;
 use super::trades::Trades;
 use super::{CountKind, Normalization};
 
 /// A total that grew by this fraction in its own code did not grow in what it calls.
 const ALL_BUT_NOISE: f64 = 0.9;
-/// What the old side has less of than this fraction of the new side appeared.
-pub(super) const APPEARED: f64 = 0.1;
 
 /// The functions that have moved if their caller did not grow.
 #[derive(Clone, Copy, PartialEq, Eq)]

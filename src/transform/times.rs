@@ -192,6 +192,15 @@ impl Range {
         let counted = time.max(self.start);
         time != Samples::UNTIMED && counted >= self.from && (time < self.to || self.to == i64::MAX)
     }
+
+    /// The part in the range of a value that lasted from `time` on: the difference of two rounded sums, so that parts add up.
+    fn part(&self, value: i64, time: i64, length: i64) -> i64 {
+        let until = |moment: i64| {
+            let passed = (i128::from(moment) - i128::from(time)).clamp(0, length.into());
+            (i128::from(value) * passed / i128::from(length)) as i64
+        };
+        until(self.to) - until(self.from)
+    }
 }
 
 /// Ranges of time, out of which what lasts is cut.
@@ -229,17 +238,6 @@ impl Cut {
             times[row] = time.max(range.from);
         }
         of.is_some()
-    }
-}
-
-impl Range {
-    /// The part in the range of a value that lasted from `time` on: the difference of two rounded sums, so that parts add up.
-    fn part(&self, value: i64, time: i64, length: i64) -> i64 {
-        let until = |moment: i64| {
-            let passed = (i128::from(moment) - i128::from(time)).clamp(0, length.into());
-            (i128::from(value) * passed / i128::from(length)) as i64
-        };
-        until(self.to) - until(self.from)
     }
 }
 

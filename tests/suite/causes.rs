@@ -1465,3 +1465,18 @@ fn a_function_that_may_cost_as_much_as_before_is_not_more_expensive() {
         assert!(!is_uncertain || text.contains("run  more expensive in part"), "{text}");
     }
 }
+
+/// `load` reads again what it copied before, which costs less: what it calls for that did not become more expensive.
+#[test]
+fn what_a_cheaper_caller_calls_instead_is_no_cause() {
+    let found = |old: &str, new: &str| causes(&program(old), &program(new));
+    let (causes, text) = found("main;load;copy 6000\nmain;load;read;tidy 20\n", "main;load;read;tidy 1900\n");
+    assert!(causes.iter().all(|cause| cause["points"] == 0.0), "{text}");
+    assert!(text.contains("0 functions regressed"), "{text}");
+    // But it did if its caller does something else, which costs what it did.
+    let (causes, text) = found(
+        "main;load;copy 6000\nmain;serve 3000\nmain;serve;tidy 20\n",
+        "main;load;copy 100\nmain;serve 3000\nmain;serve;tidy 1900\n",
+    );
+    assert!(causes.iter().any(|cause| cause["points"].as_f64() > Some(5.0)), "{text}");
+}

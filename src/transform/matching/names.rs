@@ -213,10 +213,10 @@ fn without_hash(path: &str) -> &str {
 const LIBRARIES: [&str; 5] = ["std::", "core::", "alloc::", "__gnu_cxx::", "__cxxabiv1::"];
 
 /// Types and words of C++ and Rust that stand in the arguments of templates.
-const BUILT_IN: [&str; 35] = [
-    "as", "bool", "char", "char16_t", "char32_t", "char8_t", "const", "double", "dyn", "f32", "f64", "float",
-    "i128", "i16", "i32", "i64", "i8", "int", "isize", "long", "mut", "short", "signed", "str", "u128",
-    "u16", "u32", "u64", "u8", "unsigned", "usize", "void", "volatile", "wchar_t", "false",
+const BUILT_IN: [&str; 36] = [
+    "as", "bool", "char", "char16_t", "char32_t", "char8_t", "const", "double", "dyn", "f32", "f64", "false",
+    "float", "i128", "i16", "i32", "i64", "i8", "int", "isize", "long", "mut", "short", "signed", "str",
+    "true", "u128", "u16", "u32", "u64", "u8", "unsigned", "usize", "void", "volatile", "wchar_t",
 ];
 
 /// Pairs functions with the same normalised name, the best pairs first, as long as they agree well enough.

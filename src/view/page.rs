@@ -49,7 +49,7 @@ pub fn page(profile: &Profile, options: &PageOptions) -> Page {
     let mut names = names(&subject, &used, paths.as_ref().is_some_and(CallPaths::has_small));
     let (places, place_of) = places(&subject, &used, &names, options);
     let Facets { choices, left_out, set_of, sets: label_sets } = facets(profile);
-    let has_times = options.times && old.is_none() && !header.filters.iter().any(|filter| is_range(filter));
+    let has_times = options.times && old.is_none();
     let Drawn { stacks, mut columns, times } = match &paths {
         Some(paths) => drawn_of_calls(paths, &subject, &places, &place_of),
         None => {
@@ -175,11 +175,6 @@ fn times_of(
         metrics.iter().any(has_value).then(|| numbers.get(&row).copied()).flatten()
     };
     page_times(profile, metrics, &stack_of)
-}
-
-/// Whether a filter keeps a range of time. The page would add another one, and a command takes only one.
-fn is_range(filter: &str) -> bool {
-    ["--from", "--to"].iter().any(|option| filter.split([' ', '=']).next() == Some(option))
 }
 
 /// The factors that the page can multiply the old side by: the one that was asked for, and those that need no statistics.

@@ -266,3 +266,18 @@ fn samples_of_other_metrics_do_not_cut_those_of_one() {
     let found = run(&page_of(folder.path(), path.to_str().unwrap(), &["--embed-times"]), "", check);
     assert_eq!(found, json!([32, 32, 8]));
 }
+
+/// Dragging a range would add another one to the page's command, which takes only one.
+#[test]
+fn a_page_of_a_range_has_no_timeline() {
+    let folder = tempfile::tempdir().unwrap();
+    let java = fixture("jfr").join("java.jfr");
+    let times_of = |options: &[&str]| {
+        let page = page_of(folder.path(), java.to_str().unwrap(), &[&["--force"], options].concat());
+        let element = page.split_once("id=\"times\"").unwrap().1;
+        element.split_once('>').unwrap().1.split_once('<').unwrap().0.len()
+    };
+    assert!(times_of(&[]) > 1000);
+    assert_eq!(times_of(&["--from", "1s"]), 0);
+    assert_eq!(times_of(&["--embed-times", "--to", "1s"]), 0);
+}

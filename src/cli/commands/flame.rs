@@ -247,7 +247,10 @@ impl FlameCommand {
         if embed_times && page.times.is_none() {
             notes.push(match &profile.samples.time {
                 None => "--embed-times: the profile does not say when its samples were taken".to_string(),
-                Some(_) => "--embed-times: a page of a range of time has no timeline".to_string(),
+                Some(_) => {
+                    "--embed-times: only a page of one recording, without --from and --to, has a timeline"
+                        .to_string()
+                }
             });
         }
         notes
@@ -335,7 +338,10 @@ impl FlameCommand {
             ),
         ];
         refuse(&refused, |why| format!("flame {why}"))?;
-        Ok(is_page && (embed_times || self.may_have_times()))
+        // In the page, another range would be added, and a command takes only one.
+        let filters = &self.stacks.filters;
+        let is_range = filters.from.is_some() || filters.to.is_some();
+        Ok(is_page && !is_range && (embed_times || self.may_have_times()))
     }
 
     /// Whether a page has a timeline without being asked for it. Several profiles were not recorded at the same time, and

@@ -11,7 +11,7 @@ use crate::dataset::profiles::{Profiles, ReadProfile};
 use crate::dataset::schema;
 use crate::format::LoadError;
 use crate::format::parquet::table::{Extent, Table};
-use crate::profile::{LoadOptions, Meta, OnlySamples, SampleTimes};
+use crate::profile::{LoadOptions, Meta, OnlySamples, RecordedTimes, SampleTimes};
 use crate::transform::{LabelFilter, RecordingSpan, TimeError, TimePoint};
 
 /// The samples that filters may keep.
@@ -132,9 +132,9 @@ fn may_have(profile: &ReadProfile, labels: &BTreeMap<String, Vec<LabelFilter>>) 
 
 impl Period {
     fn resolve(only: &OnlySamples, all: SampleTimes, profiles: &Profiles) -> Option<Period> {
-        let time = profiles.rows.iter().filter_map(|row| row.time).min();
-        let duration = profiles.rows.iter().filter_map(|row| row.duration).reduce(i64::saturating_add);
-        let span = RecordingSpan::new(all, time, duration);
+        let time_ns = profiles.rows.iter().filter_map(|row| row.time).min();
+        let duration_ns = profiles.rows.iter().filter_map(|row| row.duration).reduce(i64::saturating_add);
+        let span = RecordingSpan::of_times(&RecordedTimes { samples: all, time_ns, duration_ns });
         let resolve = |text: &Option<String>| -> Result<Option<i64>, TimeError> {
             text.as_ref().map(|text| span.resolve(TimePoint::parse(text)?)).transpose()
         };

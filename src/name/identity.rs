@@ -136,9 +136,14 @@ fn without_suffixes(name: &str) -> &str {
             None => break,
         }
     }
-    match name.rsplit_once("::h") {
+    without_hash(name)
+}
+
+/// A path without the hash that Rust puts at its end: `shop::price` of `shop::price::h0123456789abcdef`.
+pub(crate) fn without_hash(path: &str) -> &str {
+    match path.rsplit_once("::h") {
         Some((before, hash)) if hash.len() == 16 && hash.bytes().all(|b| b.is_ascii_hexdigit()) => before,
-        _ => name,
+        _ => path,
     }
 }
 

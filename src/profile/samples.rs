@@ -64,7 +64,7 @@ pub struct SampleTimes {
     pub end: i64,
 }
 
-/// The times of one recording of several that are compared.
+/// The times of a recording, such as one of several that are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecordedTimes {
     /// When its samples were taken.

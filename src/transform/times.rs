@@ -70,24 +70,23 @@ const SLACK: i64 = 3_600_000_000_000;
 impl RecordingSpan {
     /// The span of a recording. Fails if samples have no times.
     pub fn of(profile: &Profile) -> Result<RecordingSpan, TimeError> {
-        let times = profile.samples.time.as_ref().and(profile.meta.sample_times).ok_or(TimeError::NoTimes)?;
-        Ok(RecordingSpan::new(times, profile.meta.time_ns, profile.meta.duration_ns))
+        let recorded = profile.samples.time.as_ref().and_then(|_| RecordedTimes::of(&profile.meta));
+        recorded.as_ref().map(RecordingSpan::of_times).ok_or(TimeError::NoTimes)
     }
 
     /// The span of each recording: of one, or of all that are compared, in the order of their metrics. Fails if samples have no
     /// times.
     pub fn of_all(profile: &Profile) -> Result<Vec<RecordingSpan>, TimeError> {
         let one = RecordingSpan::of(profile)?;
-        let span = |recorded: &RecordedTimes| {
-            RecordingSpan::new(recorded.samples, recorded.time_ns, recorded.duration_ns)
-        };
-        let compared: Vec<RecordingSpan> = profile.meta.recordings.iter().map(span).collect();
+        let compared: Vec<RecordingSpan> =
+            profile.meta.recordings.iter().map(RecordingSpan::of_times).collect();
         Ok(if compared.is_empty() { vec![one] } else { compared })
     }
 
-    /// The span of samples with these times, of a recording that is noted to begin at `time` and to have lasted `duration`.
-    pub(crate) fn new(times: SampleTimes, time: Option<i64>, duration: Option<i64>) -> RecordingSpan {
-        let SampleTimes { first, last, .. } = times;
+    /// The span of a recording with these times, such as those that a dataset lists.
+    pub(crate) fn of_times(recorded: &RecordedTimes) -> RecordingSpan {
+        let RecordedTimes { samples, time_ns: time, duration_ns: duration } = *recorded;
+        let SampleTimes { first, last, .. } = samples;
         let duration = duration.unwrap_or(0);
         let noted = time.filter(|&time| first >= time.saturating_sub(SLACK));
         let began = match noted {

@@ -7,7 +7,7 @@ use hashbrown::{HashMap, HashSet};
 use super::places::{MOST_COMPARED, best_in_order, pair_within_files};
 use super::pool::{EntryId, Pool, grouped};
 use super::{MatchMethod, MatchingState};
-use crate::name::{identifiers, is_anonymous, without_numbers};
+use crate::name::{identifiers, is_anonymous, without_hash, without_numbers};
 
 /// Pairs functions in different files or packages whose name is unique among the remaining functions of both sides.
 pub(super) fn pair_relocated(pairs: &mut MatchingState<'_>) {
@@ -202,11 +202,6 @@ fn are_instances_of_library(old: &str, new: &str) -> bool {
 fn types(name: &str) -> impl Iterator<Item = &str> {
     let parts = name.split(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | ':')));
     parts.map(|part| without_hash(part.trim_matches(':'))).filter(|part| !part.is_empty())
-}
-
-/// `shop::price` of `shop::price::h0123456789abcdef`.
-fn without_hash(path: &str) -> &str {
-    path.rsplit_once("::h").filter(|(_, hash)| hash.len() == 16).map_or(path, |(path, _)| path)
 }
 
 /// How the names of functions and types of standard libraries begin.

@@ -23,6 +23,9 @@ pub(super) fn pair_within_files(pairs: &mut MatchingState<'_>, files: &HashMap<S
     let new_left = pairs.new_left().into_iter().filter(|&entry| has_place(new, entry));
     let new_groups = grouped(new_left, |entry| (&*new.get(entry).name, new.get(entry).file.to_string()));
     let old_groups = grouped(old_left, |entry| (&*old.get(entry).name, old.get(entry).file.to_string()));
+    if old_groups.lists().is_empty() || new_groups.lists().is_empty() {
+        return;
+    }
     // Where nothing moved, an anonymous function in another line is another one.
     let lines = MatchedLines::new(pairs);
     let is_other = |one: &PoolEntry<'_>, other: &PoolEntry<'_>| {

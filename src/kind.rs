@@ -32,8 +32,9 @@ const GO: &[&str] = &["Go"];
 const JAVA: &[&str] = &["Java"];
 const WALL: &[&str] = &["Go", "Java", ".NET", "Ruby", "Python", "C", "C++", "Node.js"];
 const NATIVE: &[&str] = &["Rust", "C", "C++"];
-const ALLOCATIONS: &[&str] = &["Go", "Java", ".NET", "Ruby", "Rust", "C", "C++"];
-const IN_USE: &[&str] = &["Go", "Java", ".NET", "Rust", "C", "C++", "Node.js"];
+const PEAK: &[&str] = &["Python", "Rust", "C", "C++"];
+const ALLOCATIONS: &[&str] = &["Go", "Java", ".NET", "Ruby", "Python", "Rust", "C", "C++"];
+const IN_USE: &[&str] = &["Go", "Java", ".NET", "Python", "Rust", "C", "C++", "Node.js"];
 const LOCKS: &[&str] = &["Java", ".NET"];
 
 /// All types, the most common first. If two types share the name of a metric (a mutex and a block
@@ -214,7 +215,7 @@ pub static KINDS: &[Kind] = &[
         unit: "bytes",
         metrics: &["peak_space", "max_space", "peak"],
         companion: Some("peak_objects"),
-        languages: NATIVE,
+        languages: PEAK,
         measures: "Bytes in use at a peak: that of the whole program, or for the metric max that of each stack.",
         when: "Use it to find what determines how much memory the program needs.",
         width: "held a lot of memory at peak usage (for the metric max: at a peak of its own)",
@@ -226,7 +227,7 @@ pub static KINDS: &[Kind] = &[
         unit: "count",
         metrics: &["peak_objects", "max_objects"],
         companion: Some("peak_space"),
-        languages: NATIVE,
+        languages: PEAK,
         measures: "Objects in use at the same time: when the whole program used the most memory (peak), or when this stack did (max).",
         when: "Compare it with peak_space: many small objects cost more than their bytes.",
         width: "held many objects at peak memory usage (for the metric max: at a peak of its own)",

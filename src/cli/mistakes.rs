@@ -143,7 +143,9 @@ impl<'c> Typed<'c> {
         let texts: Vec<&str> = words.iter().filter_map(|word| word.to_str()).collect();
         let takes_value = |word: &str| {
             let is_meant = |option: &clap::Arg| is_called(option, word) && option.get_action().takes_values();
-            self.command.is_some_and(|command| command.get_arguments().any(is_meant))
+            // `-n2` has its value already.
+            (word.starts_with("--") || word.chars().count() == 2)
+                && self.command.is_some_and(|command| command.get_arguments().any(is_meant))
         };
         // Clap names only the first letter of `-xyz`.
         let is_here = |pair: &[&str]| pair[1].starts_with(argument) && takes_value(pair[0]);

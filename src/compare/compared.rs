@@ -114,7 +114,7 @@ pub fn compare(
     let is_default_metric = sides.all().all(|input| input.metric == input.profile.meta.default_metric);
     let has_new_values = sides.new.profiles().iter().any(|(new, metric)| new.meta.metrics[*metric].total > 0);
     let has_text_labels = sides.all().any(|input| may_have_text_labels(&input.profile));
-    let about = [side(&sides.old), side(&sides.new)];
+    let about = [&sides.old, &sides.new].map(|one| side(one, filters));
     let (old, new) = (sides.old.inputs.len(), sides.new.inputs.len());
     let given: Vec<(&Profile, usize)> = sides.all().map(|input| (&input.profile, input.metric)).collect();
     let calls = count_calls(&given, old, by);
@@ -212,12 +212,12 @@ fn may_have_text_labels(profile: &Profile) -> bool {
 }
 
 /// What a report says about a side. Its values are counted once both sides are combined.
-fn side(side: &Side) -> DiffSide {
+fn side(side: &Side, filters: &Filters) -> DiffSide {
     let durations = side.inputs.iter().filter_map(|input| input.profile.meta.duration_ns);
     DiffSide {
         profiles: side.inputs.len(),
         duration_ns: durations.reduce(i64::saturating_add),
-        inputs: side.names.clone(),
+        inputs: side.names.iter().map(|name| filters.input(name)).collect(),
         chosen: side.chosen.clone(),
         ..DiffSide::default()
     }

@@ -22,7 +22,9 @@ pub use stages::{Stages, offer_labels};
 use crate::name::quoted;
 use crate::pattern::Pattern;
 use crate::profile::{LoadOptions, OnlySamples, Profile};
-use crate::transform::{Marks, anonymize, end_before, prune_from, show_from, show_stacks, split_recorded};
+use crate::transform::{
+    Marks, anonymize, anonymous_input, end_before, prune_from, show_from, show_stacks, split_recorded,
+};
 use crate::tree::{By, join_adjacent};
 
 /// One filter: what it does, and its pattern or value as it is typed. Flags have none.
@@ -321,6 +323,12 @@ impl Filters {
         let filters = self.describe();
         let emptied = Vec::new();
         Ok(Filtered { profile, filters, focus: None, callers: None, notes, emptied, recorded: None })
+    }
+
+    /// The name of an input as reports and datasets show it: hashed, like all names, if `--anonymize` is given.
+    pub fn input(&self, name: &str) -> String {
+        let salts = self.texts(FilterKind::Anonymize);
+        salts.first().map_or_else(|| name.to_string(), |salt| anonymous_input(name, salt))
     }
 
     /// The patterns or values of the filters of one kind.

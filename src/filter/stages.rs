@@ -478,7 +478,7 @@ fn empty_range(why: Option<WhyEmpty>, from: Option<&str>, to: Option<&str>) -> F
 
 /// Lists the named sets, for a pattern that looks like one.
 fn sets_meant(text: &str) -> Option<String> {
-    let sets: Vec<&str> = pattern::sets().collect();
+    let sets: Vec<&str> = pattern::sets().chain(pattern::added_sets()).collect();
     let looks_like_one = text.starts_with('@') && !sets.contains(&text);
     looks_like_one.then(|| format!("the named sets are {}", sets.join(", ")))
 }

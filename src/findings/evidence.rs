@@ -20,6 +20,8 @@ pub enum Cost {
     Allocated,
     /// Memory that is in use.
     InUse,
+    /// Memory that was in use when most of it was.
+    AtPeak,
     /// Time that something waits, or how often it waits.
     Waiting,
     /// The same for those who hold a lock that others wait for.
@@ -36,7 +38,7 @@ impl Cost {
 
     /// Whether it is memory.
     pub fn is_memory(self) -> bool {
-        matches!(self, Cost::Allocated | Cost::InUse)
+        matches!(self, Cost::Allocated | Cost::InUse | Cost::AtPeak)
     }
 }
 

@@ -69,6 +69,7 @@ fn what(samples: &Samples<'_, '_>, key: KeyId, own: i64) -> String {
     match samples.cost {
         Cost::Allocated => " allocates this itself".to_string(),
         Cost::InUse => " allocated memory that is still in use".to_string(),
+        Cost::AtPeak => " allocated memory that was in use at the peak".to_string(),
         Cost::Time if samples.may_wait => " spends this itself, running or waiting".to_string(),
         Cost::Time if i128::from(own) * 10 >= i128::from(total) * 9 => " does the work itself".to_string(),
         Cost::Time => format!(" spends this in its own code ({} with what it calls)", samples.share(total)),
@@ -155,6 +156,11 @@ mod tests {
         assert_eq!(
             found[1],
             "heavy-leaf 50/50: load allocated memory that is still in use | called only by main"
+        );
+        let found = drawn(&profile, Cost::AtPeak);
+        assert_eq!(
+            found[0],
+            "heavy-leaf 50/50: walk allocated memory that was in use at the peak | called only by main"
         );
     }
 }

@@ -27,6 +27,7 @@ fn find(samples: &Samples<'_, '_>) -> Vec<Candidate> {
         let says = Sentence::of(name).text(match samples.cost {
             Cost::Allocated => ", library code, allocates this itself",
             Cost::InUse => ", library code, allocated memory that is still in use",
+            Cost::AtPeak => ", library code, allocated memory that was in use at the peak",
             Cost::Time if samples.may_wait => ", library code, spends this itself, running or waiting",
             Cost::Time => ", library code, does the work itself",
             Cost::Waiting => ", library code, waits",

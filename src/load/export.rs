@@ -53,7 +53,7 @@ impl Request {
         let skipped = self.read_in_batches(BatchOrder::FirstFirst, |batch| {
             for (name, profile) in batch {
                 if let Some(profile) = self.prepared(&name, profile, filters, &mut said)? {
-                    export.add(&name, &profile)?;
+                    export.add(&filters.input(&name), &profile)?;
                 }
             }
             Ok::<(), ExportingError>(())

@@ -26,7 +26,10 @@ pub struct Prepared {
 impl Loaded {
     /// Applies filters, for a view that groups frames by `by`.
     pub fn filtered(self, filters: &Filters, by: By) -> Result<Prepared, FilterError> {
-        let Loaded { profile, names, combined, metrics, base, .. } = self;
+        let Loaded { profile, names, combined, metrics, mut base, .. } = self;
+        if let Some(base) = &mut base {
+            base.about.inputs.iter_mut().for_each(|name| *name = filters.input(name));
+        }
         let filters = filters.clone().comparing(base.as_ref().map(|base| base.metric));
         let Filtered { profile, filters: typed, focus, callers, mut notes, emptied, recorded } =
             filters.apply_by(profile, &by)?;
@@ -43,7 +46,8 @@ impl Loaded {
         let what_if =
             recorded.zip(metrics.first()).map(|(recorded, &metric)| WhatIf { before: recorded[metric] });
         let scope = Scope { metrics, by, focus, callers, base, highlight: None };
-        Ok(Prepared { profile, scope, notes, inputs: names, combined, filters: typed, emptied, what_if })
+        let inputs = names.iter().map(|name| filters.input(name)).collect();
+        Ok(Prepared { profile, scope, notes, inputs, combined, filters: typed, emptied, what_if })
     }
 }
 

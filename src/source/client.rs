@@ -7,6 +7,9 @@ use std::time::Duration;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use rustls::InconsistentKeys;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::sign::CertifiedKey;
 use serde::de::DeserializeOwned;
 use ureq::http::Uri;
 use ureq::http::header::{CONTENT_LENGTH, CONTENT_TYPE, LOCATION, TRANSFER_ENCODING};
@@ -302,6 +305,10 @@ fn not_connected(error: &dyn std::fmt::Display) -> FetchError {
         return FetchError::new("the certificate of the server is that of an authority")
             .hint("--tls-insecure trusts any server; a certificate that such an authority signs can be trusted with --tls-ca");
     }
+    if text.contains("InvalidContentType") {
+        return FetchError::new("the server does not encrypt its answer")
+            .hint("try the address with http://");
+    }
     let is_distrust = text.contains("certificate");
     let error = FetchError::new(text.trim_start_matches("io: "));
     if is_distrust {
@@ -336,8 +343,10 @@ fn tls(tls: &Tls) -> Result<TlsConfig, FetchError> {
         config = config.root_certs(RootCerts::Specific(Arc::new(certificates)));
     }
     if let Some(path) = &tls.cert {
-        let key = private_key(tls.key.as_deref().unwrap_or(path))?;
-        config = config.client_cert(Some(ClientCert::new_with_certs(&certificates(path)?, key)));
+        let key_path = tls.key.as_deref().unwrap_or(path);
+        let (certificates, key) = (certificates(path)?, private_key(key_path)?);
+        check_own(path, &certificates, key_path, &key)?;
+        config = config.client_cert(Some(ClientCert::new_with_certs(&certificates, key)));
     }
     Ok(config.build())
 }
@@ -365,6 +374,38 @@ fn private_key(path: &Path) -> Result<PrivateKey<'static>, FetchError> {
         FetchError::new(format!("{}: no private key in PEM format", path.display()))
             .hint("name it with --tls-key")
     })
+}
+
+/// Whether our certificate can be sent, and the key is its own, which ureq takes for granted.
+fn check_own(
+    path: &Path,
+    certificates: &[Certificate<'_>],
+    key_path: &Path,
+    key: &PrivateKey<'_>,
+) -> Result<(), FetchError> {
+    let chain = certificates.iter().map(|certificate| CertificateDer::from(certificate.der()).into_owned());
+    let checked = PrivateKeyDer::try_from(key.der())
+        .map_err(|error| rustls::Error::General(error.to_string()))
+        .and_then(|key| {
+            CertifiedKey::from_der(
+                chain.collect(),
+                key.clone_key(),
+                &rustls::crypto::ring::default_provider(),
+            )
+        });
+    match checked {
+        Ok(_) => Ok(()),
+        Err(rustls::Error::InconsistentKeys(InconsistentKeys::KeyMismatch)) => {
+            let message = format!("{}: the key is not that of {}", key_path.display(), path.display());
+            Err(FetchError::new(message).hint("name the key of the certificate with --tls-key"))
+        }
+        // For example one of version 1, as `openssl x509 -req` makes without extensions.
+        Err(rustls::Error::InvalidCertificate(error)) => {
+            let message = format!("{}: the certificate cannot be used: {error:?}", path.display());
+            Err(FetchError::new(message).hint("a certificate of X.509 version 3 is needed, in PEM format"))
+        }
+        Err(error) => Err(FetchError::new(format!("{}: {error}", key_path.display()))),
+    }
 }
 
 fn items(path: &Path) -> Result<Vec<PemItem<'static>>, FetchError> {

@@ -39,6 +39,11 @@ pub fn anonymize(profile: &Profile, salt: &str) -> Profile {
     anonymous
 }
 
+/// What stands for the name of an input, which may be the path of a customer's folder: `input_` and its hash.
+pub fn anonymous_input(name: &str, salt: &str) -> String {
+    format!("input_{}", Hasher { salt }.hash(name))
+}
+
 struct Hasher<'a> {
     salt: &'a str,
 }

@@ -42,7 +42,7 @@ mod what_if;
 pub use adjacent::{collapse, collapse_recursion};
 pub use align::{AlignError, ProfileMetric, align};
 pub(crate) use align::{AlignedInput, align_owned};
-pub use anonymize::anonymize;
+pub use anonymize::{anonymize, anonymous_input};
 pub use average::average;
 pub use compact::compact;
 pub use contradictions::{Contradiction, NamedAddresses, contradiction, named_addresses};

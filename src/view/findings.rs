@@ -19,7 +19,7 @@ use crate::view::lint::found;
 /// The conclusions from the first metric, by function. The profile must have been loaded with labels.
 pub fn findings(profile: &Profile, scope: &Scope) -> Findings {
     let recorded = profile;
-    let folded = folded(profile, scope.metrics[0]);
+    let folded = folded(profile, scope);
     let profile = folded.as_ref().unwrap_or(profile);
     let (subject, header) = scope.open(profile, "prof.report.v1");
     let metric = scope.metrics[0];
@@ -102,9 +102,17 @@ fn objects(profile: &Profile, metric: usize, cost: Cost) -> Option<Objects> {
 
 /// The profile without what the profiler put at the end of stacks: under load, that may be most of a profile of Go. `None` if
 /// there is nothing of the kind.
-fn folded(profile: &Profile, metric: usize) -> Option<Profile> {
+fn folded(profile: &Profile, scope: &Scope) -> Option<Profile> {
     let marks = artefacts(profile);
-    let is_there = profile.calls.is_none() && !foldable(profile, &marks, &[metric]).is_empty();
+    // Both sides alike: a share of one that was folded is not comparable with one of the other that was not.
+    let columns: Vec<usize> = scope
+        .metrics
+        .first()
+        .copied()
+        .into_iter()
+        .chain(scope.base.as_ref().map(|base| base.metric))
+        .collect();
+    let is_there = profile.calls.is_none() && !foldable(profile, &marks, &columns).is_empty();
     is_there.then(|| fold_leaves(profile, &marks).0)
 }
 
@@ -137,7 +145,8 @@ fn cost(profile: &Profile, metric: usize, subject: &Subject<'_>) -> Cost {
         name if ["alloc_", "malloc_", "temporary"].iter().any(|start| name.starts_with(start)) => {
             Cost::Allocated
         }
-        name if ["inuse_", "peak_", "old_"].iter().any(|start| name.starts_with(start)) => Cost::InUse,
+        name if ["inuse_", "old_"].iter().any(|start| name.starts_with(start)) => Cost::InUse,
+        name if name.starts_with("peak_") => Cost::AtPeak,
         _ if names_holders(subject) => Cost::Holding,
         _ => Cost::Waiting,
     }

@@ -1005,4 +1005,27 @@ fn encrypted_servers_must_be_trusted() {
     ];
     let output = run(here, &own);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+
+    fs::write(here.join("bad.pem"), "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n")
+        .unwrap();
+    for (certificate, key, reason) in [
+        ("client.pem", "server.key", "server.key: the key is not that of client.pem"),
+        ("bad.pem", "client.key", "bad.pem: the certificate cannot be used: BadEncoding"),
+    ] {
+        let said =
+            refused(here, &["top", "--tls-ca", "ca.pem", "--tls-cert", certificate, "--tls-key", key, &url]);
+        assert!(said.contains(reason), "{said}");
+    }
+    // Whatever it is asked, this server answers without encryption.
+    let plain = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("https://{}/", plain.local_addr().unwrap());
+    thread::spawn(move || {
+        for mut stream in plain.incoming().map_while(Result::ok) {
+            let _ = stream
+                .read(&mut [0; 4096])
+                .and_then(|_| stream.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n"));
+        }
+    });
+    let said = refused(here, &["top", &url]);
+    assert!(said.contains("the server does not encrypt its answer") && said.contains("http://"), "{said}");
 }

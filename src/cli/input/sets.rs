@@ -48,7 +48,7 @@ pub(crate) fn read() -> Result<()> {
         }
         None => match fs::read_to_string(Path::new(USUAL)) {
             // The file may be that of another program, or only about budgets.
-            Ok(text) if text.lines().any(|line| line.trim_start().starts_with("[sets]")) => add(USUAL, &text),
+            Ok(text) if text.lines().any(|line| line.trim_start().starts_with("[sets")) => add(USUAL, &text),
             _ => Ok(()),
         },
     }

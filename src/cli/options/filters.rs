@@ -73,7 +73,7 @@ pub(crate) struct FilterArgs {
     /// Replace matches in function names with NEW; later filters see the new names
     #[arg(long, value_name = "RE=NEW")]
     pub(crate) rename: Vec<String>,
-    /// Replace the names of functions, files and binaries, and the text of labels, with hashes
+    /// Replace the names of functions, files, binaries and inputs, and the text of labels, with hashes
     #[arg(long)]
     pub(crate) anonymize: bool,
     /// Secret salt for the hashes of --anonymize, so that names cannot be guessed

@@ -64,6 +64,23 @@ pub fn without_numbers(name: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
+/// The name of the function that a closure is in, if its own name says so.
+///
+/// | language | closure | function |
+/// |---|---|---|
+/// | Go | `main.(*Cart).Total.func1.2` | `main.(*Cart).Total` |
+/// | Rust | `shop::total::{closure#0}::{closure#1}` | `shop::total` |
+/// | C++ | `shop::total()::{lambda(int)#1}::operator()(int) const` | `shop::total()` |
+/// | Python | `total.<locals>.<lambda>` | `total` |
+pub fn enclosing(name: &str) -> Option<&str> {
+    let starts = ["::{closure", "::{{closure", "::{lambda(", ".<locals>."];
+    let of_words = starts.iter().filter_map(|start| name.find(start)).min();
+    let is_number = |text: &str| text.starts_with(|c: char| c.is_ascii_digit());
+    let of_go = || name.match_indices(".func").map(|(at, word)| (at, at + word.len()));
+    let at = of_words.or_else(|| of_go().find(|&(_, end)| is_number(&name[end..])).map(|(at, _)| at))?;
+    (at > 0).then(|| &name[..at])
+}
+
 /// Whether a name contains a number that [`without_numbers`] removes. Up to the first such number, it copies the name.
 fn has_generated_number(name: &str) -> bool {
     let mut start = 0;
@@ -374,6 +391,23 @@ mod tests {
         fn any_text_can_be_normalized(name in ".{0,60}") {
             let once = normalized(&name);
             proptest::prop_assert!(once.len() <= name.len());
+        }
+    }
+
+    #[test]
+    fn closures_say_which_function_they_are_in() {
+        for (name, want) in [
+            ("main.(*Cart).Total.func1.2", Some("main.(*Cart).Total")),
+            ("main.total.func1", Some("main.total")),
+            ("main.funcs.total", None),
+            ("<shop::Cart>::total::{closure#0}::{closure#1}", Some("<shop::Cart>::total")),
+            ("shop::total::{{closure}}", Some("shop::total")),
+            ("shop::total()::{lambda(int)#1}::operator()(int) const", Some("shop::total()")),
+            ("Cart.total.<locals>.<lambda>", Some("Cart.total")),
+            ("total", None),
+            ("", None),
+        ] {
+            assert_eq!(enclosing(name), want, "{name}");
         }
     }
 }

@@ -32,7 +32,7 @@ pub(crate) use demangle::is_mangled;
 pub use fit::{display_width, fit, fit_distinct};
 pub use forms::{is_screen_form, screen_forms};
 pub(crate) use identity::without_hash;
-pub use identity::{identifiers, is_anonymous, normalized, without_numbers, without_run};
+pub use identity::{enclosing, identifiers, is_anonymous, normalized, without_numbers, without_run};
 pub(crate) use library::is_built_in;
 pub use library::{is_library, is_standard_library, is_system_binary};
 pub use library_version::library_version;

@@ -171,17 +171,32 @@ fn excuse_new_calls(comparison: &mut Comparison, examiner: Examiner<'_, impl Sta
     }
 }
 
-/// Sets the verdict and the cause of functions of libraries that their caller uses now instead of others.
+/// Sets the verdict and the cause of functions of libraries that their caller uses now instead of others or of its own code, and of own
+/// code that does what a library did.
 fn excuse_exchanges(comparison: &mut Comparison, examiner: Examiner<'_, impl StackSource>) {
-    let has_regressed = |row: &Hypothesis| row.verdict == Verdict::Regressed;
+    let has_regressed = |row: &&Hypothesis| row.verdict == Verdict::Regressed;
     let elsewhere = CalledElsewhere { comparison, examiner };
-    let exchanged =
-        |row: &Hypothesis| if has_regressed(row) { elsewhere.exchanging_caller(row) } else { None };
-    let callers: Vec<Option<usize>> = comparison.hypotheses.iter().map(exchanged).collect();
-    for (row, caller) in comparison.hypotheses.iter_mut().zip(callers) {
-        if caller.is_some() {
-            row.set_moved(Cause::Moved { caller, from: None, loser: None });
+    let exchanged = |row: &Hypothesis| {
+        let row = Some(row).filter(has_regressed)?;
+        elsewhere.exchanging_caller(row).map(|caller| (caller, false)).or_else(|| {
+            let function = elsewhere.exchanging_itself(row)?;
+            Some((function, function != row.function))
+        })
+    };
+    let callers: Vec<Option<(usize, bool)>> = comparison.hypotheses.iter().map(exchanged).collect();
+    for (row, caller) in comparison.hypotheses.iter_mut().zip(&callers) {
+        if let Some((caller, _)) = *caller {
+            row.set_moved(Cause::Moved { caller: Some(caller), from: None, loser: None });
         }
+    }
+    // What a library does now for a function is no improvement of that.
+    let gave_away = |row: &Hypothesis| {
+        row.measure == CountKind::SelfCount
+            && row.verdict == Verdict::Improved
+            && callers.contains(&Some((row.function, true)))
+    };
+    for row in comparison.hypotheses.iter_mut().filter(|row| gave_away(row)) {
+        row.set_moved(Cause::Moved { caller: None, from: None, loser: None });
     }
 }
 

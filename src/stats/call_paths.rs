@@ -73,6 +73,11 @@ pub trait StackSource {
         true
     }
 
+    /// The function that a closure is in, if it is a closure and both sides together have that.
+    fn enclosing(&self, _function: usize) -> Option<usize> {
+        None
+    }
+
     /// Which of these functions, which have equal counts, is nearest to the leaf.
     fn leafmost(&self, functions: &[usize]) -> usize;
 }

@@ -14,6 +14,8 @@ const MOST_HOLDERS: usize = 8;
 const LEAST_HELD: f64 = 0.5 / MOST_HOLDERS as f64;
 /// Own code of less than this fraction of a function is that of its calls.
 const LITTLE: f64 = 0.1;
+/// Own code of less than this fraction of a function is not what it is about.
+const SOME: f64 = 0.25;
 /// Code of which less than this fraction of what one function lost is gone altogether is elsewhere now.
 const LOST: f64 = 0.25;
 /// In a function that is so many times as large as what one that it calls gained, something else may have lost as much.
@@ -54,7 +56,20 @@ impl<S: StackSource> CalledElsewhere<'_, S> {
         let is_steady = |other: &Hypothesis| {
             may_hold(other, row.points) && (other.old > 0.0 || !has_grown(other.function))
         };
-        self.hold_most(row, self.below(row, is_steady).collect())
+        let steady: Vec<&Hypothesis> = self.below(row, is_steady).collect();
+        self.hold_most(row, steady.clone(), |counts| self.hardly_changed(row, counts))
+            || self.may_wrap(row, steady)
+    }
+
+    /// The same of a function with little code of its own, in runs which differ so much that nothing shows what did not grow: that
+    /// known code of the program grew has to be shown, as in its own row. Of a library, a new call does not show.
+    fn may_wrap(&self, row: &Hypothesis, mut steady: Vec<&Hypothesis>) -> bool {
+        steady.retain(|other| !self.examiner.stacks.is_library(other.function));
+        !self.examiner.stacks.is_library(row.function)
+            && self.own_part(row) < SOME
+            && self.hold_most(row, steady, |counts| {
+                self.examiner.may_be_unchanged(counts, CountKind::Total, row.points)
+            })
     }
 
     /// The functions of both sides that a caller of a new function, or of one that is gone, calls, directly or not, and that have
@@ -147,8 +162,13 @@ impl<S: StackSource> CalledElsewhere<'_, S> {
 
     /// Whether a new function does next to nothing but call others.
     pub(super) fn has_little_own_code(&self, row: &Hypothesis) -> bool {
+        self.own_part(row) < LITTLE
+    }
+
+    /// The fraction of a function that is its own code, on the new side.
+    fn own_part(&self, row: &Hypothesis) -> f64 {
         let (_, own) = self.examiner.model.comparable_shares(&self.examiner.own(row.function, row.unit));
-        own < LITTLE * self.shares(row, &[]).1
+        own / self.shares(row, &[]).1
     }
 
     /// Whether more than half of what a function lost is in functions that it no longer calls, and these together cannot have
@@ -158,7 +178,7 @@ impl<S: StackSource> CalledElsewhere<'_, S> {
     /// main;run;work 80    →    main;pool;work 80
     /// ```
     pub(super) fn gave_away(&self, row: &Hypothesis) -> bool {
-        self.hold_most(row, self.given_away(row, row.points.abs()))
+        self.hold_most(row, self.given_away(row, row.points.abs()), |counts| self.hardly_changed(row, counts))
     }
 
     /// Whether more than half of what a function gained is in functions that only others called before, and that only it calls
@@ -178,7 +198,8 @@ impl<S: StackSource> CalledElsewhere<'_, S> {
         };
         let is_all_here =
             |(change, other): &(f64, &Hypothesis)| other.old > 0.0 && *change >= COVERS * total(other);
-        self.hold_most(row, taken.into_iter().filter(is_all_here).map(|(_, other)| other).collect())
+        let taken = taken.into_iter().filter(is_all_here).map(|(_, other)| other).collect();
+        self.hold_most(row, taken, |counts| self.hardly_changed(row, counts))
     }
 
     /// The function which calls that of a row in exchange for something dearer: all that this total gained comes from new calls of
@@ -264,6 +285,50 @@ impl<S: StackSource> CalledElsewhere<'_, S> {
         callers.into_iter().take(CANDIDATES).find(exchanges).map(|caller| caller.function)
     }
 
+    /// The function of the program that did itself what a library does for it now, or the other way round, if both together are not
+    /// known to have grown: of the work that one of them gained, the other one lost at least half.
+    ///
+    /// ```text
+    /// main;digest 90    →    main;digest 4
+    ///                        main;digest;sha1 86
+    /// ```
+    pub(super) fn exchanging_itself(&self, row: &Hypothesis) -> Option<usize> {
+        let is_library = |function: usize| self.examiner.stacks.is_library(function);
+        let has_lost = |other: &&Hypothesis| other.decrease.p < SURE && -other.points >= row.points / 2.0;
+        let exchanges = |own: usize, library: usize, lost: f64| {
+            let Some(whole) = self.total_of(own) else { return false };
+            let (old, new) = self.shares_below(whole, library);
+            let mut both = self.examiner.own(own, row.unit);
+            both.add(&self.examiner.spent_in(own, &[library], row.unit));
+            // Most of what the library gained or lost is below that function.
+            (new - old) * lost.signum() >= COVERS * lost.abs()
+                && self.examiner.growth(&both) < row.points / 2.0
+                && self.examiner.may_be_unchanged(&both, CountKind::SelfCount, row.points)
+        };
+        let mut others: Vec<&Hypothesis> = self.comparison.hypotheses.iter().filter(has_lost).collect();
+        others.sort_by(|a, b| a.points.total_cmp(&b.points).then(a.function.cmp(&b.function)));
+        if is_library(row.function) {
+            let is_caller = |other: &&&Hypothesis| {
+                other.measure == CountKind::SelfCount
+                    && !is_library(other.function)
+                    && self.examiner.stacks.includes(other.function, row.function)
+                    && exchanges(other.function, row.function, row.points)
+            };
+            return others.iter().take(CANDIDATES).find(is_caller).map(|other| other.function);
+        }
+        // Own code may be all that a function has.
+        let is_whole =
+            |other: &Hypothesis| other.measure == CountKind::Total || self.total_of(other.function).is_none();
+        let is_callee = |other: &&&Hypothesis| {
+            is_whole(other)
+                && is_library(other.function)
+                && self.examiner.stacks.includes(row.function, other.function)
+                && exchanges(row.function, other.function, other.points)
+        };
+        let is_own = row.measure == CountKind::SelfCount && row.old > 0.0;
+        is_own.then(|| others.iter().take(CANDIDATES).find(is_callee).map(|_| row.function))?
+    }
+
     /// Whether a new function is called from where one was called that is gone.
     fn takes_the_place_of(&self, row: &Hypothesis, gone: &Hypothesis) -> bool {
         let nearest = |row: &Hypothesis, side: Side| self.examiner.callers(row, side).first().copied();
@@ -339,9 +404,19 @@ impl<S: StackSource> CalledElsewhere<'_, S> {
         self.examiner.model.comparable_shares(&self.examiner.row_without(row, through))
     }
 
-    /// Whether these functions hold more than half of what a total gained or lost, although together they cannot have gained or
-    /// lost half as much.
-    fn hold_most(&self, row: &Hypothesis, candidates: Vec<&Hypothesis>) -> bool {
+    /// Whether counts cannot have changed by half as much as a row, in the same direction.
+    fn hardly_changed(&self, row: &Hypothesis, counts: &RunCounts) -> bool {
+        let most = self.examiner.max_change(counts, CountKind::Total, row.points.signum());
+        most < row.points.abs() / 2.0
+    }
+
+    /// Whether these functions hold more than half of what a total gained or lost, although together they did not change as that did.
+    fn hold_most(
+        &self,
+        row: &Hypothesis,
+        candidates: Vec<&Hypothesis>,
+        is_unchanged: impl Fn(&RunCounts) -> bool,
+    ) -> bool {
         let sign = row.points.signum();
         let changed_without = |through: &[usize]| {
             let (old, new) = self.shares(row, through);
@@ -356,15 +431,12 @@ impl<S: StackSource> CalledElsewhere<'_, S> {
             let ((known, size), (other_known, other_size)) = (rank(one), rank(other));
             b.total_cmp(a).then(known.cmp(&other_known)).then(size.total_cmp(&other_size))
         });
-        let hardly_changed = |counts: &RunCounts| {
-            self.examiner.max_change(counts, CountKind::Total, sign) < row.points.abs() / 2.0
-        };
         let (mut through, mut left) = (Vec::new(), whole);
         let mut held: Option<RunCounts> = None;
         for (_, other) in candidates {
             let total = self.examiner.total(other.function, row.unit);
             // The outermost function, or one that is called from everywhere, shows nothing.
-            if other.old > 0.0 && !hardly_changed(&total) {
+            if other.old > 0.0 && !is_unchanged(&total) {
                 continue;
             }
             through.push(other.function);
@@ -385,6 +457,6 @@ impl<S: StackSource> CalledElsewhere<'_, S> {
                 break;
             }
         }
-        left < whole / 2.0 && held.is_none_or(|held| hardly_changed(&held))
+        left < whole / 2.0 && held.is_none_or(|held| is_unchanged(&held))
     }
 }

@@ -52,6 +52,7 @@ pub(super) fn replaced(
     let unlike = |removed: &RemovedCount| (removed.share - row.points).abs();
     alike.sort_by(|a, b| unlike(a).total_cmp(&unlike(b)));
     alike.truncate(CANDIDATES);
+    alike.retain(|removed| may_be_one_closure(row.function, removed.function, comparison, examiner));
     let appeared = examiner.counts(row.function, row.measure, row.unit);
     let takes_its_place = |removed: &&RemovedCount| {
         let mut both = appeared.clone();
@@ -64,8 +65,12 @@ pub(super) fn replaced(
         for function in others {
             both.add(&examiner.counts(function, row.measure, row.unit));
         }
-        examiner.max_growth(&both, row.measure) < row.points / 2.0
-            && examiner.callers_of_gone(removed).first().copied() == caller
+        let is_steady = if is_same_closure(row.function, removed.function, comparison, examiner.stacks) {
+            examiner.may_be_unchanged(&both, row.measure, row.points)
+        } else {
+            examiner.max_growth(&both, row.measure) < row.points / 2.0
+        };
+        is_steady && examiner.callers_of_gone(removed).first().copied() == caller
     };
     let mut found: Vec<usize> =
         alike.into_iter().filter(takes_its_place).map(|removed| removed.function).collect();
@@ -78,6 +83,38 @@ pub(super) fn replaced(
         found.sort_by(|a, b| unlike[a].total_cmp(&unlike[b]));
     }
     found.first().copied()
+}
+
+/// Whether nothing contradicts that a new function is one that is gone: closures stay in the function that they are in.
+fn may_be_one_closure(
+    new: usize,
+    gone: usize,
+    comparison: &Comparison,
+    examiner: Examiner<'_, impl StackSource>,
+) -> bool {
+    let (Some(outer), Some(old_outer)) = (examiner.stacks.enclosing(new), examiner.stacks.enclosing(gone))
+    else {
+        return true;
+    };
+    let is_known = |(to, from)| to == outer || from == old_outer;
+    outer == old_outer
+        || is_same_closure(new, gone, comparison, examiner.stacks)
+        || !(examiner.is_common(outer) || examiner.is_common(old_outer) || renamed(comparison).any(is_known))
+}
+
+/// Whether two closures are in functions of which the new one is known to have replaced the other. The largest functions are looked at
+/// first, and closures cost less than what they are in.
+fn is_same_closure(new: usize, gone: usize, comparison: &Comparison, stacks: &impl StackSource) -> bool {
+    let outer = stacks.enclosing(new).zip(stacks.enclosing(gone));
+    outer.is_some_and(|outer| renamed(comparison).any(|pair| pair == outer))
+}
+
+/// The new functions that are known to have replaced one that is gone, with that.
+fn renamed(comparison: &Comparison) -> impl Iterator<Item = (usize, usize)> {
+    comparison.hypotheses.iter().filter_map(|row| match row.cause {
+        Some(Cause::Moved { from: Some(from), .. }) => Some((row.function, from)),
+        _ => None,
+    })
 }
 
 /// How much of the program, as the sum of shares, one of two functions calls, and the other one does not.

@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 
 use crate::name::is_python;
 use crate::profile::{Column, Frame, FrameId, Function, FunctionId, Profile, StringId};
@@ -135,21 +135,29 @@ const LEAST_PYTHON: usize = 10;
 /// Whether the lines are executing lines rather than first lines of functions.
 fn are_executing_lines(places: &Column<FunctionId, Option<PythonFrame<'_>>>) -> bool {
     let mut lines: HashMap<(&str, &str), (u32, bool)> = HashMap::new();
-    let mut has_module = false;
+    let mut modules = HashSet::new();
     for place in places.iter().flatten() {
-        let is_module = place.function == "<module>" && !place.file.starts_with('<');
-        // A module starts at its first line.
-        if is_module && place.line > 1 {
-            return true;
+        if place.function == "<module>" && !place.file.starts_with('<') {
+            // A module starts at its first line.
+            if place.line > 1 {
+                return true;
+            }
+            modules.insert(place.file);
         }
-        has_module |= is_module;
-        let (first, several) = lines.entry((place.function, place.file)).or_insert((place.line, false));
-        *several |= *first != place.line;
+        // Several `<lambda>` of a file are several functions.
+        if !place.function.starts_with('<') {
+            let (first, several) = lines.entry((place.function, place.file)).or_insert((place.line, false));
+            *several |= *first != place.line;
+        }
     }
-    // Older versions of py-spy omit the class of a method, so a few functions with the same name in one file
-    // are not evidence of executing lines if a module was seen at its first line.
+    // Older versions of py-spy omit the class of a method, so a few functions with the same name in one file are not evidence of
+    // executing lines if a module was seen at its first line. Of several modules, not all are a line long.
     let several = lines.values().filter(|(_, several)| *several).count();
-    if has_module { several * 10 > lines.len() } else { several > 0 }
+    match modules.len() {
+        0 => several > 0,
+        1 => several * 10 > lines.len(),
+        _ => several * 2 > lines.len(),
+    }
 }
 
 #[cfg(test)]
@@ -261,6 +269,11 @@ mod tests {
         );
         assert_eq!(names(&profile, &By::File), ["x.py"]);
         assert_eq!(names(&profile, &By::Package), ["x"]);
+        // What many functions of a file are called, and methods of several classes that are imported.
+        let text = "<module> (x.py:1);<lambda> (x.py:6) 3\n<module> (x.py:1);<lambda> (x.py:7) 4\n";
+        assert_eq!(names(&load(text), &By::Function).len(), 3);
+        let text = "<module> (x.py:1);<module> (y.py:1);load (z.py:6);f (z.py:2) 3\n<module> (x.py:1);load (z.py:7) 4\n";
+        assert_eq!(names(&load(text), &By::Function).len(), 5);
     }
 
     #[test]

@@ -388,6 +388,9 @@ pub(in crate::output) fn moves(
             (CauseKind::Extracted | CauseKind::Moved, None) => {
                 format!("the work of {function} was elsewhere before")
             }
+            (CauseKind::Moved, Some(caller)) if caller == function => {
+                format!("{function} does itself what it called before")
+            }
             (CauseKind::Moved, Some(caller)) => {
                 format!("the work of {function} was elsewhere below {caller} before")
             }

@@ -207,6 +207,9 @@ pub(in crate::output) fn after_name(diff: &Diff, row: &DiffRow, shown: impl Fn(&
         Some(Moved::Into(name)) => text.push_str(&format!(", extracted into {}", shown(name))),
         Some(Moved::To(name)) => text.push_str(&format!(", is now {}", shown(name))),
         Some(Moved::From(name)) => text.push_str(&format!(", was {}", shown(name))),
+        Some(Moved::Below(name)) if *name == row.name => {
+            text.push_str(", which does itself what it called before");
+        }
         Some(Moved::Below(name)) => {
             text.push_str(&format!(", whose work was elsewhere below {} before", shown(name)));
         }

@@ -174,10 +174,16 @@ fn may_be_alike(pairs: &MatchingState<'_>, old: EntryId, new: EntryId) -> bool {
         let share = pairs.old.shares()[old].min(pairs.new.shares()[new]);
         share < LEAST_INSTANCE
     };
+    // `hash_one::<&char>` below another function is not what `hash_one::<&u64>` was.
+    let is_called_elsewhere = || pairs.callers_alike(old, new) < LEAST_CALLERS;
     let (old, new) = (&pairs.old.get(old).name, &pairs.new.get(new).name);
     let is_of_runtime = ["runtime.", "scala."].iter().any(|library| old.starts_with(library));
-    old == new || !(is_of_runtime || are_instances_of_library(old, new) && is_light())
+    let are_two = || are_instances_of_library(old, new) && (is_light() || is_called_elsewhere());
+    old == new || !(is_of_runtime || are_two())
 }
+
+/// Instances of a library with less than this in common in their callers, from 0 to 1, are two.
+const LEAST_CALLERS: f64 = 0.25;
 
 /// A function with this share is not missed by chance.
 const LEAST_INSTANCE: f64 = 0.005;
@@ -198,10 +204,14 @@ fn are_instances_of_library(old: &str, new: &str) -> bool {
     old != new && old.union(&new).all(is_known)
 }
 
-/// The qualified names in a name, such as `std::vector` and `shop::Cart` in `std::vector<shop::Cart>`, without Rust's hash.
+/// The qualified names in a name, such as `std::vector` and `shop::Cart` in `std::vector<shop::Cart>::at`, without Rust's hash.
 fn types(name: &str) -> impl Iterator<Item = &str> {
     let parts = name.split(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | ':')));
-    parts.map(|part| without_hash(part.trim_matches(':'))).filter(|part| !part.is_empty())
+    // What begins with colons is a part of what precedes it.
+    parts
+        .filter(|part| !part.starts_with("::"))
+        .map(|part| without_hash(part.trim_matches(':')))
+        .filter(|part| !part.is_empty())
 }
 
 /// How the names of functions and types of standard libraries begin.

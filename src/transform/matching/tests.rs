@@ -494,6 +494,14 @@ fn rare_instances_of_a_library_are_not_each_other() {
     assert!(sides(ctype, put, 1).is_empty());
     // A heavy one is not missed by chance.
     assert_eq!(sides(ctype, put, 900), [format!("{ctype} = {put} (normalised)")]);
+    let below_two = |of_old: &str, of_new: &str| {
+        found(
+            &format!("main;work 9000\nmain;load;{of_old} 300\nmain;load 40\nmain;draw 900"),
+            &format!("main;work 9000\nmain;load 40\nmain;draw;{of_new} 300\nmain;draw 900"),
+        )
+    };
+    let hash = "<std::hash::random::RandomState as core::hash::BuildHasher>::hash_one::<&";
+    assert!(below_two(&format!("{hash}u64>"), &format!("{hash}char>")).is_empty());
     // Types of the program may have been renamed, and Rust's hashes always are.
     let of_program = ["std::vector<shop::Cart>::at", "std::vector<shop::Basket>::at"];
     assert_eq!(sides(of_program[0], of_program[1], 1), [of_program.join(" = ") + " (normalised)"]);

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use hashbrown::{HashMap, HashSet};
 
-use crate::name::{base_name, is_library, split_shown};
+use crate::name::{base_name, enclosing, is_library, split_shown};
 use crate::parallel;
 use crate::profile::{Column, Id, StackId};
 use crate::stats::CountKind;
@@ -36,6 +36,8 @@ pub(super) struct CountedStacks<'s, 'p> {
     compiled: OnceCell<Column<KeyId, bool>>,
     /// The name of the binary that each function is in; empty if it is unknown.
     binary: OnceCell<Column<KeyId, &'p str>>,
+    /// The functions by name.
+    by_name: OnceCell<HashMap<&'s str, KeyId>>,
     /// The stacks with the functions that are asked for most: those that changed.
     expected: OnceCell<Expected>,
     /// The stacks with other functions, each found when asked for.
@@ -72,6 +74,7 @@ impl<'s, 'p> CountedStacks<'s, 'p> {
             heavy: OnceCell::new(),
             compiled: OnceCell::new(),
             binary: OnceCell::new(),
+            by_name: OnceCell::new(),
             expected: OnceCell::new(),
             others: RefCell::default(),
             below: RefCell::default(),
@@ -319,6 +322,13 @@ impl StackSource for CountedStacks<'_, '_> {
     fn may_be_of_one_binary(&self, one: usize, other: usize) -> bool {
         let [one, other] = [one, other].map(|function| self.binary()[KeyId::new(function)]);
         one.is_empty() || other.is_empty() || one == other
+    }
+
+    fn enclosing(&self, function: usize) -> Option<usize> {
+        let keys = &self.subject.keys;
+        let by_name = self.by_name.get_or_init(|| keys.ids().map(|key| (&**keys.name(key), key)).collect());
+        let outer = enclosing(&keys.get(KeyId::new(function)).function)?;
+        by_name.get(outer).map(|key| key.index())
     }
 
     fn leafmost(&self, functions: &[usize]) -> usize {

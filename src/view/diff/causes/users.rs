@@ -41,13 +41,23 @@ pub(super) fn of_users(flow: &Flow<'_, '_>, origin: Origin) -> Option<Vec<DiffCa
     };
     let found: Vec<&User> = all.iter().filter(is_cause).collect();
     let explained: f64 = found.iter().map(|user| user.change.points).sum();
-    let causes = || found.iter().map(|user| called_by(flow, user, origin)).collect();
+    // Stacks that lack the caller of `memmove` have the one above it instead.
+    let calls_another = |user: &&&User| {
+        found
+            .iter()
+            .any(|other| other.function != user.function && flow.is_below(user.function, other.function))
+    };
+    let may_be_theirs = flow.lacks_callers(origin.function);
+    let named = found.iter().filter(|user| !(may_be_theirs && calls_another(user)));
+    let causes = || named.map(|user| called_by(flow, user, origin)).collect();
     (explained >= MOST * whole.points).then(causes)
 }
 
-/// Whether an origin grew for several functions, and for none of those that use it much far less than for the others.
+/// Whether an origin grew for several functions that used it before, and for none of those that use it much far less than for the
+/// others.
 fn is_dearer_for_all(users: &[User], whole: &Change) -> bool {
-    let heavy = users.iter().filter(|user| user.change.new_share >= LEAST_USER * whole.new_share);
+    let is_heavy = |user: &&User| user.change.new_share >= LEAST_USER * whole.new_share;
+    let heavy = users.iter().filter(is_heavy).filter(|user| !user.change.is_new());
     let alike = heavy.clone().filter(|user| user.change.log_ratio >= whole.log_ratio / 4.0);
     heavy.clone().count() > 1 && alike.count() == heavy.count()
 }

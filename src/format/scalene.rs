@@ -8,8 +8,10 @@
 //! ```
 //!
 //! Times are shares of the elapsed time: in Python, in native code, and of waiting and the system. A stack is one line, in the
-//! function that starts before it, or the function where a file has no lines. The stacks, which newer versions have, are a metric of their
+//! function that starts before it or that the line names (`start_function_line`), or the function where a file has no lines. The stacks, which newer versions have, are a metric of their
 //! own, since their times are shares of another whole.
+
+use std::borrow::Cow;
 
 use crate::format::decimals::Decimals;
 use crate::format::json::{self, Json, Kind};
@@ -89,6 +91,8 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
 struct Item {
     number: u32,
     text: String,
+    /// The first line of the function that a line belongs to, and 0 outside functions; newer versions say so.
+    function_start: Option<u32>,
     /// Shares of the elapsed time in percent: Python, native code, system.
     shares: [f64; 3],
     mebibytes: f64,
@@ -159,6 +163,10 @@ impl Item {
                     item.number = json.number_if_any()?.map_or(0, |number| number as u32);
                     continue;
                 }
+                "start_function_line" => {
+                    item.function_start = json.number_if_any()?.map(|number| number as u32);
+                    continue;
+                }
                 "n_cpu_percent_python" => &mut item.shares[0],
                 "n_cpu_percent_c" => &mut item.shares[1],
                 "n_sys_percent" => &mut item.shares[2],
@@ -220,7 +228,7 @@ impl ScaleneReader {
                 }
             }
             for line in &lines {
-                self.item(line, function_of(line, &functions), &file);
+                self.item(line, &function_of(line, &functions, &lines), &file);
             }
         }
         Ok(())
@@ -251,8 +259,31 @@ impl ScaleneReader {
     }
 }
 
-/// The function of a line: the last one that starts before it, if the line is indented.
-fn function_of<'f>(line: &Item, functions: &'f [Item]) -> &'f str {
+/// The function of a line. The list of functions lacks those that used little time, but not the first line of each: its text,
+/// `def parse(n):`, has the name.
+fn function_of<'f>(line: &'f Item, functions: &'f [Item], lines: &'f [Item]) -> Cow<'f, str> {
+    let Some(start) = line.function_start else { return function_before(line, functions).into() };
+    let starts = |item: &&Item| item.number == start;
+    match functions.iter().find(starts) {
+        _ if start == 0 => "<module>".into(),
+        Some(function) => function.text.as_str().into(),
+        None => {
+            let defined = lines.iter().find(starts).and_then(|line| defined_name(&line.text));
+            defined.map_or_else(|| format!("<function of line {start}>").into(), Cow::Borrowed)
+        }
+    }
+}
+
+/// The name of the function that a line of Python defines.
+fn defined_name(line: &str) -> Option<&str> {
+    let line = line.trim_start();
+    let definition = line.strip_prefix("async ").map_or(line, str::trim_start).strip_prefix("def ")?;
+    let name = definition.split('(').next().unwrap_or_default().trim();
+    Some(name).filter(|name| !name.is_empty())
+}
+
+/// The function of a line in the files of older versions: the last one that starts before it, if the line is indented.
+fn function_before<'f>(line: &Item, functions: &'f [Item]) -> &'f str {
     let before =
         functions.iter().rev().find(|function| function.number > 0 && function.number <= line.number);
     let is_indented = line.text.starts_with([' ', '\t']);
@@ -287,6 +318,19 @@ mod tests {
         let profile = load(text);
         assert_eq!(to_notation(&profile), "f@a.py:0 25 0 {code=python}");
         assert_eq!((profile.meta.metrics[0].divisor, &*profile.meta.metrics[0].unit), (100, "percent"));
+    }
+
+    #[test]
+    fn lines_of_functions_that_are_not_listed_keep_their_function() {
+        let text = r#"{"elapsed_time_sec": 10, "files": {"a.py": {"functions": [{"line": "burn", "lineno": 2}], "lines": [
+            {"lineno": 3, "line": "    s = 0\n", "start_function_line": 2, "n_cpu_percent_python": 4},
+            {"lineno": 6, "line": "    async def parse(n):\n", "start_function_line": 6},
+            {"lineno": 7, "line": "        return n\n", "start_function_line": 6, "n_cpu_percent_python": 1},
+            {"lineno": 9, "line": "        return n\n", "start_function_line": 8, "n_cpu_percent_python": 2},
+            {"lineno": 10, "line": "    x = 1\n", "start_function_line": 0, "n_cpu_percent_python": 3}]}}}"#;
+        let expected = "<function of line 8>@a.py:9 200000000 0 {code=python}\n<module>@a.py:10 300000000 0 {code=python}\n\
+            burn@a.py:3 400000000 0 {code=python}\nparse@a.py:7 100000000 0 {code=python}";
+        assert_eq!(to_notation(&load(text)), expected);
     }
 
     #[test]

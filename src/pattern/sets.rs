@@ -170,6 +170,7 @@ const IDLE_WORDS: &[&str] = &[
     "referencequeue",
     "acquire",
     "take_gil",
+    "[await]",
     "no_work_found",
     "select",
     "suspend",
@@ -235,7 +236,7 @@ static IDLE_RUBY: Expressions = Expressions {
     regex: LazyLock::new(|| any_of(IDLE_RUBY_FUNCTIONS)),
 };
 static IDLE_PYTHON: Expressions = Expressions {
-    words: &["time", "<method", "pysleep", "select_epoll_poll", "acquire_", "take_gil"],
+    words: &["time", "<method", "pysleep", "select_epoll_poll", "acquire_", "take_gil", "[await]"],
     regex: LazyLock::new(|| any_of(IDLE_PYTHON_FUNCTIONS)),
 };
 static IDLE_RUST: Expressions =
@@ -287,11 +288,12 @@ const IDLE_RUBY_FUNCTIONS: &[&str] = &[
     r"(?:IO|Kernel)[.#]select$|Process\.(?:wait|wait2|waitpid|waitall)$",
 ];
 
-/// Python: its C functions, as profiles name them.
+/// Python: its C functions, as profiles name them, and the time that a coroutine waits, as pyinstrument does.
 const IDLE_PYTHON_FUNCTIONS: &[&str] = &[
     r"(?:<built-in method )?time\.sleep>?$",
     r"<method '(?:acquire|poll|accept|wait)' of '(?:_thread\.lock|_thread\.RLock|select\.\w+|_socket\.socket)' objects>$",
     r"(?:time_sleep|pysleep|select_epoll_poll|acquire_timed|PyThread_acquire_lock_timed|take_gil)$",
+    r"\[await\]$",
 ];
 
 /// Rust: parked threads and idle workers.
@@ -485,6 +487,7 @@ mod tests {
             "java.lang.ref.ReferenceQueue.remove",
             "java.net.AbstractPlainSocketImpl.accept",
             "<built-in method time.sleep>",
+            "[await]",
             "mach_msg_trap",
             "Kernel#sleep",
             "Thread::Queue#pop",

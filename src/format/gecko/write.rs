@@ -16,6 +16,7 @@ use crate::format::gecko::write_samples::{NANOSECOND, SampleMetrics, SampleTable
 use crate::format::gecko::write_tables::{ThreadTables, WrittenLibs, is_too_large};
 use crate::format::threads::{LabelledThread, rows_by};
 use crate::format::write::{Part, Writer, rows_in_time};
+use crate::kind;
 use crate::profile::{Frame, Id, LoadOptions, MappingId, Profile};
 use crate::unit::{Family, Unit};
 
@@ -90,7 +91,7 @@ const EXACT: u64 = 1 << f64::MANTISSA_DIGITS;
 fn changes(profile: &Profile, metric: usize, columns: &SampleMetrics) -> Vec<String> {
     let mut changes = Vec::new();
     let metrics = &profile.meta.metrics;
-    if columns.weight == metric && metrics[metric].name == "cpu" {
+    if columns.weight == metric && kind::is(&metrics[metric].name, "cpu") {
         changes
             .push("gecko: there is no sample count, so CPU time becomes the sample weight, which reads back as `wall`".into());
     }
@@ -274,6 +275,19 @@ mod tests {
     use super::*;
     use crate::format::{self, Source};
     use crate::profile::{LabelSetId, ProfileBuilder, from_notation, to_notation};
+
+    /// Elapsed time is something else: three busy threads have three seconds of CPU time in one.
+    #[test]
+    fn cpu_time_stays_cpu_time_whatever_it_is_called() {
+        let mut profile = from_notation("main 2 20 {thread=b}\nmain;work 1 10 {thread=a}");
+        (profile.meta.metrics[1].name, profile.meta.metrics[1].unit) =
+            ("cpu-clock:ppp".into(), "nanoseconds".into());
+        let mut bytes = Vec::new();
+        write(&profile, 1, &mut bytes).unwrap();
+        let again = format::load(&mut Source::from_bytes(bytes), LoadOptions::ALL, None).unwrap();
+        let names: Vec<_> = again.meta.metrics.iter().map(|metric| (&*metric.name, metric.total)).collect();
+        assert_eq!(names, [("samples", 3), ("cpu", 30)]);
+    }
 
     #[test]
     fn samples_and_cpu_time_are_both_kept() {

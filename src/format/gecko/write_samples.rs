@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::kind;
 use crate::profile::{Metric, Profile};
 use crate::unit::{Family, Unit};
 
@@ -14,10 +15,13 @@ pub(super) struct SampleMetrics {
 impl SampleMetrics {
     pub(super) fn of(profile: &Profile, metric: usize) -> SampleMetrics {
         let metrics = &profile.meta.metrics;
-        let cpu = profile.meta.metric_named("cpu").filter(|&cpu| {
-            let is_time = Unit::parse(&metrics[cpu].unit).family() == Family::Time;
-            is_time && profile.samples.values[cpu].iter().all(|&value| value >= 0)
-        });
+        // Perf calls it `cpu-clock:ppp`. The shown one comes first: a profile may have that of several events.
+        let is_cpu = |&number: &usize| {
+            let is_time = Unit::parse(&metrics[number].unit).family() == Family::Time;
+            let counts_up = || profile.samples.values[number].iter().all(|&value| value >= 0);
+            kind::is(&metrics[number].name, "cpu") && is_time && counts_up()
+        };
+        let cpu = std::iter::once(metric).chain(0..metrics.len()).find(is_cpu);
         let samples =
             profile.meta.metric_named("samples").filter(|&samples| metrics[samples].unit == "count");
         let weight = if cpu == Some(metric) { samples.unwrap_or(metric) } else { metric };

@@ -79,7 +79,7 @@ pub(super) fn artefacts(recorded: &Recorded<'_>) -> Option<Finding> {
 /// Functions of profilers, as they see themselves.
 static PROFILERS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let names = [
-        r"^runtime/pprof\.\(\*profileBuilder\)|^runtime/pprof\.profileWriter$|^runtime\.(?:sigprof|profileRuntimeEvent|\(\*profBuf\)\..*)$",
+        r"^runtime/pprof\.(?:\(\*(?:profileBuilder|Profile|protobuf)\)|profileWriter$|StartCPUProfile$|StopCPUProfile$|[Ww]rite[A-Z]\w*$)|^runtime\.(?:sigprof|profileRuntimeEvent|\(\*profBuf\)\..*)$",
         r"^(?:Profiler|StackWalker|FlightRecorder|Recording)::|^(?:jdk[./]jfr[./]internal|one[./]profiler)[./]|^Jfr\w+::",
         r"^_lsprof_|^ptrace_trampoline",
         r"^v8::internal::(?:CpuProfiler|SamplingEventsProcessor|ProfilerListener|SamplingHeapProfiler)|^node::inspector::",
@@ -187,8 +187,9 @@ mod tests {
 
     #[test]
     fn code_of_the_profiler() {
-        let found =
-            drawn(&from_notation("main;work 85\nmain;work;runtime.asyncPreempt 5\nruntime.sigprof 10"));
+        let found = drawn(&from_notation(
+            "main;work 45\nruntime/pprof.Do;work 40\nmain;work;runtime.asyncPreempt 5\nruntime.sigprof 6\nmain;runtime/pprof.StartCPUProfile 4",
+        ));
         assert_eq!(
             found,
             [

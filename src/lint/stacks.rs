@@ -3,7 +3,7 @@
 use hashbrown::{HashMap, HashSet};
 
 use crate::lint::{Finding, NEVER, Recorded, by_share};
-use crate::profile::{FunctionId, MappingId, Profile, StackId};
+use crate::profile::{FrameId, FunctionId, MappingId, Profile, StackId};
 
 /// Depths at which profilers cut stacks.
 const LIMITS: [usize; 14] = [16, 24, 32, 48, 50, 62, 64, 100, 127, 128, 250, 256, 512, 1024];
@@ -70,9 +70,18 @@ pub(super) fn shallow(recorded: &Recorded<'_>) -> Option<Finding> {
     if !["perf-data", "perf-script", "pprof", "simpleperf"].contains(&profile.meta.format) {
         return None;
     }
+    // Go's compiler keeps frame pointers, and its runtime walks its own stacks: a goroutine that begins in `main.main.func1` has
+    // no callers.
+    let is_go = |frame: &FrameId| {
+        let function = &symbols.functions[symbols.frames[*frame].function];
+        symbols.strings.get(function.file).ends_with(".go")
+    };
     let mut binaries: HashMap<MappingId, [i64; 2]> = HashMap::new();
     for (stack, value) in recorded.stacks() {
         let frames = profile.stacks.frames(stack);
+        if frames.first().is_some_and(is_go) {
+            continue;
+        }
         let Some(&leaf) = frames.last().filter(|&&leaf| symbols.frames[leaf].address != 0) else { continue };
         let mapping = symbols.frames[leaf].mapping;
         let [shallow, all] = binaries.entry(mapping).or_default();
@@ -92,7 +101,7 @@ pub(super) fn shallow(recorded: &Recorded<'_>) -> Option<Finding> {
     by_share(recorded, value, [NEVER, 10.0, NEVER], |share| {
         let binary = crate::name::base_name(file);
         // Where no stack has callers, none were recorded: that is how it was asked for.
-        if recorded.stacks().all(|(stack, _)| physical(profile, stack) <= 1) {
+        if recorded.stacks().all(|(stack, _)| profile.stacks.frames(stack).len() <= 1) {
             let says = "no stack has more than one function: the recording has no callers".to_string();
             return (says, "record with call stacks (perf record -g)".to_string());
         }

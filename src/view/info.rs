@@ -3,7 +3,7 @@
 use hashbrown::{HashMap, HashSet};
 
 use crate::name::base_name;
-use crate::profile::{Column, FrameId, LabelSetId, LabelValue, MappingId, Profile, StackId};
+use crate::profile::{Column, FrameId, FunctionId, LabelSetId, LabelValue, MappingId, Profile, StackId};
 use crate::report::{Combined, Depth, Info, InfoInput, InfoLabel, InfoMetric, InfoPeriod, Pair};
 use crate::transform::unresolved;
 use crate::tree::{By, KeyId, Subject, first_alike, flat};
@@ -123,7 +123,8 @@ fn functions(subject: &Subject<'_>, used: &Column<FrameId, Used>) -> [u64; 2] {
 
 /// The recorded program and its language, inferred from the mappings and the source files: `gpq.test (Go)`.
 fn program(subject: &Subject<'_>, used: &Column<FrameId, Used>) -> Option<String> {
-    match (executable(subject, used), language(subject.profile)) {
+    let executable = executable(subject, used);
+    match (executable, language(subject.profile, executable)) {
         (Some(name), Some(language)) => Some(format!("{name} ({language})")),
         (Some(name), None) => Some(name.to_string()),
         (None, language) => language.map(str::to_string),
@@ -191,8 +192,38 @@ fn is_program(name: &str) -> bool {
         && !is_kernel
 }
 
-/// The language of most source files, judged by their extensions.
-fn language(profile: &Profile) -> Option<&'static str> {
+/// The language of most source files, judged by their names. Those of C and C++ count only if there are no others: the C library is
+/// part of every program, as C++ is of Node.js. Of these two, it is that of the program's own files, or C++ if none are known.
+fn language(profile: &Profile, executable: Option<&str>) -> Option<&'static str> {
+    let symbols = &profile.symbols;
+    let is_own =
+        symbols.mappings.map(|mapping| Some(base_name(symbols.strings.get(mapping.file))) == executable);
+    let mut of_program = Column::filled(false, symbols.functions.len());
+    for frame in symbols.frames.iter().filter(|frame| is_own[frame.mapping]) {
+        of_program[frame.function] = true;
+    }
+    let languages: Vec<(FunctionId, &'static str)> = symbols
+        .functions
+        .ids()
+        .filter_map(|function| Some((function, language_of(symbols.function_file(function))?)))
+        .collect();
+    let most = |is_counted: &dyn Fn(FunctionId, &str) -> bool| {
+        let counted = languages.iter().filter(|(function, language)| is_counted(*function, language));
+        let mut counts: HashMap<&'static str, usize> = HashMap::new();
+        counted.for_each(|(_, language)| *counts.entry(language).or_default() += 1);
+        counts
+            .into_iter()
+            .max_by_key(|&(language, count)| (count, std::cmp::Reverse(language)))
+            .map(|(l, _)| l)
+    };
+    most(&|_, language| !["C", "C++"].contains(&language))
+        .or_else(|| most(&|function, _| of_program[function]))
+        .or_else(|| most(&|_, language| language == "C++"))
+        .or_else(|| most(&|_, _| true))
+}
+
+/// The language of a source file.
+fn language_of(file: &str) -> Option<&'static str> {
     const ENDINGS: &[(&str, &str)] = &[
         (".go", "Go"),
         (".rs", "Rust"),
@@ -207,17 +238,14 @@ fn language(profile: &Profile) -> Option<&'static str> {
         (".c", "C"),
         (".cc", "C++"),
         (".cpp", "C++"),
+        (".cxx", "C++"),
+        (".hpp", "C++"),
     ];
-    let mut counts: Vec<(usize, &str)> = Vec::new();
-    for function in &profile.symbols.functions {
-        let file = profile.symbols.strings.get(function.file);
-        let Some((_, language)) = ENDINGS.iter().find(|(ending, _)| file.ends_with(ending)) else { continue };
-        match counts.iter_mut().find(|(_, known)| known == language) {
-            Some((count, _)) => *count += 1,
-            None => counts.push((1, language)),
-        }
+    // The headers of the standard library are called `vector` and `new_allocator.h`.
+    if file.contains("/include/c++/") {
+        return Some("C++");
     }
-    counts.into_iter().max_by_key(|&(count, language)| (count, std::cmp::Reverse(language))).map(|(_, l)| l)
+    ENDINGS.iter().find(|(ending, _)| file.ends_with(ending)).map(|(_, language)| *language)
 }
 
 fn metrics(profile: &Profile) -> Vec<InfoMetric> {
@@ -303,6 +331,25 @@ mod tests {
             let profile = from_notation(stacks);
             let subject = Subject::new(&profile, &By::Function, &[0]);
             assert_eq!(executable(&subject, &used_frames(&subject)), expected, "{stacks}");
+        }
+    }
+
+    #[test]
+    fn the_c_library_is_part_of_every_program() {
+        for (stacks, executable, expected) in [
+            ("main@main.c:1 1", None, Some("C")),
+            ("main@h.cpp:1;malloc@malloc.c:1;free@malloc.c:2 1", None, Some("C++")),
+            ("main@h.c:1!/bin/h+0x1;push@x.cc:1!/lib/libx.so+0x1 1", Some("h"), Some("C")),
+            (
+                "main@h.cpp:1!/bin/h+0x1;a@a.c:1!/lib/libc.so+0x1;b@b.c:1!/lib/libc.so+0x2 1",
+                Some("h"),
+                Some("C++"),
+            ),
+            ("run@node.cc:1!/bin/node+0x1;main@app.js:1 1", Some("node"), Some("JavaScript")),
+            ("allocate@/usr/include/c++/13/bits/new_allocator.h:137;malloc@malloc.c:1 1", None, Some("C++")),
+            ("main 1", None, None),
+        ] {
+            assert_eq!(language(&from_notation(stacks), executable), expected, "{stacks}");
         }
     }
 

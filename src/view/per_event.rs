@@ -54,7 +54,9 @@ pub fn top_with_calls(profile: &Profile, options: &TopOptions) -> Top {
         let calls = counts[key];
         let mean = |value| unit::mean_in_parts(value, calls, per).unwrap_or(0);
         let pair = Pair { self_value: mean(row.values.self_value), total: mean(row.values.total) };
-        row.calls = Some(calls);
+        // Nobody is known to call the first function, but what has costs was called: 0 is what the format does not say.
+        let is_unknown = calls == 0 && row.values.total != 0;
+        row.calls = Some(calls).filter(|_| !is_unknown);
         row.per_call = (calls != 0).then_some(pair);
     }
     found
@@ -156,6 +158,23 @@ mod tests {
         assert_eq!(rows(&options), [row("f b.py:1", 7, 3), row("f a.py:1", 5, 2), row("g a.py:1", 1, 10)]);
         (options.scope.by, options.limit) = (By::Name, Some(1));
         assert_eq!(rows(&options), [row("f", 12, 5)]);
+    }
+
+    /// yappi's callgrind has no number of calls for functions that a thread starts with.
+    #[test]
+    fn a_number_of_calls_that_is_not_known_is_no_zero() {
+        let mut builder = ProfileBuilder::new("calls", LoadOptions::default());
+        builder.metric("time", "nanoseconds");
+        let calls = builder.metric("calls", "count");
+        builder.calls_metric(calls);
+        for (name, count) in [("run", 0), ("work", 3)] {
+            let function = builder.named_function(name, "");
+            builder.call_node(function, &[7, count]);
+        }
+        let profile = builder.finish().unwrap();
+        let top = top_with_calls(&profile, &TopOptions::new(Scope::metric(0)));
+        let calls: Vec<_> = top.rows.iter().map(|row| (&*row.name, row.calls)).collect();
+        assert_eq!(calls, [("run", None), ("work", Some(3))]);
     }
 
     #[test]

@@ -12,6 +12,7 @@ pub fn is_library(function: &str, file: &str) -> bool {
         is_library_file(file)
             || is_python_module(file)
             || is_of_go(file)
+            || is_header_of_libstdcxx(file)
             || is_in_library_package(function, file)
     };
     is_no_code || !is_main_of_go(function, file) && is_of_library()
@@ -29,6 +30,29 @@ fn is_of_go(file: &str) -> bool {
     within.is_some_and(|first| GO.contains(&first))
 }
 
+/// Whether a file is a header of GCC's C++ library, as Valgrind writes it: `new_allocator.h`, without the folder. Its names of inlined
+/// functions lack `std::`, too. Names that a program may use itself, such as `allocator.h`, are not listed.
+fn is_header_of_libstdcxx(file: &str) -> bool {
+    const HEADERS: [&str; 15] = [
+        "alloc_traits.h",
+        "allocated_ptr.h",
+        "basic_string.h",
+        "basic_string.tcc",
+        "char_traits.h",
+        "deque.tcc",
+        "hashtable_policy.h",
+        "list.tcc",
+        "new_allocator.h",
+        "shared_ptr_base.h",
+        "std_function.h",
+        "std_mutex.h",
+        "std_thread.h",
+        "unique_ptr.h",
+        "vector.tcc",
+    ];
+    HEADERS.contains(&file) || file.starts_with("stl_") && file.ends_with(".h")
+}
+
 /// Whether a function comes with its language: the standard library of Go, Rust, Python and others, and the modules of
 /// Node.js. Packages that the program chose to use do not.
 pub fn is_standard_library(function: &str, file: &str) -> bool {
@@ -42,6 +66,7 @@ pub fn is_standard_library(function: &str, file: &str) -> bool {
         || comes_with.iter().any(|folder| file.contains(folder));
     // Go itself may be installed by a package manager, too.
     is_of_go(file)
+        || is_header_of_libstdcxx(file)
         || !is_installed
             && (is_standard_file || is_python_module(file) || is_in_library_package(function, file))
 }
@@ -293,6 +318,16 @@ mod tests {
             ["", "[unknown]", "/srv/app/server", "/usr/lib/postgresql/bin/postgres", "/srv/app/libshop.so"]
         {
             assert!(!is_system_binary(path), "{path}");
+        }
+    }
+
+    #[test]
+    fn headers_of_the_library_of_c_plus_plus_have_no_folder_in_valgrind() {
+        for file in ["new_allocator.h", "stl_vector.h", "basic_string.tcc"] {
+            assert!(is_library("allocate", file) && is_standard_library("allocate", file), "{file}");
+        }
+        for file in ["allocator.h", "src/new_allocator.h", "stl_files.cpp"] {
+            assert!(!is_library("allocate", file), "{file}");
         }
     }
 

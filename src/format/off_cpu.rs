@@ -7,6 +7,10 @@
 use hashbrown::HashMap;
 
 use crate::profile::{ContextSwitch, StackId};
+use crate::unit::share;
+
+/// From this share on, in percent, waiting for a processor is mentioned.
+const MANY: i128 = 10;
 
 /// The metric.
 pub(super) const OFF_CPU: &str = "off_cpu";
@@ -18,7 +22,12 @@ const WAKEUPS: [&[u8]; 3] = [b"sched:sched_waking", b"sched:sched_wakeup", b"sch
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SchedulerEvent {
     /// The thread of the event leaves its processor, and another one, or none (0), follows.
-    Switch { next: i64 },
+    Switch {
+        /// The one that follows.
+        next: i64,
+        /// Whether the thread that leaves could have gone on: then it waits for a processor, and for nothing else.
+        could_run: bool,
+    },
     /// The thread of the event wakes another one.
     Wake { woken: i64 },
     /// Any other event: its thread is running.
@@ -37,16 +46,27 @@ impl SchedulerEvent {
         if is_switch(event) {
             let next = memchr::memmem::find(fields, b"==>").map(|at| &fields[at + 3..]);
             let next = next.and_then(|next| pid_in(next, b"next_pid="));
-            return next.map_or(SchedulerEvent::Other, |next| SchedulerEvent::Switch { next });
+            let could_run = state_in(fields).is_some_and(|state| state.starts_with(b"R"));
+            return next.map_or(SchedulerEvent::Other, |next| SchedulerEvent::Switch { next, could_run });
         }
         let woken = if WAKEUPS.contains(&event) { pid_in(fields, b" pid=") } else { None };
         woken.map_or(SchedulerEvent::Other, |woken| SchedulerEvent::Wake { woken })
     }
 
-    /// An event of which the two numbers are known: the thread that follows, and the one that is woken.
-    pub(super) fn of_numbers(event: &[u8], next: Option<i64>, woken: Option<i64>) -> Self {
+    /// An event of which these numbers are known: the thread that follows and the state of the one before, or the one that is
+    /// woken.
+    pub(super) fn of_numbers(
+        event: &[u8],
+        next: Option<i64>,
+        state: Option<u64>,
+        woken: Option<i64>,
+    ) -> Self {
+        /// The bits of states other than "running"; those above say that the kernel took the processor away.
+        const STATES: u64 = 0xff;
         match (next, woken) {
-            (Some(next), _) if is_switch(event) => SchedulerEvent::Switch { next },
+            (Some(next), _) if is_switch(event) => {
+                SchedulerEvent::Switch { next, could_run: state.is_some_and(|state| state & STATES == 0) }
+            }
             (_, Some(woken)) if WAKEUPS.contains(&event) => SchedulerEvent::Wake { woken },
             _ => SchedulerEvent::Other,
         }
@@ -70,6 +90,18 @@ fn pid_in(fields: &[u8], key: &[u8]) -> Option<i64> {
     std::str::from_utf8(&after[..digits]).ok()?.parse().ok()
 }
 
+/// The state in which a thread leaves its processor: `R` or `R+` if it could go on. Older versions write it before the arrow.
+fn state_in(fields: &[u8]) -> Option<&[u8]> {
+    let word = match memchr::memmem::rfind(fields, b" prev_state=") {
+        Some(at) => fields[at..].splitn(2, |&byte| byte == b'=').nth(1)?,
+        None => {
+            let before = &fields[..memchr::memmem::find(fields, b" ==> ")?];
+            &before[memchr::memrchr(b' ', before)? + 1..]
+        }
+    };
+    word.split(|&byte| byte == b' ').next()
+}
+
 /// A wait that is over.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Wait<T, S = StackId> {
@@ -83,12 +115,23 @@ pub(super) struct Wait<T, S = StackId> {
     pub(super) length: i64,
     /// The name of the thread that woke it, if that was recorded.
     pub(super) waker: Option<String>,
+    /// Whether it could have run all the time, and waited for a processor.
+    pub(super) could_run: bool,
+}
+
+impl<T, S> Wait<T, S> {
+    /// The label `wait`.
+    pub(super) fn label(&self) -> &'static str {
+        if self.could_run { "processor" } else { "" }
+    }
 }
 
 /// The threads that are waiting, with what is known of each and its stack.
 #[derive(Debug)]
 pub(super) struct OffCpu<T, S = StackId> {
     waiting: HashMap<i64, Waiting<T, S>>,
+    /// How long threads waited, and the part of it in which they could have run.
+    waited: [i64; 2],
     /// Whether not every event was recorded.
     lacks_events: bool,
     /// The records of perf that say when threads got and left processors, if they are kept.
@@ -100,6 +143,7 @@ struct Waiting<T, S> {
     thread: T,
     stack: S,
     since: i64,
+    could_run: bool,
     /// When it was woken first, and by whom.
     woken: Option<(i64, String)>,
 }
@@ -107,7 +151,12 @@ struct Waiting<T, S> {
 impl<T, S> OffCpu<T, S> {
     /// No thread is waiting. With `keeps_switches`, records of context switches are kept.
     pub(super) fn new(keeps_switches: bool) -> Self {
-        OffCpu { waiting: HashMap::new(), lacks_events: false, switches: keeps_switches.then(Vec::new) }
+        OffCpu {
+            waiting: HashMap::new(),
+            waited: [0, 0],
+            lacks_events: false,
+            switches: keeps_switches.then(Vec::new),
+        }
     }
 
     /// A record of perf says that a thread gets a processor, or leaves it. Returns the wait that ends.
@@ -138,10 +187,10 @@ impl<T, S> OffCpu<T, S> {
     }
 
     /// A thread leaves its processor.
-    pub(super) fn leave(&mut self, tid: i64, thread: T, stack: S, since: i64) {
+    pub(super) fn leave(&mut self, tid: i64, thread: T, stack: S, (since, could_run): (i64, bool)) {
         // Thread 0 stands for idle processors.
         if tid != 0 {
-            self.waiting.insert(tid, Waiting { thread, stack, since, woken: None });
+            self.waiting.insert(tid, Waiting { thread, stack, since, could_run, woken: None });
         }
     }
 
@@ -159,6 +208,17 @@ impl<T, S> OffCpu<T, S> {
         })
     }
 
+    /// What is said of waits that are none of the program's own, if there are many.
+    pub(super) fn note(&self) -> Option<String> {
+        let [all, of_ready] = self.waited;
+        (i128::from(of_ready) * 100 >= i128::from(all) * MANY && of_ready > 0).then(|| {
+            format!(
+                "{} of {OFF_CPU} is of threads that could have run, but waited for a processor: --label wait=processor shows it",
+                share(of_ready, all)
+            )
+        })
+    }
+
     /// An event happens to a thread, which is running then. Returns the waits that end with it: that of this thread, and that of
     /// the thread that follows it on its processor.
     pub(super) fn happens(
@@ -170,7 +230,7 @@ impl<T, S> OffCpu<T, S> {
     ) -> [Option<Wait<T, S>>; 2] {
         let own = self.run(tid, now, false);
         let next = match event {
-            SchedulerEvent::Switch { next } => self.run(next, now, true),
+            SchedulerEvent::Switch { next, .. } => self.run(next, now, true),
             SchedulerEvent::Wake { woken } => {
                 self.wake(woken, now, name);
                 None
@@ -189,11 +249,17 @@ impl<T, S> OffCpu<T, S> {
 
     /// A thread gets a processor at `now`; or was seen running then, if this is not exact.
     pub(super) fn run(&mut self, tid: i64, now: i64, is_exact: bool) -> Option<Wait<T, S>> {
-        let Waiting { thread, stack, since, woken } = self.waiting.remove(&tid)?;
+        let Waiting { thread, stack, since, could_run, woken } = self.waiting.remove(&tid)?;
         let end = woken.as_ref().map(|(at, _)| *at).filter(|_| !is_exact).unwrap_or(now);
         let length = end.saturating_sub(since);
         let waker = woken.map(|(_, waker)| waker);
-        (length > 0).then_some(Wait { thread, stack, since, length, waker })
+        if length <= 0 {
+            return None;
+        }
+        let [all, of_ready] = &mut self.waited;
+        *all = all.saturating_add(length);
+        *of_ready = of_ready.saturating_add(if could_run { length } else { 0 });
+        Some(Wait { thread, stack, since, length, waker, could_run })
     }
 }
 
@@ -206,10 +272,19 @@ mod tests {
     fn both_forms_of_events_are_read() {
         let switch = |text: &str| SchedulerEvent::of_text(b"sched:sched_switch", text.as_bytes());
         let new = "prev_comm=a ==> next_pid=1 prev_pid=9 prev_prio=120 prev_state=S ==> next_comm=next_pid=5 next_pid=7 next_prio=120";
-        assert_eq!(switch(new), SchedulerEvent::Switch { next: 7 }, "a name may contain anything");
+        assert_eq!(
+            switch(new),
+            SchedulerEvent::Switch { next: 7, could_run: false },
+            "a name may contain anything"
+        );
         let new = "prev_comm=a b prev_pid=9 prev_prio=120 prev_state=R+ ==> next_comm=next_pid=5 next_pid=7 next_prio=120";
-        assert_eq!(switch(new), SchedulerEvent::Switch { next: 7 });
-        assert_eq!(switch("sh:9 [120] S ==> a:b:7 [120]"), SchedulerEvent::Switch { next: 7 });
+        assert_eq!(switch(new), SchedulerEvent::Switch { next: 7, could_run: true });
+        let old = |state: &str| switch(&format!("sh:9 [120] {state} ==> a:b:7 [120]"));
+        assert_eq!(old("S"), SchedulerEvent::Switch { next: 7, could_run: false });
+        assert_eq!(old("R+"), SchedulerEvent::Switch { next: 7, could_run: true });
+        let number = |state| SchedulerEvent::of_numbers(b"sched:sched_switch", Some(7), Some(state), None);
+        assert_eq!(number(0x100), SchedulerEvent::Switch { next: 7, could_run: true });
+        assert_eq!(number(0x2), SchedulerEvent::Switch { next: 7, could_run: false });
         assert_eq!(switch("truncated"), SchedulerEvent::Other);
         let wake = |event: &str, text: &str| SchedulerEvent::of_text(event.as_bytes(), text.as_bytes());
         let woken = SchedulerEvent::Wake { woken: 8 };
@@ -237,21 +312,25 @@ mod tests {
         let stack = StackId::new(3);
         let mut off = OffCpu::new(false);
         let waited = |wait: Option<Wait<&str>>| wait.map(|wait| (wait.since, wait.length, wait.waker));
-        off.leave(7, "a", stack, 100);
+        off.leave(7, "a", stack, (100, false));
         off.wake(7, 130, || "b 8".to_string());
         off.wake(7, 135, || "c 9".to_string());
         assert_eq!(waited(off.run(7, 140, true)), Some((100, 40, Some("b 8".to_string()))));
         assert_eq!(off.run(7, 150, true), None);
         // Seen running at 190, but woken at 160.
-        off.leave(7, "a", stack, 150);
+        off.leave(7, "a", stack, (150, false));
         off.wake(7, 160, || "b 8".to_string());
         assert_eq!(waited(off.run(7, 190, false)), Some((150, 10, Some("b 8".to_string()))));
-        off.leave(7, "a", stack, 200);
+        off.leave(7, "a", stack, (200, false));
         assert_eq!(waited(off.run(7, 260, false)), Some((200, 60, None)));
+        assert_eq!(off.note(), None);
+        off.leave(7, "a", stack, (270, true));
+        assert!(off.run(7, 290, true).unwrap().could_run);
+        assert!(off.note().unwrap().starts_with("15.4% of off_cpu is of threads that could have run"));
         // Times may run backwards, and processors may be idle.
-        off.leave(7, "a", stack, 300);
+        off.leave(7, "a", stack, (300, false));
         assert_eq!(off.run(7, 290, true), None);
-        off.leave(0, "idle", stack, 300);
+        off.leave(0, "idle", stack, (300, false));
         assert_eq!(off.run(0, 400, true), None);
     }
 }

@@ -213,16 +213,19 @@ impl<'a> PerfDataReader<'a> {
     /// Counts the time that a thread waited.
     fn waited(&mut self, wait: &Wait<PerfThread, GroupedStack>) {
         let metric = self.metrics.of_waits(&mut self.builder);
-        let labels = self.labels(wait.thread, wait.waker.as_deref());
+        let labels = self.labels(wait.thread, (wait.waker.as_deref(), wait.label()));
         self.values.clear();
         self.values.resize(self.metrics.len(), 0);
         self.values[metric] = wait.length;
+        // The wait may be what the program ended with, as one for a child that has ended.
+        self.last_time = self.last_time.max(wait.since.saturating_add(wait.length));
         let time = self.first_time.map(|first| wait.since.saturating_sub(first));
         self.samples.sample(wait.stack, labels, time, &self.values, &mut self.builder);
     }
 
-    /// What an event says about threads. Returns when its thread leaves its processor, if it does.
-    fn schedule(&mut self, event: &[u8], sample: &PerfSample<'a>) -> Option<i64> {
+    /// What an event says about threads. Returns when its thread leaves its processor, if it does, and whether it could have
+    /// gone on.
+    fn schedule(&mut self, event: &[u8], sample: &PerfSample<'a>) -> Option<(i64, bool)> {
         // simpleperf computes waits itself.
         let tid = sample.tid.filter(|_| !self.header.simpleperf.is_it)?;
         let now = saturated(sample.time?);
@@ -230,7 +233,8 @@ impl<'a> PerfDataReader<'a> {
         let raw = sample.raw.filter(|_| SchedulerEvent::concerns(event));
         let number = |at: u64| raw.and_then(|raw| raw.part(at, 4).u32()).map(i64::from);
         // The layout of both events has been the same since Linux 2.6.32.
-        let scheduled = SchedulerEvent::of_numbers(event, number(56), number(24));
+        let state = raw.and_then(|raw| raw.part(32, 8).u64());
+        let scheduled = SchedulerEvent::of_numbers(event, number(56), state, number(24));
         let name = || {
             let name = self.names.get(&tid).map_or("", |&name| self.builder.text(name));
             format!("{name} {tid}").trim_start().to_string()
@@ -239,7 +243,10 @@ impl<'a> PerfDataReader<'a> {
         for wait in waits.into_iter().flatten() {
             self.waited(&wait);
         }
-        matches!(scheduled, SchedulerEvent::Switch { .. }).then_some(now)
+        match scheduled {
+            SchedulerEvent::Switch { could_run, .. } => Some((now, could_run)),
+            _ => None,
+        }
     }
 
     fn map(&mut self, record: &Record<'a>) -> Option<()> {
@@ -342,7 +349,7 @@ impl<'a> PerfDataReader<'a> {
         self.stack.reverse();
         let stack = self.samples.stack(&self.stack, &mut self.builder);
         let thread = PerfThread { pid: sample.pid, tid: sample.tid };
-        let labels = self.labels(thread, None);
+        let labels = self.labels(thread, (None, ""));
         self.values.clear();
         self.values.resize(self.metrics.len(), 0);
         self.values[0] = 1;
@@ -508,7 +515,8 @@ impl<'a> PerfDataReader<'a> {
         self.stack.push(frame);
     }
 
-    fn labels(&mut self, thread: PerfThread, waker: Option<&str>) -> LabelSetId {
+    /// The labels of a thread, or of one of its waits: what woke it, and what it waited for.
+    fn labels(&mut self, thread: PerfThread, wait: (Option<&str>, &str)) -> LabelSetId {
         let builder = &mut self.builder;
         if !builder.options().labels {
             builder.skipped_labels();
@@ -523,7 +531,7 @@ impl<'a> PerfDataReader<'a> {
             None => builder.string(""),
         };
         let key = (thread.pid, thread.tid, name);
-        if let (Some(&known), None) = (self.label_sets.get(&key), waker) {
+        if let (Some(&known), (None, "")) = (self.label_sets.get(&key), wait) {
             return known;
         }
         let is_named = !builder.text(name).is_empty();
@@ -536,9 +544,10 @@ impl<'a> PerfDataReader<'a> {
             if is_named {
                 labels.interned_text("thread", name);
             }
-            labels.text_if_known("waker", waker.unwrap_or_default());
+            labels.text_if_known("waker", wait.0.unwrap_or_default());
+            labels.text_if_known("wait", wait.1);
         });
-        if waker.is_none() {
+        if wait == (None, "") {
             self.label_sets.insert(key, set);
         }
         set
@@ -584,6 +593,8 @@ impl<'a> PerfDataReader<'a> {
                 format!("the kernel throttled sampling {} {times}", group_thousands(throttled.into()));
             builder.meta.warn_of_fault(warning);
         }
+        let note = self.off_cpu.note();
+        builder.meta.notes.extend(note);
         self.off_cpu.warning().into_iter().for_each(|warning| builder.warn(warning));
         let has = |field: u64| self.header.events.iter().any(|event| event.fields & field != 0);
         if has(record::BRANCHES) && !has(record::CALLCHAIN) {

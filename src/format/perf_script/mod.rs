@@ -173,8 +173,8 @@ struct Current {
     time: Option<i64>,
     /// The metric and value of the event.
     event: Option<(usize, i64)>,
-    /// The thread, if it leaves its processor.
-    leaves: Option<ScriptThread>,
+    /// The thread, if it leaves its processor, and whether it could have gone on.
+    leaves: Option<(ScriptThread, bool)>,
 }
 
 impl PerfScriptReader {
@@ -364,34 +364,37 @@ impl PerfScriptReader {
     fn waited(&mut self, wait: &Wait<ScriptThread>) {
         let metric = self.metrics.of_waits(&mut self.builder);
         let ScriptThread { comm, tid, pid } = &wait.thread;
-        let labels = self.labels(comm, Some(*tid), *pid, wait.waker.as_deref());
+        let labels = self.labels(comm, Some(*tid), *pid, (wait.waker.as_deref(), wait.label()));
         self.values.clear();
         self.values.resize(self.metrics.len(), 0);
         self.values[metric] = wait.length;
+        // The wait may be what the program ended with, as one for a child that has ended.
+        self.last_time = self.last_time.max(wait.since.saturating_add(wait.length));
         let time = self.first_time.map(|first| wait.since.saturating_sub(first));
         self.builder.sample(wait.stack, labels, time, &self.values);
     }
 
-    /// What the scheduler's events say about other threads. Returns whether the thread of the event leaves its processor.
-    fn schedule(&mut self, header: &SampleHeader<'_>) -> bool {
+    /// What the scheduler's events say about other threads. If the thread of the event leaves its
+    /// processor, returns whether it could have gone on.
+    fn schedule(&mut self, header: &SampleHeader<'_>) -> Option<bool> {
         let event = header.event.unwrap_or_default();
         self.off_cpu.stands_for(event, header.period.map_or(1, i64::unsigned_abs));
-        let Some(now) = header.time else { return false };
+        let now = header.time?;
         let scheduled = SchedulerEvent::of_text(event, header.fields);
         let name = || format!("{} {}", String::from_utf8_lossy(header.comm), header.tid);
         let waits = self.off_cpu.happens(scheduled, header.tid, now, name);
         for wait in waits.into_iter().flatten() {
             self.waited(&wait);
         }
-        matches!(scheduled, SchedulerEvent::Switch { .. })
+        match scheduled {
+            SchedulerEvent::Switch { could_run, .. } => Some(could_run),
+            _ => None,
+        }
     }
 
     fn start_sample(&mut self, header: &SampleHeader<'_>) {
-        let leaves = self.schedule(header).then(|| ScriptThread {
-            comm: header.comm.into(),
-            tid: header.tid,
-            pid: header.pid,
-        });
+        let thread = || ScriptThread { comm: header.comm.into(), tid: header.tid, pid: header.pid };
+        let leaves = self.schedule(header).map(|could_run| (thread(), could_run));
         let &SampleHeader { comm, tid, pid, time, event, frame, .. } = header;
         let waited = || header::nanoseconds(header.fields).filter(|_| event.is_some_and(is_waiting));
         let period = header.period.or_else(waited);
@@ -423,8 +426,8 @@ impl PerfScriptReader {
         self.begin(&header, None);
     }
 
-    fn begin(&mut self, header: &BriefHeader<'_>, leaves: Option<ScriptThread>) {
-        let labels = self.labels(header.comm, header.tid, header.pid, None);
+    fn begin(&mut self, header: &BriefHeader<'_>, leaves: Option<(ScriptThread, bool)>) {
+        let labels = self.labels(header.comm, header.tid, header.pid, (None, ""));
         let event = header.event.map(|event| {
             let metric = self.metrics.of(&mut self.builder, event, header.period.is_some());
             (metric, header.period.unwrap_or(1))
@@ -447,7 +450,13 @@ impl PerfScriptReader {
         Some(time - first)
     }
 
-    fn labels(&mut self, comm: &[u8], tid: Option<i64>, pid: Option<i64>, waker: Option<&str>) -> LabelSetId {
+    fn labels(
+        &mut self,
+        comm: &[u8],
+        tid: Option<i64>,
+        pid: Option<i64>,
+        wait: (Option<&str>, &str),
+    ) -> LabelSetId {
         label_set(&mut self.builder, |labels| {
             labels.text_if_known("thread", &String::from_utf8_lossy(comm));
             if let Some(tid) = tid {
@@ -456,7 +465,8 @@ impl PerfScriptReader {
             if let Some(pid) = pid {
                 labels.number("process", pid);
             }
-            labels.text_if_known("waker", waker.unwrap_or_default());
+            labels.text_if_known("waker", wait.0.unwrap_or_default());
+            labels.text_if_known("wait", wait.1);
         })
     }
 
@@ -476,8 +486,8 @@ impl PerfScriptReader {
             self.builder.skipped_labels();
         }
         self.builder.sample(stack, current.labels, current.time, &self.values);
-        if let (Some(thread), Some(since)) = (current.leaves, current.clock_time) {
-            self.off_cpu.leave(thread.tid, thread, stack, saturated(since));
+        if let (Some((thread, could_run)), Some(since)) = (current.leaves, current.clock_time) {
+            self.off_cpu.leave(thread.tid, thread, stack, (saturated(since), could_run));
         }
     }
 
@@ -498,6 +508,8 @@ impl PerfScriptReader {
             self.builder.meta.notes.push(note.into());
         }
         self.frames.warn(&mut self.builder);
+        let note = self.off_cpu.note();
+        self.builder.meta.notes.extend(note);
         self.off_cpu.warning().into_iter().for_each(|warning| self.builder.warn(warning));
         finished(self.builder)
     }
@@ -600,7 +612,7 @@ mod tests {
             [
                 "lock;schedule 43000000 {process=5 thread=a tid=6 waker=b 7}",
                 "sleep 10000000 {process=5 thread=a tid=6}",
-                "work 40000000 {process=5 thread=b tid=7}",
+                "work 40000000 {process=5 thread=b tid=7 wait=processor}",
             ]
         );
     }
@@ -778,6 +790,24 @@ mod tests {
              app::f->app::g;Ptr::operator->;LoadIC:None->Smi;String*String->String;\
              Stub:BinaryOpStub(ADD:String*String->String) 1 1 {thread=node tid=1}"
         );
+    }
+
+    /// The last thing that a program does may be to wait, as for a child. A thread in the state `R` could have gone on.
+    #[test]
+    fn a_recording_ends_with_its_last_wait_and_says_what_was_waited_for() {
+        let switch = |second: u32, state: &str| {
+            format!(
+                "app 7 [0] {second}.0: 1 sched:sched_switch: prev_comm=app prev_pid=7 prev_prio=120 prev_state={state} ==> next_comm=b next_pid=9 next_prio=120\n\t 1 main (/bin/app)\n\n"
+            )
+        };
+        let get = |second: u32| format!("app 7 [0] {second}.0: PERF_RECORD_SWITCH IN\n");
+        let text = [switch(10, "R+"), get(11), switch(12, "S"), get(15)].concat();
+        let profile = load(&text).unwrap();
+        let metric = profile.meta.metrics.iter().find(|metric| metric.name == "off_cpu").unwrap();
+        assert_eq!((metric.total, profile.meta.duration_ns), (4_000_000_000, Some(5_000_000_000)));
+        let stacks = to_notation(&profile);
+        assert_eq!(stacks.matches("wait=processor").count(), 1, "{stacks}");
+        assert!(profile.meta.notes[0].starts_with("25.0% of off_cpu is of threads that could have run"));
     }
 
     /// What `perf script -F ip,sym` writes, and with `comm,time,period` besides.

@@ -34,11 +34,13 @@ pub fn ceiling(part: i64, whole: i64, samples: Option<f64>) -> Option<Ceiling> {
     })
 }
 
-/// How far a share may be off, in percentage points: half of the 95 % interval of a share of 50 %, the least certain one.
+/// How far a share may be off, in percentage points: half of the 95 % interval of a share of 50 %, the least certain one. It cannot
+/// be off by more than these 50 points.
 ///
 /// ```
 /// assert_eq!(prof::findings::accuracy(9_604.0), 1.0);
+/// assert_eq!(prof::findings::accuracy(2.0), 50.0);
 /// ```
 pub fn accuracy(samples: f64) -> f64 {
-    100.0 * Z * (0.25 / samples).sqrt()
+    (100.0 * Z * (0.25 / samples).sqrt()).min(50.0)
 }

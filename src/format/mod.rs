@@ -112,7 +112,7 @@ pub use source::{Inflate, PositionedRead, Source, Times};
 pub use write::{Part, Writer};
 pub use writers::{WRITERS, writer_for, writer_named};
 
-use crate::profile::{LoadOptions, Profile, ProfileBuilder};
+use crate::profile::{LATENCY, LoadOptions, Profile, ProfileBuilder};
 
 /// A format that can be read.
 pub struct Format {
@@ -183,7 +183,8 @@ pub const TIMED_FORMATS: &[TimedFormat] = &[
     timed("cpuprofile", "V8 CPU profiles"),
     timed("v8-log", "V8 logs"),
     timed("v8-log-json", "processed V8 logs"),
-    threaded("speedscope", "speedscope"),
+    // py-spy leaves out samples of idle threads.
+    threaded("speedscope", "speedscope (but not py-spy's)"),
     threaded("otlp", "OTLP"),
     threaded("nettrace", ".nettrace"),
     threaded("simpleperf", "simpleperf"),
@@ -304,6 +305,7 @@ pub fn load(
     profile.meta.confidence = confidence;
     profile.meta.encoding = source.encoding().to_vec();
     profile.meta.bytes = source.bytes_read();
+    profile.meta.is_latency |= profile.meta.comments.iter().any(|comment| comment == LATENCY);
     Ok(profile)
 }
 

@@ -12,7 +12,7 @@ use crate::load::{Error, Request};
 use crate::profile::{Meta, Metric, Profile};
 use crate::report::{Combined, InfoInput};
 use crate::source::is_url;
-use crate::transform::note_idle;
+use crate::transform::{note_idle, note_multiples};
 use crate::unit::plural;
 use crate::view::BaseSide;
 
@@ -105,8 +105,10 @@ impl Request {
         }
         profile.meta.warnings.extend(note);
         profile.meta.warnings.extend(warning_of_repetition(&inputs));
+        profile.meta.warnings.extend(warning_of_copies(&inputs));
         let all: Vec<usize> = (0..profile.meta.metrics.len()).collect();
         note_idle(&mut profile, &all);
+        note_multiples(&mut profile);
         let default_metric = default.place_in(&profile.meta).unwrap_or(metrics[0]);
         let names = self.names();
         Ok(Loaded { profile, names, inputs, combined, metrics, default_metric, base: None })
@@ -147,6 +149,28 @@ fn warning_of_repetition(inputs: &[InfoInput]) -> Option<String> {
     Some(format!("{} is given {times}, and counted {times}{others}", first[0]))
 }
 
+/// `cpu.pb and cpu.pb.gz …`: a folder may have a profile and its compressed copy.
+fn warning_of_copies(inputs: &[InfoInput]) -> Option<String> {
+    // Recordings that begin at the same moment, to the nanosecond, and have the same total and length.
+    let known = inputs.iter().filter(|input| input.time_ns.is_some() && input.total != 0);
+    let mut known: Vec<&InfoInput> = known.collect();
+    let data = |input: &InfoInput| (input.time_ns, input.total, input.duration_ns);
+    known.sort_by(|a, b| (data(a), &a.name).cmp(&(data(b), &b.name)));
+    known.dedup_by(|a, b| a.name == b.name);
+    let copies = known.chunk_by(|a, b| data(a) == data(b)).filter(|same| same.len() > 1);
+    let (mut first, mut more) = (None, 0);
+    for same in copies {
+        more += same.len() - 1;
+        first = first.or(Some([&same[0].name, &same[1].name]));
+    }
+    let [one, other] = first?;
+    let others = if more > 1 { format!(" (and {} more such)", more - 1) } else { String::new() };
+    Some(format!(
+        "{one} and {other} began at the same moment and have the same total{others}: if they are copies, the data are counted several \
+         times"
+    ))
+}
+
 /// The positions of the profiles to combine.
 fn chosen(combine: &Combine, metas: &[(String, Meta)], metric: &MetricKey) -> Vec<usize> {
     let metrics: Vec<&Metric> =
@@ -166,5 +190,35 @@ fn describe(name: &str, meta: &Meta, shown: &MetricKey) -> InfoInput {
         duration_ns: meta.duration_ns,
         unit: metric.map_or_else(String::new, |metric| metric.unit.clone()),
         divisor: metric.map_or(1, |metric| metric.divisor),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn copies_of_a_recording_are_told() {
+        let input = |name: &str, time: i64, total: i64| InfoInput {
+            name: name.to_string(),
+            format: "pprof".to_string(),
+            bytes: 1,
+            total,
+            time_ns: Some(time),
+            duration_ns: Some(5),
+            unit: "count".to_string(),
+            divisor: 1,
+        };
+        let warning = |inputs: &[InfoInput]| warning_of_copies(inputs);
+        let (one, other) = (input("a.pb", 7, 100), input("a.pb.gz", 7, 100));
+        let said = warning(&[one.clone(), input("b.pb", 8, 100), other.clone()]).unwrap();
+        assert!(said.starts_with("a.pb and a.pb.gz began at the same moment"), "{said}");
+        let said = warning(&[one.clone(), other, input("a.pb.zst", 7, 100)]).unwrap();
+        assert!(said.contains("(and 1 more such)"), "{said}");
+        for another in [input("b.pb", 8, 100), input("b.pb", 7, 101), one.clone()] {
+            assert_eq!(warning(&[one.clone(), another]), None);
+        }
+        let without_time = InfoInput { time_ns: None, ..one };
+        assert_eq!(warning(&[without_time.clone(), InfoInput { name: "b".into(), ..without_time }]), None);
     }
 }

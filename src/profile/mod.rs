@@ -228,6 +228,11 @@ pub struct Meta {
     pub source_maps: BTreeMap<String, Arc<[u8]>>,
 }
 
+/// What is said of a profile whose values were divided by the number of running threads. It is also a comment in converted files,
+/// so that a reader knows.
+pub const LATENCY: &str =
+    "values are latency: each sample counts 1 ÷ the number of threads that were running";
+
 /// What a recorder says that went wrong while it recorded, and what is known about its method.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Faults {
@@ -318,7 +323,9 @@ pub struct Metric {
     pub too_large: bool,
     /// Number of samples, as read, whose value is not 0.
     pub rows: u64,
-    /// How many samples of equal weight would say as much, if samples were given different weights.
+    /// How many samples the values stand for, if the format says so by itself, as V8's heap profiles do, or if each sample was
+    /// counted many times, as `transform::note_multiples` finds out. By latency, how many samples of equal weight would say as
+    /// much as those of different weights.
     pub effective_samples: Option<u64>,
 }
 

@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use hashbrown::HashMap;
 
-use crate::profile::{LabelSetId, LoadOptions, Profile, RowTable, Samples, WAITING, WALL};
+use crate::profile::{LATENCY, LabelSetId, LoadOptions, Profile, RowTable, Samples, WAITING, WALL};
 use crate::transform::latency::running::{Running, Shares, Threads, WHOLE};
 use crate::unit::{Family, Unit, group_thousands, plural, saturated};
 
@@ -53,6 +53,10 @@ pub fn by_latency(profile: &Profile, keep: &LoadOptions) -> Result<Profile, Late
     if profile.calls.is_some() || profile.meta.holds_spans {
         return Err(LatencyError::NoSamples);
     }
+    // It was divided before it was written.
+    if profile.meta.is_latency {
+        return Ok(profile.clone());
+    }
     if profile.samples.time.is_none() && !profile.samples.is_empty() {
         return Err(LatencyError::NoTimes);
     }
@@ -86,9 +90,8 @@ pub fn by_latency(profile: &Profile, keep: &LoadOptions) -> Result<Profile, Late
     if !keep.times {
         meta.sample_times = None;
     }
-    let who = if has_wall { "running, or in wall time running or waiting" } else { "running" };
-    meta.notes
-        .push(format!("values are latency: each sample counts 1 ÷ the number of threads that were {who}"));
+    let more = if has_wall { ", or in wall time running or waiting" } else { "" };
+    meta.notes.push(format!("{LATENCY}{more}"));
     meta.warnings.extend(note_of_untimed(profile));
     Ok(weighed)
 }

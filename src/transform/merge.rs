@@ -116,6 +116,7 @@ impl Sum {
             self.builder.borrow_tables(shared);
         }
         let tables = has_tables.then(|| CopiedTables::new(&mut self.builder, profile));
+        self.count_samples(&taken, &profile.meta);
         let copier = Copier::new(&mut self.builder, profile, tables.as_ref(), true);
         match &profile.calls {
             None => copier.copy_samples(&taken),
@@ -128,6 +129,18 @@ impl Sum {
             None => profile.meta.clone(),
             Some(meta) => combined(meta, &profile.meta),
         });
+    }
+
+    /// Adds the numbers of samples, if all profiles know theirs.
+    fn count_samples(&mut self, taken: &[Option<SourceMetric>], other: &Meta) {
+        let is_first = self.meta.is_none();
+        for (metric, taken) in self.builder.meta.metrics.iter_mut().zip(taken) {
+            let Some(taken) = taken else { continue };
+            let samples = other.metrics[taken.column].effective_samples;
+            let known = if is_first { Some(0) } else { metric.effective_samples };
+            metric.effective_samples =
+                known.zip(samples).map(|(known, samples)| known.saturating_add(samples));
+        }
     }
 
     /// Makes the units of the sum at least as fine as those of a profile that is added later.
@@ -308,6 +321,19 @@ mod tests {
         let merged = merge(&[a, b]).unwrap();
         assert_eq!(to_notation(&merged), "main;a 5\nmain;a 5 {k=v}\nmain;b 5");
         assert_eq!((merged.meta.metrics[0].total, merged.meta.profiles, merged.meta.rows), (15, 2, 5));
+    }
+
+    #[test]
+    fn numbers_of_samples_add_up_if_all_are_known() {
+        let counted = |text: &str, samples| {
+            let mut profile = from_notation(text);
+            profile.meta.metrics[0].effective_samples = samples;
+            profile
+        };
+        let samples = |profiles: &[Profile]| merge(profiles).unwrap().meta.metrics[0].effective_samples;
+        let three = counted("main 300", Some(3));
+        assert_eq!(samples(&[three.clone(), counted("main 400", Some(4))]), Some(7));
+        assert_eq!(samples(&[three.clone(), from_notation("main 400"), three]), None);
     }
 
     #[test]

@@ -27,6 +27,7 @@ mod merge;
 mod merge_error;
 mod metric_units;
 mod metrics;
+mod multiples;
 mod order;
 mod originals;
 mod rename;
@@ -62,6 +63,7 @@ pub use matching::{
 pub use merge::{Sum, merge};
 pub use merge_error::MergeError;
 pub use metrics::pick_metrics;
+pub use multiples::note_multiples;
 pub(crate) use order::samples_back;
 pub use originals::{Original, with_originals};
 pub use rename::{Rename, rename};

@@ -14,7 +14,7 @@ use crate::transform::{artefacts, fold_leaves, foldable, waits_of_stacks};
 use crate::tree::{KeyId, Subject};
 use crate::unit::{Family, Unit};
 use crate::view::Scope;
-use crate::view::lint::found;
+use crate::view::lint::{found_in_samples, recorded_samples};
 
 /// The conclusions from the first metric, by function. The profile must have been loaded with labels.
 pub fn findings(profile: &Profile, scope: &Scope) -> Findings {
@@ -30,7 +30,7 @@ pub fn findings(profile: &Profile, scope: &Scope) -> Findings {
         rest: Rest::default(),
         remarks: Vec::new(),
         accuracy: sample_count(profile, metric, &header).map(accuracy),
-        recording_says: recording(recorded, metric, scope.base.is_some()),
+        recording_says: recording(recorded, metric, scope.base.is_some(), &header),
         saves: saves(profile, metric),
         changes: None,
         folds: folded.is_some(),
@@ -117,10 +117,12 @@ fn folded(profile: &Profile, scope: &Scope) -> Option<Profile> {
 }
 
 /// What is wrong with the recording, as far as it limits what can be concluded.
-fn recording(profile: &Profile, metric: usize, has_old: bool) -> Vec<Sentence> {
+fn recording(profile: &Profile, metric: usize, has_old: bool, header: &Header) -> Vec<Sentence> {
     // The two sides of a comparison are expected to be two builds.
     let is_expected = |problem: &Problem| has_old && problem.rule == "mixed-builds";
-    let problems = found(profile, metric, Severity::Note).into_iter();
+    // A share of what filters left is as uncertain as that of a recording with as many samples.
+    let samples = recorded_samples(profile, metric).map(|samples| part_shown(samples, header).round() as i64);
+    let problems = found_in_samples(profile, metric, samples, Severity::Note).into_iter();
     let problems = problems.filter(|problem| problem.level > Severity::Note && !is_expected(problem));
     problems.map(|problem| Sentence::new(problem.says)).collect()
 }
@@ -190,8 +192,13 @@ fn sample_count(profile: &Profile, metric: usize, header: &Header) -> Option<f64
     let weighed = if profile.meta.is_latency && is_of_time { weighed() } else { None };
     let is_exact = profile.calls.is_none() && header.metric.divisor == 1;
     let all = weighed.or(header.recording.samples).or((counts && is_exact).then_some(header.total))?;
-    let count = all as f64 * header.shown as f64 / header.total.max(1) as f64;
+    let count = part_shown(all, header);
     (count >= 1.0).then_some(count)
+}
+
+/// The part of so many samples that filters left.
+fn part_shown(samples: i64, header: &Header) -> f64 {
+    samples as f64 * header.shown as f64 / header.total.max(1) as f64
 }
 
 /// Why nothing can be concluded, if that is so.

@@ -2,7 +2,7 @@
 
 use crate::kind;
 use crate::lint::{RULES, Recorded, problems};
-use crate::profile::Profile;
+use crate::profile::{Profile, WALL};
 use crate::report::{Lint, Problem, Severity};
 use crate::view::activity::Activity;
 use crate::view::{Scope, samples};
@@ -31,12 +31,30 @@ fn in_words(problem: &Problem) -> String {
 }
 
 /// The problems of a recording that are at least so severe.
-pub(super) fn found(profile: &Profile, metric: usize, least: Severity) -> Vec<Problem> {
-    let shown = &profile.meta.metrics[metric];
-    if shown.too_large {
+fn found(profile: &Profile, metric: usize, least: Severity) -> Vec<Problem> {
+    found_in_samples(profile, metric, recorded_samples(profile, metric), least)
+}
+
+/// The same for a profile of which filters left so many samples.
+pub(super) fn found_in_samples(
+    profile: &Profile,
+    metric: usize,
+    samples: Option<i64>,
+    least: Severity,
+) -> Vec<Problem> {
+    if profile.meta.metrics[metric].too_large {
         return Vec::new();
     }
+    problems(&Recorded::new(profile, metric, samples, Activity::of(profile, metric).warning), least)
+}
+
+/// How many samples the values of a metric stand for, before any filter, if that is known.
+pub(super) fn recorded_samples(profile: &Profile, metric: usize) -> Option<i64> {
+    let shown = &profile.meta.metrics[metric];
+    // By latency, a sample counts a part of one, but each has a row, since it has a time of its own.
+    if profile.meta.is_latency {
+        return i64::try_from(shown.rows).ok().filter(|_| shown.name != WALL);
+    }
     let is_count = kind::is(&shown.name, "samples") && shown.divisor == 1 && profile.calls.is_none();
-    let count = samples(profile, metric).or(is_count.then_some(shown.total));
-    problems(&Recorded::new(profile, metric, count, Activity::of(profile, metric).warning), least)
+    samples(profile, metric).or(is_count.then_some(shown.total))
 }

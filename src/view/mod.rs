@@ -364,7 +364,7 @@ fn samples(profile: &Profile, metric: usize) -> Option<i64> {
     let shown = &meta.metrics[metric];
     let counts = |metric: &&Metric| matches!(metric.name.as_str(), "samples" | "sample" | "events");
     if counts(&shown) {
-        return None;
+        return shown.effective_samples.and_then(|samples| i64::try_from(samples).ok());
     }
     if let Some(number) = meta.metrics.iter().position(|metric| counts(&metric)) {
         let count = &meta.metrics[number];
@@ -376,6 +376,10 @@ fn samples(profile: &Profile, metric: usize) -> Option<i64> {
         let has_others = meta.metrics.len() > 2;
         let samples = if is_each_one && has_others { shown.rows as i64 } else { count.total };
         return (counts_all && !count.too_large && count.divisor == 1).then_some(samples);
+    }
+    let counted = shown.effective_samples.and_then(|samples| i64::try_from(samples).ok());
+    if let Some(counted) = counted.filter(|_| !meta.is_latency) {
+        return Some(counted);
     }
     let period = meta.period_of(metric)?;
     let count = (period > 1 && shown.divisor == 1).then(|| shown.total / period)?;

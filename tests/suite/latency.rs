@@ -50,6 +50,26 @@ fn example() -> TempDir {
     folder
 }
 
+/// pprof holds integers: a third of a sample would be read as 333 of them.
+#[test]
+fn a_file_of_latency_counts_no_samples() {
+    let folder = example();
+    let (code, _, said) = run(folder.path(), "convert --latency -o out.pb.gz app.txt");
+    assert_eq!(code, 0, "{said}");
+    assert!(said.contains("samples is left out: by latency, a sample counts less than 1"), "{said}");
+    let report = json(folder.path(), "top out.pb.gz");
+    assert_eq!(report["metric"]["name"], "cpu-clock");
+    assert_eq!(report["total"], 1_000_000_000);
+    let recording = &report["recording"];
+    assert_eq!((&recording["samples"], &recording["busy"]), (&Value::Null, &Value::Null));
+    assert_eq!(recording["latency"], true);
+    assert_eq!(
+        run(folder.path(), "convert --latency -m samples -o counts.pb.gz app.txt").0,
+        0,
+        "as asked for"
+    );
+}
+
 #[test]
 fn what_delays_the_end_is_not_what_uses_the_processors() {
     let folder = example();

@@ -52,6 +52,58 @@ fn other_commands_mention_them() {
     assert!(!run(&["info", "hundred.folded"]).1.contains("there are only"), "a warning is no error");
 }
 
+/// Collapsed stacks with times: `prof convert` writes the default metric, which is often one of nanoseconds.
+#[test]
+fn times_in_collapsed_stacks_are_no_samples() {
+    let folder = TempDir::new().unwrap();
+    let file = folder.path().join("times.folded");
+    std::fs::write(file, "main;work 90000000\nmain;rest 10000000\nmain;read 20000000\n").unwrap();
+    let text = |arguments: &[&str]| {
+        String::from_utf8(prof(folder.path(), arguments).output().unwrap().stdout).unwrap()
+    };
+    assert!(text(&["lint", "times.folded"]).contains("there are only 12 samples"));
+    assert!(text(&["top", "times.folded"]).starts_with("times.folded · samples 120,000,000 · 12 samples\n"));
+    let report = text(&["report", "times.folded"]);
+    assert!(
+        report.contains("(95%: 1.88 to 11.24)") && report.contains("there are only 12 samples"),
+        "{report}"
+    );
+    // A filter leaves too few stacks to see that their numbers are multiples.
+    let report = text(&["report", "--focus", "work", "times.folded"]);
+    assert!(report.contains("there are only 9 samples"), "{report}");
+}
+
+/// What filters leave is as uncertain as a recording with as many samples.
+#[test]
+fn a_report_counts_the_samples_that_are_left() {
+    let (_, text) = run(&["report", "--focus", "rest", "hundred.folded"]);
+    assert!(text.contains("recording: there are only 10 samples"), "{text}");
+    let java = |options: &[&str]| {
+        let words = [&["report"][..], options, &["java.jfr"]].concat();
+        String::from_utf8(prof(&fixture("jfr"), &words).output().unwrap().stdout).unwrap()
+    };
+    let text = java(&["--latency", "--thread", "main"]);
+    assert!(text.contains("recording: there ") && text.contains("no share means anything"), "{text}");
+}
+
+/// Goroutines begin in a function of the program, and Go's compiler keeps frame pointers.
+#[test]
+fn short_stacks_of_go_are_whole() {
+    let lint = |picture: &str| {
+        let mut profile = prof::profile::from_notation(picture);
+        profile.meta.format = "pprof";
+        let recorded = prof::lint::Recorded::new(&profile, 0, None, None);
+        let found = prof::lint::problems(&recorded, prof::report::Severity::Note);
+        found.into_iter().map(|problem| problem.says).collect::<Vec<String>>()
+    };
+    assert_eq!(
+        lint("main.main.func1@a.go:3!/bin/two+0x10;main.spin@a.go:9!/bin/two+0x20 500"),
+        Vec::<String>::new()
+    );
+    let found = lint("run@a.c:3!/bin/two+0x10;spin@a.c:9!/bin/two+0x20 500");
+    assert!(found[0].contains("stacks of one or two functions"), "{found:?}");
+}
+
 #[test]
 fn a_comparison_warns_of_recordings_that_are_not_fit() {
     let sides = ["diff", "--symbolize", "never", "sorting.pb.gz", "sorting.pb.gz"];

@@ -19,7 +19,7 @@ use crate::cli::terminal::failure::hinted;
 use crate::cli::terminal::target::Target;
 use crate::format::{self, Part, WRITERS, Writer, writer_for, writer_named};
 use crate::load::Prepared;
-use crate::profile::Profile;
+use crate::profile::{LATENCY, Profile};
 use crate::transform::{TimePoint, compact, pick_metrics};
 use crate::tree::By;
 
@@ -87,6 +87,9 @@ impl ConvertCommand {
             profile.meta.keep_frames.clear();
         }
         let metric = *scope.metrics.first().context("the profile has no metric")?;
+        if profile.meta.is_latency && !profile.meta.comments.iter().any(|comment| comment == LATENCY) {
+            profile.meta.comments.push(LATENCY.to_string());
+        }
         let (profile, metric) = match (&self.input.metrics[..], writer.holds.contains(&Part::Metrics)) {
             ([_, _, ..], false) => {
                 let message =
@@ -97,6 +100,7 @@ impl ConvertCommand {
                 ));
             }
             ([_, ..], true) if profile.calls.is_none() => (pick_metrics(&profile, &scope.metrics), 0),
+            ([], true) if profile.meta.is_latency => self.without_parts_of_counts(&profile, metric),
             _ => (profile, metric),
         };
         refuse_overflow(&profile, writer)?;
@@ -110,6 +114,27 @@ impl ConvertCommand {
         clock.step("write");
         warn(&changes, &self.input);
         Ok(())
+    }
+
+    /// A profile of latency without the metrics that count: half a sample is written as 500 of 1000, and would be read as 500
+    /// samples. The metric that is shown stays.
+    fn without_parts_of_counts(&self, profile: &Profile, shown: usize) -> (Profile, usize) {
+        let metrics = &profile.meta.metrics;
+        let is_kept = |&metric: &usize| metric == shown || metrics[metric].divisor == 1;
+        let (kept, dropped): (Vec<usize>, Vec<usize>) = (0..metrics.len()).partition(is_kept);
+        if !dropped.is_empty() {
+            let names: Vec<&str> = dropped.iter().map(|&metric| &*metrics[metric].name).collect();
+            let are = if names.len() == 1 { "is" } else { "are" };
+            let text = format!(
+                "{} {are} left out: by latency, a sample counts less than 1 (choose with --metric)",
+                names.join(", ")
+            );
+            warn(&[text], &self.input);
+        }
+        let place = kept.iter().position(|&metric| metric == shown).unwrap_or(0);
+        let mut picked = pick_metrics(profile, &kept);
+        picked.meta.default_metric = place;
+        (picked, place)
     }
 
     fn out(&mut self) -> Result<PathBuf> {

@@ -36,13 +36,15 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
     }
     builder.metric("inuse_space", "bytes");
     let mut json = Json::new(NAME, &text);
-    let mut found = false;
+    let (mut found, mut samples) = (false, None);
     let is_answer = enter_profile(&mut json)?;
     json.object()?;
     while let Some(key) = json.key()? {
         if key == "head" && json.kind()? == Kind::Object {
             found = true;
             read_into(&mut json, &mut builder)?;
+        } else if key == "samples" && json.kind()? == Kind::Array {
+            samples = Some(json.list(Json::skip)?.len() as u64);
         } else {
             json.skip()?;
         }
@@ -53,7 +55,9 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
     if !found {
         return Err(ParseError::whole(NAME, "missing `head`").into());
     }
-    Ok(finished(builder)?)
+    let mut profile = finished(builder)?;
+    profile.meta.metrics[0].effective_samples = samples.filter(|&samples| samples > 0);
+    Ok(profile)
 }
 
 fn read_into(json: &mut Json, builder: &mut ProfileBuilder) -> Result<(), ParseError> {
@@ -82,6 +86,13 @@ mod tests {
         let expected = " 8\nf@a.js:0 3\nf@a.js:0;(anonymous)@a.js:0 100\nf@a.js:0;f@a.js:0 20";
         assert_eq!(to_notation(&profile), expected);
         assert_eq!(profile.symbols.functions.len(), 2);
+        assert_eq!(profile.meta.metrics[0].effective_samples, None);
+        let counted = format!(
+            r#"{}, "samples": [{{"size": 8, "nodeId": 1}}, {{"size": 100, "nodeId": 2}}]}}"#,
+            &text[..text.len() - 1]
+        );
+        let counted = read(&mut Source::from_bytes(counted.into()), LoadOptions::default()).unwrap();
+        assert_eq!(counted.meta.metrics[0].effective_samples, Some(2));
         for answer in
             [format!(r#"{{"profile": {text}}}"#), format!(r#"{{"id": 7, "result": {{"profile": {text}}}}}"#)]
         {

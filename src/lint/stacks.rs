@@ -74,7 +74,7 @@ pub(super) fn shallow(recorded: &Recorded<'_>) -> Option<Finding> {
     // no callers.
     let is_go = |frame: &FrameId| {
         let function = &symbols.functions[symbols.frames[*frame].function];
-        symbols.strings.get(function.file).ends_with(".go")
+        symbols.strings.get(function.file).rsplit_once('.').is_some_and(|(_, ending)| ending == "go")
     };
     let mut binaries: HashMap<MappingId, [i64; 2]> = HashMap::new();
     for (stack, value) in recorded.stacks() {

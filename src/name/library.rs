@@ -50,7 +50,8 @@ fn is_header_of_libstdcxx(file: &str) -> bool {
         "unique_ptr.h",
         "vector.tcc",
     ];
-    HEADERS.contains(&file) || file.starts_with("stl_") && file.ends_with(".h")
+    let is_header = |name: &str| name.rsplit_once('.').is_some_and(|(_, ending)| ending == "h");
+    HEADERS.contains(&file) || file.strip_prefix("stl_").is_some_and(is_header)
 }
 
 /// Whether a function comes with its language: the standard library of Go, Rust, Python and others, and the modules of

@@ -32,6 +32,10 @@ pub trait Observer: Send + Sync {
     /// An input was read, and its parts took so long.
     fn input(&self, _took: Times) {}
 
+    /// Names are not looked up, because the request does not want it, although there may be some: those of code without names, or
+    /// the original names of a script.
+    fn names_left_out(&self) {}
+
     /// An input was skipped.
     fn skipped(&self, _name: &str, _why: &LoadError) {}
 

@@ -338,6 +338,11 @@ fn example(function: ScriptFunction) -> String {
 /// A name with at most so many characters was shortened by a minifier.
 const SHORT: usize = 2;
 
+/// Whether a profile has functions that a source map may name.
+pub(super) fn has_scripts(profile: &Profile) -> bool {
+    !scripts(profile).is_empty()
+}
+
 /// The functions of a profile that are distinguished by their place in a script, by script.
 fn scripts(profile: &Profile) -> BTreeMap<&str, Vec<ScriptFunction<'_>>> {
     let symbols = &profile.symbols;

@@ -8,6 +8,7 @@ use hashbrown::HashMap;
 
 use crate::binary::{self, Address, CodePlace};
 use crate::load::binaries::{Binaries, Files, Search, is_file_path};
+use crate::load::scripts::has_scripts;
 use crate::load::{Debuginfod, Error, Observer, SourceMaps, kernel};
 use crate::name::base_name;
 use crate::profile::{Mapping, MappingId, Profile};
@@ -70,10 +71,13 @@ impl Symbols {
         if let Some(missing) = self.binaries.iter().find(|path| !path.exists()) {
             return Err(Error::NoBinary(missing.clone()));
         }
+        let mut profiles: Vec<&mut Profile> = profiles.collect();
         if !self.wanted {
+            if profiles.iter().any(|profile| may_have_names(profile)) {
+                observer.names_left_out();
+            }
             return Ok(());
         }
-        let mut profiles: Vec<&mut Profile> = profiles.collect();
         let binaries = Binaries::new(self.places().collect());
         let mut binaries = binaries.asking(self.debuginfod.clone(), observer.clone());
         // The tables of a profile are rebuilt only once, whatever the number of its binaries.
@@ -122,8 +126,7 @@ impl Symbols {
 
     /// Whether a profile has code without names that a binary may have.
     pub(super) fn concern(&self, profile: &Profile) -> bool {
-        let may_have_names = |mapping| has_file(profile, mapping) || kernel::is_of_kernel(profile, mapping);
-        self.wanted && profile.calls.is_none() && unnamed_mappings(profile).into_iter().any(may_have_names)
+        self.wanted && has_unnamed_code(profile)
     }
 
     /// A warning about the share of code without names, if it is large enough and something can be done about
@@ -136,6 +139,17 @@ impl Symbols {
         let metric = profiles.peek().map(|(profile, metric)| profile.meta.metrics[*metric].name.clone())?;
         describe(&unresolved(profiles), &metric)
     }
+}
+
+/// Whether a profile has code without names that a binary or a source map may have.
+fn may_have_names(profile: &Profile) -> bool {
+    has_unnamed_code(profile) || has_scripts(profile)
+}
+
+/// Whether a profile has code without names that a binary may have.
+fn has_unnamed_code(profile: &Profile) -> bool {
+    let may_have_names = |mapping| has_file(profile, mapping) || kernel::is_of_kernel(profile, mapping);
+    profile.calls.is_none() && unnamed_mappings(profile).into_iter().any(may_have_names)
 }
 
 /// The addresses without names, by binary.

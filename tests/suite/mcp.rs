@@ -152,6 +152,27 @@ fn each_tool_answers_like_its_command() {
     client.end();
 }
 
+/// The server reads no binaries. The command that it names shows the same in a shell, which does.
+#[test]
+fn a_command_leaves_out_the_names_that_the_server_does_not_look_up() {
+    let folder = fixture("symbols");
+    let mut client = Client::start(&folder, &[]);
+    for tool in ["lint", "top", "report"] {
+        let answer = client.text(tool, &json!({ "profile": "sorting.perf.data" }));
+        assert!(answer.contains("this server looks up none in binaries"), "{answer}");
+        assert!(answer.lines().last().unwrap().contains(" --symbolize never "), "{answer}");
+        let (said, _) = answer.split_once("\nnote: ").unwrap();
+        assert_eq!(said, printed(&folder, &answer), "{answer}");
+    }
+    let text = client.error("source", &json!({ "profile": "sorting.perf.data", "function": "sort_some" }));
+    assert!(text.contains("no function matches") && text.contains("looks up none in binaries"), "{text}");
+    client.end();
+    let mut client = Client::start(&fixture("pprof"), &[]);
+    let answer = client.text("top", &json!({ "profile": "go-cpu.pb.gz" }));
+    assert!(!answer.contains("symbolize") && !answer.contains("looks up"), "{answer}");
+    client.end();
+}
+
 #[test]
 fn answers_fit_their_budget_and_say_what_they_left_out() {
     let mut client = Client::start(&fixture("pprof"), &[]);

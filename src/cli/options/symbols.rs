@@ -30,6 +30,9 @@ pub(crate) struct SymbolArgs {
     no_sourcemaps: bool,
 }
 
+/// The option that shows only the names of the profile itself.
+pub(crate) const NEVER: [&str; 2] = ["--symbolize", "never"];
+
 /// Values of `--symbolize`.
 #[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
 enum Symbolize {
@@ -64,7 +67,9 @@ impl SymbolArgs {
         let words = paths.into_iter().flat_map(|(option, paths)| {
             paths.iter().flat_map(move |path| [option.to_string(), path.display().to_string()])
         });
-        let never = (self.symbolize == Symbolize::Never).then_some(["--symbolize", "never"]);
+        // What a server shows without looking up names, a shell has to show without them, too.
+        let is_never = self.symbolize == Symbolize::Never || session::leaves_out_names();
+        let never = is_never.then_some(NEVER);
         let none = self.no_sourcemaps.then_some("--no-sourcemaps");
         words.chain(never.into_iter().flatten().chain(none).map(str::to_string)).collect()
     }

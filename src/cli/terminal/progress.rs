@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use crate::cli::terminal::clock::Clock;
 use crate::cli::terminal::messages::print_line;
+use crate::cli::terminal::session;
 use crate::format::{LoadError, Times};
 use crate::load::{Observer, shown};
 use crate::unit::{Scale, Unit, group_thousands, saturated};
@@ -32,6 +33,8 @@ pub(crate) struct Progress {
     clock: Mutex<Clock>,
     /// What to say once everything is fetched.
     notes: Mutex<Vec<String>>,
+    /// Whether names were not looked up that there may be.
+    names_left_out: Arc<AtomicBool>,
 }
 
 /// The progress so far.
@@ -57,7 +60,9 @@ impl Progress {
     pub(crate) fn new(quiet: bool, verbose: bool) -> Self {
         let clock = Mutex::new(Clock::new(verbose));
         let (seen, line, notes) = Default::default();
-        Progress { seen, line, quiet, verbose, clock, notes }
+        let names_left_out =
+            session::of_session(|session| session.names_left_out.clone()).unwrap_or_default();
+        Progress { seen, line, quiet, verbose, clock, notes, names_left_out }
     }
 
     /// Shows the line on a terminal, unless it is shown already.
@@ -141,6 +146,10 @@ impl Observer for Progress {
         times.read += took.read;
         times.inflate += took.inflate;
         times.decode += took.decode;
+    }
+
+    fn names_left_out(&self) {
+        self.names_left_out.store(true, Ordering::Relaxed);
     }
 
     fn skipped(&self, name: &str, why: &LoadError) {

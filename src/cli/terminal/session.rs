@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::load::Cache;
 use crate::profile::Budget;
@@ -16,6 +17,8 @@ pub(crate) struct Session {
     pub(crate) budget: Budget,
     /// The folders in which source files may be read.
     pub(crate) folders: Vec<PathBuf>,
+    /// Whether names were not looked up that a command outside of the server looks for. Set by threads that read.
+    pub(crate) names_left_out: Arc<AtomicBool>,
     /// What was written to standard output.
     pub(crate) output: Vec<u8>,
     /// The lines that were printed on standard error.
@@ -55,6 +58,11 @@ pub(crate) fn of_session<T>(part: impl FnOnce(&mut Session) -> T) -> Option<T> {
 /// Whether a command on this thread runs inside a server.
 pub(crate) fn is_inside() -> bool {
     SESSION.with_borrow(Option::is_some)
+}
+
+/// Whether this is inside of a server, and names were not looked up that a command outside of it looks for.
+pub(crate) fn leaves_out_names() -> bool {
+    of_session(|session| session.names_left_out.load(Ordering::Relaxed)).unwrap_or(false)
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Answers calls: runs a command inside this process, and fits what it prints into a budget.
 
 use std::ffi::OsString;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::Result;
@@ -13,6 +14,7 @@ use crate::cli::commands::mcp::tools::{Tool, tools};
 use crate::cli::commands::report::TOKEN;
 use crate::cli::commands::{Command, Describe, Parsed, Prof};
 use crate::cli::options::memory;
+use crate::cli::options::symbols::NEVER;
 use crate::cli::terminal::failure;
 use crate::cli::terminal::messages::print_messages;
 use crate::cli::terminal::session::{Session, run_in};
@@ -40,6 +42,10 @@ pub(super) struct Answerer {
     running: Mutex<()>,
 }
 
+/// What an answer says if a command in a shell might show more names.
+const NAMES_LEFT_OUT: &str = "note: names are those of the profile: this server looks up none in binaries or source maps, as prof in a \
+shell does without --symbolize never";
+
 /// How often a view is made again with fewer rows.
 const ATTEMPTS: usize = 6;
 
@@ -57,14 +63,27 @@ impl Answerer {
     /// The answer to a call; `None` if there is no such tool.
     pub(super) fn answer(&self, tool: &str, given: &Map<String, Value>) -> Option<Answer> {
         let tool = self.tools.iter().find(|known| known.name == tool)?;
-        let answer = match self.answer_of(tool, given) {
+        let names_left_out = Arc::default();
+        let answer = match self.answer_of(tool, given, &names_left_out) {
             Ok(text) => Answer { text, is_error: false },
-            Err(error) => Answer { text: failure::describe(&error), is_error: true },
+            Err(error) => {
+                let mut text = failure::describe(&error);
+                // The name that no function has may be in a binary.
+                if names_left_out.load(Ordering::Relaxed) {
+                    text.push_str(&format!("\n{NAMES_LEFT_OUT}"));
+                }
+                Answer { text, is_error: true }
+            }
         };
         Some(answer)
     }
 
-    fn answer_of(&self, tool: &Tool, given: &Map<String, Value>) -> Result<String> {
+    fn answer_of(
+        &self,
+        tool: &Tool,
+        given: &Map<String, Value>,
+        names_left_out: &Arc<AtomicBool>,
+    ) -> Result<String> {
         let call = Call::new(tool, given)?;
         call.profiles.iter().try_for_each(|name| self.roots.check(name))?;
         let _running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
@@ -78,7 +97,11 @@ impl Answerer {
         if tool.command == "report" {
             shown.push(format!("--budget={}", call.budget.saturating_sub(call.budget / 8)));
         }
-        let mut written = self.run(tool, &call, &shown)?;
+        let run = |added: &[String]| self.run(tool, &call, added, names_left_out);
+        let mut written = run(&shown)?;
+        if names_left_out.load(Ordering::Relaxed) {
+            shown.extend(NEVER.map(str::to_string));
+        }
         let mut rows = written.text.lines().count();
         let least = shown.len();
         for _ in 0..ATTEMPTS {
@@ -90,14 +113,20 @@ impl Answerer {
             rows = (rows * room / length.max(1) * 4 / 5).clamp(1, rows - 1);
             shown.truncate(least);
             shown.push(format!("--limit={rows}"));
-            written = self.run(tool, &call, &shown)?;
+            written = run(&shown)?;
         }
         let command = call.command_line(tool.command, &shown);
         Ok(written.within(room, &command, call.budget))
     }
 
     /// Runs a command with further options.
-    fn run(&self, tool: &Tool, call: &Call, added: &[String]) -> Result<Written> {
+    fn run(
+        &self,
+        tool: &Tool,
+        call: &Call,
+        added: &[String],
+        names_left_out: &Arc<AtomicBool>,
+    ) -> Result<Written> {
         let words = call.words(tool.command, added);
         let words: Vec<OsString> = words.into_iter().map(OsString::from).collect();
         let Parsed { command, notes } =
@@ -107,6 +136,7 @@ impl Answerer {
             cache: Some(self.cache.clone()),
             budget: limit.map_or(Budget::UNLIMITED, Budget::of),
             folders: self.roots.folders().to_vec(),
+            names_left_out: names_left_out.clone(),
             ..Session::default()
         };
         let (result, session) = run_in(session, || {
@@ -115,7 +145,9 @@ impl Answerer {
         });
         result?;
         let text = String::from_utf8_lossy(&session.output).trim_end().to_string();
-        Ok(Written { text, messages: session.messages })
+        let mut messages = session.messages;
+        messages.extend(names_left_out.load(Ordering::Relaxed).then(|| NAMES_LEFT_OUT.to_string()));
+        Ok(Written { text, messages })
     }
 }
 

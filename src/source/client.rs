@@ -199,14 +199,23 @@ impl Client {
 impl Answer {
     /// The profile that a server answered with. Fails if it is an error, or a page for people.
     pub(super) fn profile(self) -> Result<Vec<u8>, FetchError> {
+        let hint = "if it is a page to log in, send credentials with --header 'Authorization: …' or a .netrc file; if it lists \
+                    profiles, name one of them";
+        self.content("a profile", hint)
+    }
+
+    /// The debug information that a server answered with. Fails like [`Answer::profile`].
+    pub(super) fn debug_information(self) -> Result<Vec<u8>, FetchError> {
+        self.content("debug information", "check the address of the server")
+    }
+
+    fn content(self, wanted: &str, hint: &str) -> Result<Vec<u8>, FetchError> {
         if !self.is_success() {
             return Err(self.refusal());
         }
         if self.is_page() {
-            return Err(FetchError::new("the server answers with a web page, not with a profile").hint(
-                "if it is a page to log in, send credentials with --header 'Authorization: …' or a .netrc file; \
-                 if it lists profiles, name one of them",
-            ));
+            let message = format!("the server answers with a web page, not with {wanted}");
+            return Err(FetchError::new(message).hint(hint));
         }
         if self.body.is_empty() {
             return Err(FetchError::new("the server answers with nothing"));
@@ -289,7 +298,9 @@ fn not_sent(error: &ureq::Error, url: &Uri, timeout: Duration) -> FetchError {
             FetchError::new("connection refused")
                 .hint(format!("is the server running at {}?", server_of(url)))
         }
-        ureq::Error::Io(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
+        ureq::Error::Io(error)
+            if matches!(error.kind(), io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset) =>
+        {
             FetchError::new("the server closed the connection without an answer").hint(NO_ANSWER)
         }
         ureq::Error::Io(error) => not_connected(error),
@@ -309,6 +320,10 @@ fn not_connected(error: &dyn std::fmt::Display) -> FetchError {
         return FetchError::new("the server does not encrypt its answer")
             .hint("try the address with http://");
     }
+    if text.contains("CertificateRequired") {
+        return FetchError::new("the server wants a certificate of its clients")
+            .hint("--tls-cert FILE sends one, with the key that is in it or in --tls-key FILE");
+    }
     let is_distrust = text.contains("certificate");
     let error = FetchError::new(text.trim_start_matches("io: "));
     if is_distrust {
@@ -327,7 +342,9 @@ fn not_read(error: &io::Error, count: usize, timeout: Duration) -> FetchError {
     if is_slow {
         return too_slow(timeout);
     }
-    FetchError::new(format!("the connection breaks after {count} bytes: {error}")).hint(CLOSED)
+    // Its words, "Peer disconnected", say the same again.
+    let why = if error.kind() == io::ErrorKind::UnexpectedEof { String::new() } else { format!(": {error}") };
+    FetchError::new(format!("the connection breaks after {count} bytes{why}")).hint(CLOSED)
 }
 
 fn too_slow(timeout: Duration) -> FetchError {

@@ -67,7 +67,7 @@ impl<'a> Fetcher<'a> {
         tell: &(dyn Fn(Event) + Sync),
     ) -> Result<Option<Vec<u8>>, FetchError> {
         let answer = self.client.get(Address::parse(name)?.uri(), None, tell)?;
-        if answer.status == 404 { Ok(None) } else { answer.profile().map(Some) }
+        if answer.status == 404 { Ok(None) } else { answer.debug_information().map(Some) }
     }
 
     /// What the server at an address offers; `None` if the address names a profile.

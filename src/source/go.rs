@@ -59,7 +59,12 @@ pub(super) fn fetch(
     if let Some(seconds) = seconds {
         url = with_parameter(&url, "seconds", &seconds.to_string())?;
     }
-    tell(Event::Note(format!("recording {url}; the server also offers {}", others.join(", "))));
+    let also = if others.is_empty() {
+        String::new()
+    } else {
+        format!("; the server also offers {}", others.join(", "))
+    };
+    tell(Event::Note(format!("recording {url}{also}")));
     let recording = Duration::from_secs(seconds.unwrap_or(30));
     client.get(&url, Some(recording), tell)?.profile()
 }

@@ -591,6 +591,10 @@ fn options_without_an_effect_are_named() {
             &["top", "--seconds", "7", "cpu.pb.gz"],
             "note: --seconds has no effect on files: it is for addresses of servers\n",
         ),
+        (
+            &["top", "--tls-insecure", "--header", "A: b", "--tls-ca", "nofile", "cpu.pb.gz"],
+            "note: --header, --tls-ca and --tls-insecure have no effect on files: they are for addresses of servers\n",
+        ),
         (&["top", "-q", "-f", "json", "--width", "80", "cpu.pb.gz"], ""),
     ] {
         let output = run(&folder, arguments);

@@ -232,6 +232,13 @@ fn servers_are_asked_for_as_long_as_wanted() {
     assert_eq!(server.paths(), ["/debug/pprof/", "/debug/pprof/profile?seconds=3"]);
     let said = text(&output.stderr).replace(['\n', ' '], "");
     assert!(said.contains("theserveralsooffersheap"), "{said}");
+    // A list of this profile alone.
+    let alone = Server::new(|asked| match &*asked.path {
+        "/debug/pprof/" => answer("200 OK", "text/html", b"<html><a href='profile?debug=1'>profile</a>"),
+        _ => profile("pprof/go-cpu.pb.gz"),
+    });
+    let output = run(folder.path(), &["top", "--no-save", &alone.url("")]);
+    assert!(!text(&output.stderr).contains("also"), "{}", text(&output.stderr));
     run(folder.path(), &["top", "--seconds", "3", &server.url("/debug/pprof/heap")]);
     assert_eq!(server.paths()[2], "/debug/pprof/heap?seconds=3");
 }
@@ -817,6 +824,11 @@ fn debug_information_is_fetched_by_build_id() {
         "{said}"
     );
     assert!(!kept.exists());
+
+    let page = Server::new(|_| answer("200 OK", "text/html", b"<html>Welcome"));
+    let (named, said) = top(&page.url(""), &[]);
+    let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(!named && said.contains("answers with a web page, not with debug information"), "{said}");
 }
 
 /// A command that must not outlive the test.
@@ -991,7 +1003,8 @@ fn encrypted_servers_must_be_trusted() {
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
 
     let (_mutual, url) = serve(&["-Verify", "1", "-CAfile", "ca.pem", "-verify_return_error"]);
-    refused(here, &["top", "--no-save", "--tls-ca", "ca.pem", &url]);
+    let said = refused(here, &["top", "--no-save", "--tls-ca", "ca.pem", &url]);
+    assert!(said.contains("the server wants a certificate of its clients"), "{said}");
     let own = [
         "top",
         "--no-save",

@@ -16,7 +16,7 @@ use crate::source::{Network, NetworkOptions, Tls, is_url};
 /// Headers for each request, one per line.
 const HEADERS: &str = "PROF_HTTP_HEADER";
 /// Servers of debug information, separated by blanks; other programs read it, too.
-const DEBUGINFOD: &str = "DEBUGINFOD_URLS";
+pub(crate) const DEBUGINFOD: &str = "DEBUGINFOD_URLS";
 /// How long such a server is waited for, as other programs do.
 const DEBUGINFOD_SECONDS: u64 = 90;
 

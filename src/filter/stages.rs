@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::filter::{FilterError, FilterKind};
 use crate::name::nearest;
 use crate::pattern::{self, Aspect, Pattern, Patterns, regex_fault};
-use crate::profile::{Column, FrameId, Profile, TooLarge};
+use crate::profile::{Column, FrameId, Label, LabelValue, Profile, TooLarge};
 use crate::transform::{
     Factor, LabelFilter, Marks, RecordingSpan, Rename, THREAD_KEYS, TimeError, TimePoint, WhyEmpty,
     artefacts, by_label, collapse_recursion, fold_leaves, foldable, hide_frames, hide_labels, hide_stacks,
@@ -13,7 +13,7 @@ use crate::transform::{
     show_threads, show_times, what_if, without_inlines,
 };
 use crate::tree::{By, marks};
-use crate::unit::{Unit, human, plural};
+use crate::unit::{Unit, human, label_number, plural};
 
 /// A profile in the middle of being filtered.
 #[derive(Clone, Debug)]
@@ -211,7 +211,10 @@ impl Stages {
             let (profile, matched) = rename(&self.profile, &parsed);
             self.profile = profile;
             if matched == 0 {
-                self.warn(format!("--rename {text}: nothing matches"));
+                let names = Pattern::parse(text, self.fixed).is_ok_and(|(pattern, _)| pattern.is_of_places());
+                let hint =
+                    if names { "; it changes names of functions, so it looks only for these" } else { "" };
+                self.warn(format!("--rename {text}: nothing matches{hint}"));
             }
         }
         Ok(())
@@ -408,6 +411,8 @@ impl Stages {
         let wanted = text.split_once('=').map_or(text, |(_, value)| value);
         let hint = if of_key.is_empty() {
             offer_labels(&self.profile, key)
+        } else if let Some(numbers) = numbers(&self.profile, key).filter(|_| !wanted.starts_with('~')) {
+            Some(offer_numbers(key, &numbers))
         } else {
             let values = offer(
                 wanted,
@@ -540,6 +545,31 @@ fn keys(profile: &Profile) -> BTreeSet<String> {
     sets.flat_map(|set| profile.label_sets.labels(set))
         .map(|label| strings.get(label.key).to_string())
         .collect()
+}
+
+/// The values of a label that has only numbers, smallest first, as `prof labels` shows them; `None` if some value is a text.
+fn numbers(profile: &Profile, key: &str) -> Option<Vec<String>> {
+    let strings = &profile.symbols.strings;
+    let sets = profile.label_sets.ids();
+    let of_key =
+        sets.flat_map(|set| profile.label_sets.labels(set)).filter(|label| strings.get(label.key) == key);
+    let number = |label: &Label| match label.value {
+        LabelValue::Number(number, unit) => Some((strings.get(unit), number)),
+        LabelValue::Text(_) => None,
+    };
+    let numbers: Option<BTreeSet<(&str, i64)>> = of_key.map(number).collect();
+    Some(numbers?.into_iter().map(|(unit, number)| label_number(key, number, unit)).collect())
+}
+
+/// `the values of bytes are from 16B to 1MiB; prof labels lists them`: a number that is similar to another one means nothing.
+fn offer_numbers(key: &str, numbers: &[String]) -> String {
+    match numbers {
+        [one] => format!("the only value of {key} is {one}"),
+        [first, .., last] if numbers.len() > OFFERED => {
+            format!("the values of {key} are from {first} to {last}; prof labels lists them")
+        }
+        few => format!("the values of {key} are {}", few.join(", ")),
+    }
 }
 
 /// The values of a label; numbers have their units.

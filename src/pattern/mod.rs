@@ -194,6 +194,11 @@ impl Pattern {
         self.aspect
     }
 
+    /// Whether it is about files, mappings or packages rather than functions.
+    pub(crate) fn is_of_places(&self) -> bool {
+        matches!(self.aspect, Aspect::File | Aspect::Mapping | Aspect::Package)
+    }
+
     /// Whether the pattern matches a frame with these names.
     pub fn matches(&self, names: FrameNames<'_>) -> bool {
         let regex = match &self.test {
@@ -340,8 +345,13 @@ fn literally(text: &str) -> String {
     text.split('…').map(regex::escape).collect::<Vec<String>>().join(".*")
 }
 
+/// Whether a text is the name of a set, such as `@gc`.
+pub(crate) fn is_set(text: &str) -> bool {
+    sets::named(text).is_some() || added_sets().any(|set| set == text)
+}
+
 /// Splits off the prefix. `file::open` is a C++ name and `file:///srv/app.mjs` a URL, so they have none.
-fn split_aspect(text: &str) -> (Aspect, &str) {
+pub(crate) fn split_aspect(text: &str) -> (Aspect, &str) {
     let prefixes = [
         ("function:", Aspect::Function),
         ("file:", Aspect::File),

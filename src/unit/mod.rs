@@ -29,7 +29,7 @@ pub(crate) use ratio::{
     about, decimals, percentage, plain_ratio, points, probability, ratio, significance, times,
 };
 pub(crate) use scale::round_step;
-pub use scale::{IncompatibleUnits, Scale, Step, duration, human, human_short, moment};
+pub use scale::{IncompatibleUnits, Scale, Step, duration, human, human_short, label_number, moment};
 pub use timestamp::{TimestampError, date, parse_rfc3339, timestamp_minutes, timestamp_seconds};
 
 /// A kind of unit: values can be converted within a family, but not across families.

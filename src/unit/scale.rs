@@ -273,6 +273,14 @@ pub fn human_short(value: i64, unit: &Unit, divisor: u64) -> String {
     Scale::automatic(unit, divisor, value).format_short(value)
 }
 
+/// The number of a label, with its unit: `128KiB`. The label `bytes` of Go's heap profiles has none, because its name is the unit.
+pub fn label_number(key: &str, number: i64, unit: &str) -> String {
+    match if unit.is_empty() && key == "bytes" { key } else { unit } {
+        "" => number.to_string(),
+        unit => human_short(number, &Unit::parse(unit), 1),
+    }
+}
+
 /// A duration given in nanoseconds: `40.73s`, `100.00s`.
 pub fn duration(nanoseconds: i64) -> String {
     human(nanoseconds, &Unit::NANOSECONDS, 1)

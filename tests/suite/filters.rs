@@ -267,6 +267,17 @@ fn renames() {
         ("a.b=$1", true, "a.b;axb 3", "$1;axb 3", 1),
         ("operator===eq", false, "operator==;x 3", "eq;x 3", 1),
         ("none=x", false, "main 3", "main 3", 0),
+        ("exact:f(x)=g", false, "f(x);f(x)y 3", "g;f(x)y 3", 1),
+        ("function:^f=g", false, "f;af 3", "g;af 3", 1),
+        ("function:a=b", true, "function:a;a 3", "b;a 3", 1),
+        (
+            "@gc=collector",
+            false,
+            "main;runtime.gcBgMarkWorker;runtime.gcDrain 3",
+            "main;collector;collector 3",
+            2,
+        ),
+        ("file:x=y", false, "file:x 3", "y 3", 1),
     ] {
         let (renamed, matched) = rename(&from_notation(before), &Rename::parse(text, fixed).unwrap());
         assert_eq!((to_notation(&renamed).as_str(), matched), (after, matches), "--rename {text}");

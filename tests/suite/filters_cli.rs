@@ -342,3 +342,26 @@ fn a_folder_of_folders_names_the_first_of_them() {
     let errors = folder.stderr(&["top", "empty"], 2);
     assert!(errors.contains("name a profile, or a folder that contains one"), "{errors}");
 }
+
+#[test]
+fn numbers_of_a_label_are_offered_as_they_can_be_typed() {
+    let heap = fixture("pprof/go-heap.pb.gz").display().to_string();
+    let folder = Folder::new(&[]);
+    let errors = folder.stderr(&["top", "--label", "bytes=3b:4b", &heap], 2);
+    let hint = errors.split("hint: ").nth(1).unwrap();
+    assert!(
+        hint.starts_with("the values of bytes are from ") && hint.contains("prof labels lists them"),
+        "{errors}"
+    );
+    let first = hint.split(' ').nth(6).unwrap();
+    assert!(folder.run(&["top", "--label", &format!("bytes={first}"), &heap]).status.success(), "{errors}");
+}
+
+#[test]
+fn rename_takes_the_prefixes_and_sets_of_patterns() {
+    let folder = Folder::new(&[("a.folded", "main;f 3\nmain;f2 2\nmain;runtime.gcDrain 1\n")]);
+    let (rows, _) = folder.rows(&["top", "--rename", "exact:f=g", "--rename", "@gc=[gc]", "a.folded"]);
+    assert_eq!(rows, ["g 3/3", "f2 2/2", "[gc] 1/1", "main 0/6"]);
+    let errors = folder.stderr(&["top", "--rename", "file:main.go=x", "a.folded"], 0);
+    assert!(errors.contains("nothing matches; it changes names of functions"), "{errors}");
+}

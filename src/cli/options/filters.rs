@@ -70,7 +70,7 @@ pub(crate) struct FilterArgs {
         add = ArgValueCompleter::new(functions)
     )]
     pub(crate) fold: Vec<String>,
-    /// Replace matches in function names with NEW; later filters see the new names
+    /// Replace matches in function names with NEW, or the whole names of exact:NAME and of a set such as @gc; later filters see the new names
     #[arg(long, value_name = "RE=NEW")]
     pub(crate) rename: Vec<String>,
     /// Replace the names of functions, files, binaries and inputs, and the text of labels, with hashes

@@ -9,7 +9,7 @@ use crate::output::tables::values::{
     HasValues, RowSides, ValueColumns, Which, Wholes, add_shares, side_only,
 };
 use crate::report::{LabelKey, LabelShare, LabelText, Labels};
-use crate::unit::{self, Unit};
+use crate::unit;
 
 /// A key, one of its values, or what was cut of these.
 #[derive(Clone)]
@@ -99,12 +99,10 @@ fn lines<'r>(key: &'r LabelKey, form: Form, style: &Style) -> Vec<LabelLine<'r>>
     std::iter::once(own.clone()).chain(values).chain((cut > 0).then_some(rest)).collect()
 }
 
-/// A value with its unit. The label `bytes` of Go's heap profiles has none, because its name is the unit.
+/// A value with its unit.
 pub(in crate::output) fn value_text(key: &str, value: &LabelText, unit: Option<&str>) -> String {
-    let unit = unit.or_else(|| (key == "bytes").then_some(key));
-    match (value, unit) {
-        (LabelText::Text(text), _) => clean(text).into_owned(),
-        (LabelText::Number(number), Some(unit)) => unit::human_short(*number, &Unit::parse(unit), 1),
-        (LabelText::Number(number), None) => number.to_string(),
+    match value {
+        LabelText::Text(text) => clean(text).into_owned(),
+        LabelText::Number(number) => unit::label_number(key, *number, unit.unwrap_or_default()),
     }
 }

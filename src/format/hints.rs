@@ -203,13 +203,45 @@ static HINTS: &[Hint] = &[
         "this is a text report of ruby-prof; record with stackprof, or print it with RubyProf::CallTreePrinter, which writes callgrind",
     ),
     (
-        |head| starts_line(head, b"#0  0x") && find(front(head), b" in "),
+        |head| {
+            (starts_line(head, b"#0  0x") && find(front(head), b" in "))
+                || (find(head, b" (Thread 0x") && find(head, b"\n#0  "))
+                || head.starts_with(b"[Thread debugging using libthread_db enabled]\n")
+        },
         "this is a backtrace of gdb (a single snapshot); record with perf, or convert many of them with stackcollapse-gdb.pl of FlameGraph, \
          and pass what that writes",
     ),
     (
         |head| find(front(head), b" (most recent call first):\n  File \""),
         "this is a traceback of Python's faulthandler (a single snapshot); record with `py-spy record -f raw -o FILE`",
+    ),
+    (
+        is_strace,
+        "this is the output of strace, which has no stacks; record with `perf record -g -e raw_syscalls:sys_enter`",
+    ),
+    (
+        |head| starts_line(head, b"import time: self [us] | cumulative"),
+        "this is the output of `python -X importtime`; record the start of the program with `pyinstrument -r json -o FILE` or py-spy",
+    ),
+    (
+        |head| find(front(head), b"\nms_print arguments: "),
+        "this is the output of ms_print; pass the file that it was made from (massif.out.PID) instead",
+    ),
+    (
+        |head| find(front(head), b"#instances         #bytes  class name"),
+        "this is a histogram of Java's objects, which has no stacks; record allocations with JFR, or with async-profiler's `-e alloc`",
+    ),
+    (
+        is_times_of_perf,
+        "this is the output of `perf script` without events and stacks; record with `perf record -g`, and leave out -F, or use -F +srcline",
+    ),
+    (
+        |head| OWN_TABLES.iter().any(|titles| head.starts_with(titles)),
+        "this is a table that prof wrote; pass the profile that it was made from instead",
+    ),
+    (
+        |head| head.get(257..262) == Some(b"ustar"),
+        "this is an archive of tar; extract it, and pass a profile in it, or the folder",
     ),
     (
         |head| find(front(head), b" Performance counter stats for "),
@@ -333,12 +365,24 @@ static HINTS: &[Hint] = &[
         |head| is_html(head) && find(front(head), b"<title>ruby-prof call tree"),
         "this is ruby-prof's web page; print it with RubyProf::CallTreePrinter, which writes callgrind",
     ),
+    (
+        |head| is_html(head) && find(front(head), b"<meta name=\"generator\" content=\"prof\">"),
+        "this is a page that prof wrote; pass the profile that it was made from instead",
+    ),
     (is_html, "this is a web page, perhaps a login or error page; pass the profile itself"),
     (|head| find(front(head), b"<svg"), "this is an SVG image; pass the profile it was made from instead"),
     (
         |head| head.starts_with(&[0xDC, 0xDF, 0x4A, 0x53, 0x4C, 0x42]),
         "this is a JsonSlabs file (.jslb) of another version than 1, the only one that prof reads; save the profile as JSON",
     ),
+];
+
+/// How the tables of `top`, `tree`, `diff` and `focus` begin in CSV.
+const OWN_TABLES: [&[u8]; 4] = [
+    b"name,function,file,line,self,",
+    b"depth,parent,name,file,",
+    b"name,file,old.self,old.total,",
+    b"role,name,value,",
 ];
 
 fn front(head: &[u8]) -> &[u8] {
@@ -361,6 +405,24 @@ fn is_systemtap(head: &[u8]) -> bool {
     address.len() >= 8 && hex(address).is_some() && scan.word() == b":" && !scan.word().is_empty()
 }
 
+/// Whether the first line is a system call such as `3874  execve("/usr/bin/ls", ["ls"], 0x7ffd /* 35 vars */) = 0`.
+fn is_strace(head: &[u8]) -> bool {
+    let line = first_line(head);
+    head.starts_with(b"strace: Process ") || (find(line, b"execve(\"") && find(line, b") = "))
+}
+
+/// Whether the first line is only a name and a time, such as ` cprog  1092.496348: `.
+fn is_times_of_perf(head: &[u8]) -> bool {
+    let line = first_line(head).trim_ascii();
+    let time = line.strip_suffix(b":").and_then(|line| line.rsplit(|&byte| byte == b' ').next());
+    let Some((seconds, decimals)) = time.and_then(|time| time.split_at_checked(time.len().checked_sub(7)?))
+    else {
+        return false;
+    };
+    let is_number = |text: &[u8]| !text.is_empty() && text.iter().all(u8::is_ascii_digit);
+    is_number(seconds) && decimals.strip_prefix(b".").is_some_and(is_number)
+}
+
 /// Whether the first line is such as `53%  parse` or `33%  app.lua:21 < app.lua:28`.
 fn is_luajit(head: &[u8]) -> bool {
     let mut scan = Scan(first_line(head));
@@ -378,6 +440,16 @@ fn is_html(head: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The first file of an archive.
+    static TAR: [u8; 512] = {
+        let (mut block, magic, mut at) = ([0; 512], b"ustar", 0);
+        while at < magic.len() {
+            block[257 + at] = magic[at];
+            at += 1;
+        }
+        block
+    };
 
     /// The start of a file and a part of the expected hint, for every hint.
     const FRONTS: &[(&[u8], &str)] = &[
@@ -438,6 +510,17 @@ mod tests {
         (b"Total: 2525 samples\n     298  11.8%  11.8%      345  13.7% read\n", "pprof --text"),
         (b"Thread ID: 86\nFiber ID: 28\nTotal Time: 0.15\nSort by: \n\n  Object#run (tt:0.16, st:0.00, wt:0.00, ct:0.16, call:1, )\n", "ruby-prof"),
         (b"Thread 2 (Thread 0x7f1c2d7fa700 (LWP 12)):\n#0  0x00007f1c3b1c2a2d in poll () from /lib/libc.so.6\n", "stackcollapse-gdb.pl"),
+        (b"[New Thread 0x7ffff7dd16c0 (LWP 4347)]\n\nThread 2 (Thread 0x7ffff7dd16c0 (LWP 4347)):\n#0  leaf (n=3) at c.c:5\n", "gdb"),
+        (b"[Thread debugging using libthread_db enabled]\nNo stack.\n", "gdb"),
+        (b"3874  execve(\"/usr/bin/ls\", [\"ls\"], 0x7ffd160937f8 /* 35 vars */) = 0\n3874  brk(NULL)", "output of strace"),
+        (b"strace: Process 12 attached\n", "output of strace"),
+        (b"import time: self [us] | cumulative | imported package\nimport time:      1264 |", "importtime"),
+        (b"-----\nCommand:            ls\nMassif arguments:   \nms_print arguments: massif.out.1\n", "massif.out.PID"),
+        (b"3690:\n num     #instances         #bytes  class name (module)\n-----\n", "histogram of Java's objects"),
+        (b"           cprog  1092.496348: \n           cprog  1092.504374: \n", "leave out -F"),
+        (b"name,function,file,line,self,total,children\nf,f,,,1,1,0\n", "a table that prof wrote"),
+        (&TAR, "archive of tar"),
+        (b"<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta name=\"generator\" content=\"prof\">", "a page that prof wrote"),
         (b"Current thread 0x00007f5b2c0a8740 (most recent call first):\n  File \"t.py\", line 12 in main\n", "faulthandler"),
         (b"\n Performance counter stats for './a.out':\n", "perf record -g"),
         (b"% time     seconds  usecs/call     calls    errors syscall\n", "strace -c"),

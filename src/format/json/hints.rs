@@ -8,6 +8,10 @@ type JsonHint = (fn(&[u8]) -> bool, &'static str);
 /// The first match wins.
 const HINTS: &[JsonHint] = &[
     (
+        |head| has_keys(head, &["schema"]) && json::mentions(head, "\"prof."),
+        "this is a report that prof wrote; pass the profile that it was made from instead",
+    ),
+    (
         is_heap_snapshot,
         "this is a V8 heap snapshot, which contains objects rather than stacks; record where memory is allocated \
          instead, with `node --heap-prof` or Chrome's \"Allocation sampling\" (Bun has only snapshots)",
@@ -75,6 +79,9 @@ mod tests {
 
     #[test]
     fn known_files_have_a_hint() {
+        assert!(
+            hint(br#"{"schema":"prof.top.v1","metric":{}}"#).unwrap().contains("a report that prof wrote")
+        );
         let text = r#"{"snapshot":{"meta":{"node_fields":["type","name"],"node_types":[]},"node_count":2},"nodes":[9,1"#;
         assert!(hint(text.as_bytes()).unwrap().contains("node --heap-prof"));
         let heap = br#"{"version":2,"type":"Inspector","nodes":[0,0],"nodeClassNames":["<root>"]}"#;

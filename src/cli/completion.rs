@@ -7,11 +7,14 @@ use clap::{Arg, Command, CommandFactory, ValueHint};
 use clap_complete::env::Shells;
 
 use crate::cli::commands::Prof;
+use crate::cli::input::sets;
 use crate::cli::options::completion::VARIABLE;
 
 /// Prints completions if a shell asks for them. Returns whether one did.
 pub(crate) fn answer() -> io::Result<bool> {
     let Some(shell) = env::var(VARIABLE).ok().filter(|shell| !shell.is_empty()) else { return Ok(false) };
+    // The named sets are completed, too. A file that cannot be read is for the command to report.
+    let _ = sets::read();
     let shells = Shells::builtins();
     let Some(shell) = shells.completer(&shell) else { return Ok(false) };
     let words = env::args_os().skip_while(|word| word != "--").skip(1).collect();

@@ -37,6 +37,9 @@ pub enum By {
 }
 
 impl By {
+    /// What may be typed besides `label:KEY`.
+    pub const WORDS: [&str; 7] = ["function", "name", "line", "file", "package", "mapping", "address"];
+
     /// The noun for one node, and its plural.
     pub fn noun(&self) -> (&'static str, &'static str) {
         match self {

@@ -51,7 +51,7 @@ pub use labels::{LabelsOptions, labels};
 pub use lint::{lint, unfit, unfit_to_compare};
 pub use page::{PageOptions, page};
 pub use per_event::{companion, top_per_event, top_with_calls, tree_per_event, with_events};
-pub use sort::{Sort, SortKey, SortRow};
+pub use sort::{SORT_KEYS, Sort, SortKey, SortRow};
 pub use source::{SourceOptions, SourceText, source};
 pub use timeline::{NoTimeline, TimelineOptions, TimelineRows, timeline};
 pub use top::{TopOptions, top};

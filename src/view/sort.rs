@@ -24,6 +24,9 @@ pub enum SortKey {
     New,
 }
 
+/// The keys as they are typed.
+pub const SORT_KEYS: [&str; 7] = ["self", "total", "children", "name", "delta", "old", "new"];
+
 /// Sort keys, the most important first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sort {
@@ -124,11 +127,7 @@ impl FromStr for Sort {
                 "delta" => SortKey::Delta,
                 "old" => SortKey::Old,
                 "new" => SortKey::New,
-                _ => {
-                    return Err(format!(
-                        "`{name}` is not one of self, total, children, name, delta, old, new"
-                    ));
-                }
+                _ => return Err(format!("`{name}` is not one of {}", SORT_KEYS.join(", "))),
             };
             keys.push((key, reversed));
         }

@@ -46,6 +46,21 @@ fn metrics_and_labels_of_the_profile() {
 }
 
 #[test]
+fn words_of_options_are_completed() {
+    let offered_for = |words: &[&str]| offered("bash", words.len() - 1, words);
+    assert_eq!(offered_for(&["prof", "top", CPU, "--by", "pa"]), ["package"]);
+    assert_eq!(offered_for(&["prof", "top", CPU, "--by", "label:"]), ["label:endpoint"]);
+    assert_eq!(offered_for(&["prof", "top", CPU, "--sort", "total,-se"]), ["total,-self"]);
+    assert_eq!(offered_for(&["prof", "top", CPU, "--unit", "Mi"]), ["MiB"]);
+    assert_eq!(offered_for(&["prof", "top", CPU, "--normalize", "c"]), ["core"]);
+    assert_eq!(offered_for(&["prof", "diff", "--normalize", "p"]), ["per="]);
+    assert_eq!(offered_for(&["prof", "trend", "--normalize", ""]), ["core", "total", "none"]);
+    assert_eq!(offered_for(&["prof", "types", "inuse_s"]), ["inuse_space"]);
+    assert_eq!(offered_for(&["prof", "types", "--language", "Ru"]), ["Ruby", "Rust"]);
+    assert_eq!(offered_for(&["prof", "tree", "--focus", "@js"]), ["@json"]);
+}
+
+#[test]
 fn functions_of_the_profile_are_quoted_for_the_shell() {
     let words = |typed| ["prof", "tree", CPU, "--focus", typed];
     assert_eq!(offered("bash", 4, &words("orders.pa")), ["orders.pack"]);

@@ -7,11 +7,13 @@ use std::thread;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
+use clap_complete::engine::ArgValueCompleter;
 
 use crate::cli::commands::requirement::Requirement;
 use crate::cli::commands::show::{Show, one_metric, write};
 use crate::cli::options::args::{RowLimit, ViewArgs, percent};
 use crate::cli::options::color_by::ColorByArgs;
+use crate::cli::options::completion;
 use crate::cli::options::layout::Output;
 use crate::cli::options::pictures::{Drawing, has_ending};
 use crate::cli::terminal::clock::Clock;
@@ -42,7 +44,10 @@ pub(crate) struct GraphCommand {
     #[command(flatten)]
     coloring: ColorByArgs,
     /// Sort functions by comma-separated keys; --limit keeps the first ones. A leading - reverses (-total). Keys: self, total, children, name, delta, old, new
-    #[arg(short, long, value_name = "KEYS", allow_hyphen_values = true)]
+    #[arg(
+        short, long, value_name = "KEYS", allow_hyphen_values = true,
+        add = ArgValueCompleter::new(completion::sort_keys)
+    )]
     sort: Option<Sort>,
 }
 

@@ -5,6 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::Result;
 use clap::Args;
+use clap_complete::engine::ArgValueCompleter;
 
 use crate::cli::commands::fit::{Attempt, fitted};
 use crate::cli::commands::outcome::{FAILED, Outcome};
@@ -13,7 +14,8 @@ use crate::cli::commands::show::{needs, write};
 use crate::cli::input::paths::names;
 use crate::cli::input::request::explain as explain_load;
 use crate::cli::options::args::{InputArgs, NodeArgs, RowLimit, fraction, note, percent, say, warn};
-use crate::cli::options::base::normalize;
+use crate::cli::options::base::{NORMALIZE_WORDS, normalize};
+use crate::cli::options::completion::one_of;
 use crate::cli::options::filters::{FilterArgs, explain as explain_filter};
 use crate::cli::options::layout::{LayoutArgs, Output, WordingArgs};
 use crate::cli::options::match_args::MatchArgs;
@@ -91,7 +93,10 @@ struct TestArgs {
     #[arg(long, value_name = "P", value_parser = percent)]
     min_tested: Option<f64>,
     /// Rescale profiles to make them comparable: core (unchanged code costs the same), total (equal totals), or none [default: core for time and samples, none for memory and counts of objects or calls]
-    #[arg(long, value_name = "HOW", value_parser = without_sides)]
+    #[arg(
+        long, value_name = "HOW", value_parser = without_sides,
+        add = ArgValueCompleter::new(one_of(&NORMALIZE_WORDS[..3]))
+    )]
     normalize: Option<Normalization>,
 }
 

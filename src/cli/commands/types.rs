@@ -2,8 +2,10 @@
 
 use anyhow::Result;
 use clap::Args;
+use clap_complete::engine::ArgValueCompleter;
 
 use crate::cli::commands::show::write;
+use crate::cli::options::completion;
 use crate::cli::options::layout::{LayoutArgs, WordingArgs};
 use crate::cli::terminal::failure::{hinted, no_such};
 use crate::kind::KINDS;
@@ -16,10 +18,10 @@ use crate::view::types;
   prof types inuse_space   when to use it, and what a wide function means")]
 pub(crate) struct TypesCommand {
     /// A type or a metric [default: all types]
-    #[arg(value_name = "NAME")]
+    #[arg(value_name = "NAME", add = ArgValueCompleter::new(completion::types))]
     name: Option<String>,
     /// Show only types recorded for this language
-    #[arg(long, value_name = "LANGUAGE")]
+    #[arg(long, value_name = "LANGUAGE", add = ArgValueCompleter::new(completion::languages))]
     language: Option<String>,
     #[command(flatten)]
     layout: LayoutArgs,

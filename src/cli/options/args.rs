@@ -154,7 +154,7 @@ pub(crate) struct NodeArgs {
     /// Group by function, name (functions of one name, in any file), line, file, package, mapping (executable or library), address or label:KEY
     #[arg(
         short = 'g', long, value_name = "KIND", default_value = "function", alias = "granularity",
-        value_parser = by
+        value_parser = by, add = ArgValueCompleter::new(completion::kinds_of_rows)
     )]
     pub(crate) by: By,
     /// Same as --by line
@@ -193,7 +193,7 @@ fn by(text: &str) -> Result<By, String> {
         "package" | "packages" => Ok(By::Package),
         "mapping" | "mappings" => Ok(By::Mapping),
         "address" | "addresses" => Ok(By::Address),
-        _ => Err("expected function, name, line, file, package, mapping, address or label:KEY".to_string()),
+        _ => Err(format!("expected {} or label:KEY", By::WORDS.join(", "))),
     }
 }
 
@@ -202,7 +202,10 @@ fn by(text: &str) -> Result<By, String> {
 #[command(next_help_heading = None)]
 pub(crate) struct RowArgs {
     /// Sort by comma-separated keys; a leading - reverses (-total). Keys: self, total, children, name, delta, old, new
-    #[arg(short, long, value_name = "KEYS", allow_hyphen_values = true)]
+    #[arg(
+        short, long, value_name = "KEYS", allow_hyphen_values = true,
+        add = ArgValueCompleter::new(completion::sort_keys)
+    )]
     pub(crate) sort: Option<Sort>,
     #[command(flatten)]
     pub(crate) cut: CutArgs,

@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::{Args, ValueHint};
+use clap_complete::engine::ArgValueCompleter;
 
+use crate::cli::options::completion::one_of;
 use crate::cli::options::match_args::MatchArgs;
 use crate::cli::terminal::failure::hinted;
 use crate::stats::Normalization;
@@ -20,7 +22,10 @@ pub(crate) struct BaseArgs {
     pub(crate) base: Vec<String>,
     /// Rescale the old side to make it comparable with the new: core (unchanged code costs the same), total (equal totals), per=OLD,NEW (units of work done on each side), or none [default: none]
     // Whether it was given matters: tests of what changed have another default.
-    #[arg(long, value_name = "HOW", requires = "base", value_parser = normalize)]
+    #[arg(
+        long, value_name = "HOW", requires = "base", value_parser = normalize,
+        add = ArgValueCompleter::new(one_of(&NORMALIZE_WORDS))
+    )]
     pub(crate) normalize: Option<Normalization>,
     #[command(flatten)]
     pub(crate) matching: MatchArgs,
@@ -67,6 +72,9 @@ impl BaseArgs {
         Ok(asked.cloned().unwrap_or(usual))
     }
 }
+
+/// What `--normalize` takes; the last one is the start of a value.
+pub(crate) const NORMALIZE_WORDS: [&str; 4] = ["core", "total", "none", "per="];
 
 /// Parses the value of `--normalize`.
 pub(crate) fn normalize(text: &str) -> Result<Normalization, String> {

@@ -3,6 +3,7 @@
 //! The scripts of `prof completions` call `prof` with the name of the shell in [`VARIABLE`] and the words of the
 //! command line after `--`.
 
+use std::collections::BTreeSet;
 use std::env;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
@@ -12,8 +13,12 @@ use clap_complete::engine::CompletionCandidate;
 
 use crate::cli::options::memory;
 use crate::format::{self, FORMATS, Inflate, Source, WRITERS};
+use crate::kind::KINDS;
 use crate::name::short_name;
+use crate::pattern::{added_sets, sets};
 use crate::profile::{LoadOptions, Profile};
+use crate::tree::By;
+use crate::view::SORT_KEYS;
 
 /// If this variable is set to the name of a shell, `prof` prints completions.
 pub(crate) const VARIABLE: &str = "PROF_COMPLETE";
@@ -24,6 +29,37 @@ const LINE: &str = "PROF_COMPLETE_WORDS";
 /// Larger files are not read, because completion has to be quick.
 const MOST_BYTES: u64 = 32 << 20;
 
+/// Completes one of a few words, such as those of `--normalize`.
+pub(crate) fn one_of(words: &'static [&'static str]) -> impl Fn(&OsStr) -> Vec<CompletionCandidate> {
+    move |current| candidates(current, words.iter().map(ToString::to_string))
+}
+
+/// Completes the last of several keys: `total,-se` becomes `total,-self`.
+pub(crate) fn sort_keys(current: &OsStr) -> Vec<CompletionCandidate> {
+    let text = current.to_string_lossy();
+    let start = text.rfind([',', '-']).map_or("", |last| &text[..=last]);
+    candidates(current, SORT_KEYS.map(|key| format!("{start}{key}")))
+}
+
+/// Completes what rows stand for, with the label keys of the profile on the command line.
+pub(crate) fn kinds_of_rows(current: &OsStr) -> Vec<CompletionCandidate> {
+    let is_label = current.to_string_lossy().starts_with("label");
+    let keys = if is_label { label_keys() } else { Vec::new() };
+    let keys = keys.into_iter().map(|key| format!("label:{key}"));
+    candidates(current, By::WORDS.iter().map(ToString::to_string).chain(keys))
+}
+
+/// Completes the names of profile types.
+pub(crate) fn types(current: &OsStr) -> Vec<CompletionCandidate> {
+    candidates(current, KINDS.iter().map(|kind| kind.name.to_string()))
+}
+
+/// Completes languages of which there are profile types.
+pub(crate) fn languages(current: &OsStr) -> Vec<CompletionCandidate> {
+    let languages: BTreeSet<&str> = KINDS.iter().flat_map(|kind| kind.languages).copied().collect();
+    candidates(current, languages.into_iter().map(str::to_string))
+}
+
 /// Completes metrics of the profile on the command line.
 pub(crate) fn metrics(current: &OsStr) -> Vec<CompletionCandidate> {
     let Some(profile) = profile_on_line(LoadOptions::default()) else { return Vec::new() };
@@ -32,8 +68,11 @@ pub(crate) fn metrics(current: &OsStr) -> Vec<CompletionCandidate> {
 }
 
 /// Completes functions of the profile on the command line whose names contain what was typed: `mal` becomes
-/// `runtime.mallocgc`. Offers the short name, or the full name if only that one matches.
+/// `runtime.mallocgc`. Offers the short name, or the full name if only that one matches. After `@`, it completes the named sets.
 pub(crate) fn functions(current: &OsStr) -> Vec<CompletionCandidate> {
+    if Typed::new(current).text.starts_with('@') {
+        return candidates(current, sets().chain(added_sets()).map(str::to_string));
+    }
     let Some(profile) = profile_on_line(LoadOptions::default()) else { return Vec::new() };
     let typed = Typed::new(current);
     let mut names: Vec<String> = Vec::new();
@@ -61,6 +100,10 @@ pub(crate) fn functions(current: &OsStr) -> Vec<CompletionCandidate> {
 
 /// Completes label keys of the profile on the command line.
 pub(crate) fn labels(current: &OsStr) -> Vec<CompletionCandidate> {
+    candidates(current, label_keys())
+}
+
+fn label_keys() -> Vec<String> {
     let needs = LoadOptions { labels: true, times: false, ..LoadOptions::LEAST };
     let Some(profile) = profile_on_line(needs) else { return Vec::new() };
     let sets = profile.label_sets.ids();
@@ -69,7 +112,7 @@ pub(crate) fn labels(current: &OsStr) -> Vec<CompletionCandidate> {
         labels.map(|label| profile.symbols.strings.get(label.key).to_string()).collect();
     keys.sort_unstable();
     keys.dedup();
-    candidates(current, keys)
+    keys
 }
 
 /// Completes formats that can be read.

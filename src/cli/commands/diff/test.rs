@@ -6,8 +6,8 @@ use clap::{Args, ValueHint};
 use clap_complete::engine::ArgValueCompleter;
 
 use crate::cli::options::args::{fraction, percent};
-use crate::cli::options::base::normalize;
-use crate::cli::options::completion::functions;
+use crate::cli::options::base::{NORMALIZE_WORDS, normalize};
+use crate::cli::options::completion::{functions, one_of};
 use crate::stats::{Noise, Normalization, TestOptions};
 
 /// Options of the statistical test.
@@ -47,7 +47,10 @@ pub(crate) struct TestArgs {
     #[arg(long, conflicts_with_all = ["old", "new", "noise", "budget", "init"])]
     pub(crate) learn_noise: bool,
     /// Rescale the old side to make it comparable with the new: core (unchanged code costs the same), total (equal totals), per=OLD,NEW (units of work done on each side), or none [default: core for time and samples, none for memory and counts of objects or calls]
-    #[arg(long, value_name = "HOW", value_parser = normalize)]
+    #[arg(
+        long, value_name = "HOW", value_parser = normalize,
+        add = ArgValueCompleter::new(one_of(&NORMALIZE_WORDS))
+    )]
     pub(crate) normalize: Option<Normalization>,
 }
 

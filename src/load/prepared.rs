@@ -1,11 +1,11 @@
 //! A loaded profile after its filters: what a view counts, and what its report says about where that came from.
 
-use crate::filter::{FilterError, Filtered, Filters};
+use crate::filter::{FilterError, FilterKind, Filtered, Filters};
 use crate::load::Loaded;
 use crate::profile::Profile;
 use crate::report::{Combined, Report, WhatIf};
 use crate::tree::By;
-use crate::view::Scope;
+use crate::view::{Scope, recording};
 
 /// A loaded and filtered profile, ready for a view.
 #[derive(Clone, Debug)]
@@ -21,6 +21,8 @@ pub struct Prepared {
     filters: Vec<String>,
     emptied: i64,
     what_if: Option<WhatIf>,
+    /// How many samples were recorded, if what they cost was changed.
+    samples: Option<i64>,
 }
 
 impl Loaded {
@@ -30,6 +32,9 @@ impl Loaded {
         if let Some(base) = &mut base {
             base.about.inputs.iter_mut().for_each(|name| *name = filters.input(name));
         }
+        let is_changed = !filters.texts(FilterKind::WhatIf).is_empty();
+        let recorded_samples =
+            metrics.first().filter(|_| is_changed).map(|&metric| recording(&profile, metric).samples);
         let filters = filters.clone().comparing(base.as_ref().map(|base| base.metric));
         let Filtered { profile, filters: typed, focus, callers, mut notes, emptied, recorded } =
             filters.apply_by(profile, &by)?;
@@ -45,9 +50,10 @@ impl Loaded {
         let emptied = metrics.first().and_then(|&metric| emptied.get(metric)).copied().unwrap_or_default();
         let what_if =
             recorded.zip(metrics.first()).map(|(recorded, &metric)| WhatIf { before: recorded[metric] });
+        let samples = recorded_samples.flatten();
         let scope = Scope { metrics, by, focus, callers, base, highlight: None };
         let inputs = names.iter().map(|name| filters.input(name)).collect();
-        Ok(Prepared { profile, scope, notes, inputs, combined, filters: typed, emptied, what_if })
+        Ok(Prepared { profile, scope, notes, inputs, combined, filters: typed, emptied, what_if, samples })
     }
 }
 
@@ -61,6 +67,10 @@ impl Prepared {
             header.filters.clone_from(&self.filters);
             header.emptied = self.emptied;
             header.what_if.clone_from(&self.what_if);
+            // Values are other ones now, and no longer say how many samples there were.
+            if self.what_if.is_some() {
+                header.recording.samples = self.samples;
+            }
         }
         report
     }

@@ -38,6 +38,22 @@ fn samples_with_a_match_are_multiplied() {
     assert_eq!(row(&report, "main"), (0, 256));
 }
 
+/// How many samples there are does not depend on what they cost.
+#[test]
+fn the_header_has_the_samples_that_were_recorded() {
+    let folder = fixture("pprof");
+    for factor in ["0", "0.5", "2", "1.3"] {
+        let what_if = format!("Discounted={factor}");
+        let words = ["top", "--what-if", &what_if, "go-cpu.pb.gz", "-f", "json"];
+        let output = prof(&folder, &words).output().unwrap();
+        let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(report["recording"]["samples"], 723, "{factor}");
+    }
+    let words = ["top", "--base", "go-cpu.pb.gz", "--what-if", "Discounted=0", "-n", "5", "go-cpu.pb.gz"];
+    let text = String::from_utf8(prof(&folder, &words).output().unwrap().stdout).unwrap();
+    assert!(text.contains("Discounted") && !text.contains("(removed)"), "{text}");
+}
+
 #[test]
 fn several_matches_of_a_stack_give_the_product() {
     let report = run(STACKS, &["top", "--what-if", "read=0.5", "--what-if", "parse=50%"]);

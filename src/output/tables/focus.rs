@@ -139,9 +139,9 @@ fn lines<'r>(focus: &'r Focus, form: Form, style: &Style) -> Vec<FocusLine<'r>> 
 
 fn label<'r>(focus: &Focus, line: &FocusLine, names: &DisplayNames, style: &Style) -> Label<'r> {
     match line.what {
-        What::Neighbour(row) => {
-            Label::new(names.marked(&focus.header, &row.name, style) + side_only(row.value, row.old))
-        }
+        What::Neighbour(row) => Label::new(
+            names.marked(&focus.header, &row.name, style) + side_only(&focus.header, row.value, row.old),
+        ),
         What::Own => Label::new("(self)"),
         What::More(count) => {
             let nouns = match line.role {

@@ -127,7 +127,7 @@ fn label<'r>(graph: &Graph, line: &GraphLine, names: &DisplayNames, style: &Styl
     let (edge, arrow, other) = match line {
         GraphLine::Node(node) => {
             let mark = if graph.header.is_highlighted(&node.name) { glyphs.marked } else { "" };
-            let side = side_only(node.values.new, node.values.old);
+            let side = side_only(&graph.header, node.values.new, node.values.old);
             return Label::new(names.get(&node.name)).prefix(mark).suffix(side);
         }
         GraphLine::Caller(edge) => (edge, glyphs.called_by, &edge.caller),
@@ -135,7 +135,7 @@ fn label<'r>(graph: &Graph, line: &GraphLine, names: &DisplayNames, style: &Styl
     };
     let between = if edge.bridged { format!("{}{arrow}", glyphs.ellipsis) } else { String::new() };
     let prefix = format!("  {}{between}", arrow.trim_start());
-    Label::new(names.get(other)).prefix(prefix).suffix(side_only(edge.value, edge.old))
+    Label::new(names.get(other)).prefix(prefix).suffix(side_only(&graph.header, edge.value, edge.old))
 }
 
 /// What was left out: `80 of 1,071 functions (the heaviest), 143 edges (each at least 0.1%)`.

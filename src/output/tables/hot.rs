@@ -11,7 +11,7 @@ use crate::output::table::{Columns, Emphasis, Form, Kind, Note, Rank, ReportPart
 use crate::output::tables::values::{
     HasValues, Measured, RowSides, ValueColumns, Which, artefact_note, side_only,
 };
-use crate::report::{Hot, HotSequence, Name, Neighbour, Pair, PathStep};
+use crate::report::{Header, Hot, HotSequence, Name, Neighbour, Pair, PathStep};
 use crate::unit::{self};
 
 /// A line of either table.
@@ -44,8 +44,14 @@ impl<'r> HotLine<'r> {
         HotLine { what, sequence: None, part: None, new: Measured::default(), old: Measured::default() }
     }
 
-    fn chain(names: Vec<&'r Name>, is_continued: bool, new: Pair, old: Option<Pair>) -> Self {
-        let what = What::Chain { names, is_continued, side: side_only(new, old) };
+    fn chain(
+        header: &Header,
+        names: Vec<&'r Name>,
+        is_continued: bool,
+        new: Pair,
+        old: Option<Pair>,
+    ) -> Self {
+        let what = What::Chain { names, is_continued, side: side_only(header, new, old) };
         HotLine { what, sequence: None, part: None, new: new.into(), old: old.unwrap_or_default().into() }
     }
 }
@@ -92,7 +98,7 @@ fn path<'r>(view: &Rc<HotView<'r>>, values: &ValueColumns<'r>, form: Form) -> Ta
     add_values(&mut columns, values);
     view.add_names(&mut columns, format!("{}{}CALLEES", hot.header.by.title(), view.style.glyphs.calls));
     let groups = [Which::Total.group(), Which::Own.group()];
-    let mut table = columns.table(form, &groups, || path_lines(&hot.path).into_iter(), []);
+    let mut table = columns.table(form, &groups, || path_lines(hot).into_iter(), []);
     table.above.push(Note::title("heaviest path: each row has at least half the total of the row above"));
     table.below.push(Note::faint(match &hot.next {
         Some(next) => {
@@ -105,8 +111,8 @@ fn path<'r>(view: &Rc<HotView<'r>>, values: &ValueColumns<'r>, form: Form) -> Ta
 }
 
 /// The lines of the path. Of a recursion of thousands of rows, only both ends are shown.
-fn path_lines(path: &[PathStep]) -> Vec<HotLine<'_>> {
-    let groups: Vec<&[PathStep]> = path.chunk_by(passes_on).collect();
+fn path_lines(hot: &Hot) -> Vec<HotLine<'_>> {
+    let groups: Vec<&[PathStep]> = hot.path.chunk_by(passes_on).collect();
     let cut = groups.len().saturating_sub(MOST_PATH);
     let head = if cut > 0 { MOST_PATH / 2 } else { groups.len() };
     let mut lines = Vec::new();
@@ -122,7 +128,8 @@ fn path_lines(path: &[PathStep]) -> Vec<HotLine<'_>> {
             let names = group.iter().map(|step| &step.name).collect();
             // The numbers are those of the last step.
             let part = Some(ReportPart::Step(steps - 1));
-            lines.push(HotLine { part, ..HotLine::chain(names, false, last.values.new, last.values.old) });
+            let line = HotLine::chain(&hot.header, names, false, last.values.new, last.values.old);
+            lines.push(HotLine { part, ..line });
         }
     }
     lines
@@ -152,7 +159,7 @@ fn sequences<'r>(view: &Rc<HotView<'r>>, values: &ValueColumns<'r>, form: Form) 
     });
     view.add_names(&mut columns, "SEQUENCE".to_string());
     let groups = [Which::Total.group(), Which::Own.group()];
-    let rows = move || sequence_lines(&hot.sequences, form);
+    let rows = move || sequence_lines(hot, form);
     let mut table = columns.table(form, &groups, rows, []);
     if form != Form::Csv && hot.sequences.is_empty() {
         table = Table::default();
@@ -163,7 +170,8 @@ fn sequences<'r>(view: &Rc<HotView<'r>>, values: &ValueColumns<'r>, form: Form) 
 
 /// A line for each sequence. One that continues the sequence above shows only what it adds; the others have a second
 /// line with their callers.
-fn sequence_lines(sequences: &[HotSequence], form: Form) -> impl Iterator<Item = HotLine<'_>> {
+fn sequence_lines(hot: &Hot, form: Form) -> impl Iterator<Item = HotLine<'_>> {
+    let sequences = &hot.sequences;
     let before = std::iter::once(&[][..]).chain(sequences.iter().map(|sequence| &sequence.frames[..]));
     sequences.iter().zip(before).enumerate().flat_map(move |(place, (sequence, before))| {
         let is_continued = form != Form::Csv && !before.is_empty() && sequence.frames.starts_with(before);
@@ -174,7 +182,7 @@ fn sequence_lines(sequences: &[HotSequence], form: Form) -> impl Iterator<Item =
         let line = HotLine {
             sequence: Some(sequence),
             part,
-            ..HotLine::chain(names, is_continued, new, sequence.old)
+            ..HotLine::chain(&hot.header, names, is_continued, new, sequence.old)
         };
         let has_callers = form != Form::Csv && !is_continued;
         let callers = || HotLine { part, ..HotLine::without_numbers(What::Callers(sequence)) };

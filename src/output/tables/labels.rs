@@ -51,7 +51,7 @@ pub(super) fn table<'r>(labels: &'r Labels, form: Form, style: &'r Style) -> Sca
     }
     values.side(&mut columns, Which::Total);
     let label = |line: &LabelLine| {
-        let side = line.share.map_or("", |share| side_only(share.total, line.old));
+        let side = line.share.map_or("", |share| side_only(header, share.total, line.old));
         Label::new(line.text.clone()).prefix(line.branch).suffix(side)
     };
     columns.show("LABEL", Kind::Name, label);

@@ -142,7 +142,10 @@ fn summary(
         let signed = |number: String| style.glyphs.signed(number);
         let change = signed(values.scale.format_signed(delta));
         let points = signed(unit::signed_share(delta, source.header.old_total()));
-        return format!("{}{dot}self {own}, total {total}, {change}, {points}", side_only(new, old));
+        return format!(
+            "{}{dot}self {own}, total {total}, {change}, {points}",
+            side_only(&source.header, new, old)
+        );
     }
     format!("{dot}self {own}, total {total}, {}", unit::share(new.total, source.header.total))
 }

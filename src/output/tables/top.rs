@@ -167,7 +167,7 @@ fn add_names<'r>(columns: &mut Columns<'r, TopLine<'r>>, top: &'r Top, form: For
             let name = names.get(&row.name);
             let mark = mark(row, style).filter(|_| is_plain);
             let prefix = mark.map_or(indent.into(), |mark| format!("{mark} "));
-            let side = side_only(row.values.new_pair(), row.values.old);
+            let side = side_only(header, row.values.new_pair(), row.values.old);
             let placeless = split_shown(name).filter(|_| !style.full_names);
             let placeless = placeless.map(|(function, _)| format!("{marked}{function}{files}"));
             Label { placeless, ..Label::new(format!("{marked}{name}{files}")).prefix(prefix).suffix(side) }

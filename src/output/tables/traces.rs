@@ -104,7 +104,7 @@ fn add_stacks<'r>(
     let frames = || traces.traces.iter().flat_map(|trace| &trace.frames).filter(|_| form != Form::Csv);
     let names = DisplayNames::of(header, frames(), form, style).all_marked(header, frames(), style);
     let label = move |line: &TraceLine| -> Cell<'r> {
-        let side = line.trace.map_or("", |_| side_only(line.new.total.unwrap_or(0), line.old.total));
+        let side = line.trace.map_or("", |_| side_only(header, line.new.total.unwrap_or(0), line.old.total));
         let label = match line.what {
             What::Stack(trace) if !trace.frames.is_empty() => {
                 let names = trace.frames.iter().map(|name| names.get(name));

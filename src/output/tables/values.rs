@@ -320,9 +320,15 @@ pub(super) fn more(count: u64, by: &Grouping, style: &Style) -> String {
     format!("{ellipsis} {} more {noun}", unit::group_thousands(count.into()))
 }
 
-/// What to add to the name of a row that is on one side of a comparison only.
-pub(super) fn side_only<V: Copy + Default + PartialEq>(new: V, old: Option<V>) -> &'static str {
+/// What to add to the name of a row that is on one side of a comparison only. What costs nothing because of `--what-if` was not
+/// removed.
+pub(super) fn side_only<V: Copy + Default + PartialEq>(
+    header: &Header,
+    new: V,
+    old: Option<V>,
+) -> &'static str {
     match old {
+        Some(_) if new == V::default() && header.what_if.is_some() => "",
         Some(_) if new == V::default() => " (removed)",
         Some(old) if old == V::default() => " (new)",
         _ => "",

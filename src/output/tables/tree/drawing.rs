@@ -221,7 +221,7 @@ impl<'r> Drawing<'r> {
             names.push(format!("{} {noun}", unit::group_thousands(cut.into())));
         }
         if let (Some(name), Some(row)) = (names.last_mut(), rows.last()) {
-            name.push_str(side_only(row.values.new_pair(), row.values.old));
+            name.push_str(side_only(&self.tree.header, row.values.new_pair(), row.values.old));
         }
         let glyphs = self.style.glyphs;
         let (arrow, anchor) =

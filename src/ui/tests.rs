@@ -51,6 +51,23 @@ fn names(state: &State, answer: &Answer) -> Vec<String> {
     state.lines.iter().map(|line| answer.text_of(*line)).collect()
 }
 
+/// The note on the watch stays for long, so it must not cover a tab.
+#[test]
+fn the_note_is_above_the_tabs_where_it_does_not_fit_next_to_them() {
+    let (mut state, answer) = screen(View::Top);
+    let note = " every 1 s, w stops ";
+    let theme = Theme { palette: Palette::None, unicode: true };
+    for (width, line) in [(90, 0), (140, 1)] {
+        state.size = (width, 12);
+        let area = Rect::new(0, 0, width, 12);
+        let mut cells = Buffer::empty(area);
+        draw(&state, &answer, theme, note, area, &mut cells);
+        let text = text_of(&cells);
+        assert!(text.lines().nth(1).unwrap().contains("9 report"), "{text}");
+        assert!(text.lines().nth(line).unwrap().trim_end().ends_with(note.trim_end()), "{text}");
+    }
+}
+
 fn type_text(state: &mut State, answer: &Answer, text: &str) {
     for c in text.chars() {
         press(state, answer, Key::Char(c));

@@ -58,6 +58,7 @@ pub(super) fn parts(header: &Header, style: &Style) -> Scaled<Vec<String>> {
     if !header.filters.iter().all(|filter| headline::change(filter).is_some()) {
         let shown = header.displayed_shown();
         let text = scale(&header.metric, header.shown, style.unit.as_ref())?.format(shown);
+        let text = style.glyphs.signed(text);
         parts.push(format!("shown {text} ({})", share(shown, header.total)));
     }
     let taken =
@@ -108,6 +109,7 @@ const BASE: &str = "base ";
 /// The metrics with their totals: `alloc_space 4.54GiB, inuse_space 3.95MiB`.
 fn metrics(header: &Header, style: &Style) -> Scaled<String> {
     let total = scale(&header.metric, header.total, style.unit.as_ref())?.format(header.displayed_total());
+    let total = style.glyphs.signed(total);
     let mut part = format!("{} {total}", clean(&header.metric.name)).trim_start().to_string();
     for further in header.metrics.iter().skip(1) {
         let scale = scale(&further.metric, further.total, style.unit.as_ref())?;

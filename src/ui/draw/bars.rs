@@ -19,12 +19,16 @@ use crate::unit::{group_thousands, share};
 /// The heading and the tabs.
 pub(super) fn top(state: &State, answer: &Answer, theme: Theme, note: &str, area: Rect, cells: &mut Buffer) {
     let width = usize::from(area.width);
+    let taken: usize = tabs(state).map(|(_, text)| display_width(&text)).sum();
+    // Where the tabs leave no space for the note, it is above them: a tab that is covered cannot be read.
+    let (line, room) =
+        if taken + note.len() <= width { (TABS, width) } else { (0, width.saturating_sub(note.len() + 1)) };
     let dot = if theme.unicode { " · " } else { " | " };
     let mut parts = &answer.heading[..];
-    while parts.len() > 2 && display_width(&parts.join(dot)) > width {
+    while parts.len() > 2 && display_width(&parts.join(dot)) > room {
         parts = &parts[..parts.len() - 1];
     }
-    put(cells, 0, 0, &fit(&parts.join(dot), width, theme.ellipsis()), width, Theme::bold());
+    put(cells, 0, 0, &fit(&parts.join(dot), room, theme.ellipsis()), room, Theme::bold());
     let mut x = 0;
     for (view, text) in tabs(state) {
         let style = if view == state.question.view { Theme::selected() } else { theme.faint() };
@@ -32,7 +36,7 @@ pub(super) fn top(state: &State, answer: &Answer, theme: Theme, note: &str, area
         x += display_width(&text);
     }
     let start = width.saturating_sub(note.len());
-    put(cells, start as u16, TABS, note, note.len(), Theme::selected());
+    put(cells, start as u16, line, note, note.len(), Theme::selected());
 }
 
 /// Which lines are on the screen, if there are more: `1–20 of 330`.
@@ -86,7 +90,7 @@ pub(super) fn bottom(state: &State, answer: &Answer, theme: Theme, area: Rect, c
             (format!("{prompt}{text}"), Theme::bold())
         }
         (None, Some(message)) => (clean(message).into_owned(), theme.strong()),
-        (None, None) => (fit(&details(state, answer), width, theme.ellipsis()), Style::new()),
+        (None, None) => (fit(&details(state, answer, theme), width, theme.ellipsis()), Style::new()),
     };
     let rows = state.command_rows() as u16;
     let is_message = state.typing.is_none() && state.message.is_some();
@@ -196,7 +200,7 @@ fn without_middle(command: &str, room: usize, theme: Theme) -> String {
 }
 
 /// The selected function in full, its numbers and its place.
-fn details(state: &State, answer: &Answer) -> String {
+fn details(state: &State, answer: &Answer, theme: Theme) -> String {
     if let Some(flame) = answer.flame() {
         let Some(node) = flame.nodes.get(state.cursor.node as usize) else { return String::new() };
         let header = &flame.header;
@@ -214,7 +218,8 @@ fn details(state: &State, answer: &Answer) -> String {
             (_, None) => format!("{}  total {total}  self {}", node.name, value(node.self_value)),
         };
         if let Some(old) = node.old {
-            text.push_str(&format!("  change {}", scale.format_signed(node.total - old.total)));
+            let change = theme.signed(scale.format_signed(node.total - old.total));
+            text.push_str(&format!("  change {change}"));
         }
         if let Some(file) = node.file.as_deref().filter(|file| !file.is_empty() && !has_place(&node.name)) {
             let line = node.line.map(|line| format!(":{line}")).unwrap_or_default();

@@ -85,8 +85,8 @@ pub(super) fn draw(state: &State, answer: &Answer, theme: Theme, area: Rect, cel
         if is_selected {
             cells.set_style(Rect { y, height: 1, ..area }, base);
         }
-        let numbers =
-            columns.iter().map(|column| (column.width, text_of(answer, &scales, column.what, line)));
+        let number = |what: What| theme.signed(text_of(answer, &scales, what, line));
+        let numbers = columns.iter().map(|column| (column.width, number(column.what)));
         draw_numbers(numbers, y, base, cells);
         if !is_selected {
             draw_changes(answer, &columns, line, theme, y, cells);

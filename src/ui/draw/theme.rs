@@ -45,6 +45,14 @@ impl Theme {
         if self.unicode { "…" } else { ".." }
     }
 
+    /// A number whose minus sign is as wide as a plus, as in the tables that commands print.
+    pub(super) fn signed(self, number: String) -> String {
+        match number.strip_prefix('-') {
+            Some(rest) if self.unicode => format!("−{rest}"),
+            _ => number,
+        }
+    }
+
     /// Text that only explains.
     pub(super) fn faint(self) -> Style {
         if self.palette == Palette::None { Style::new() } else { Style::new().add_modifier(Modifier::DIM) }

@@ -307,8 +307,13 @@ fn describe(builder: &mut ProfileBuilder, profiles: &Profiles, strays: usize) {
     if programs.len() > 1 {
         let named: Vec<&str> = programs.iter().take(MOST_NAMED).copied().collect();
         let more = if programs.len() > MOST_NAMED { ", …" } else { "" };
+        let unknown = rows.iter().filter(|row| row.program.is_empty()).count() as u64;
+        let unknown = match unknown {
+            0 => String::new(),
+            count => format!(" and {count} {} of unknown programs", plural(count, "profile", "profiles")),
+        };
         builder.meta.notes.push(format!(
-            "the dataset has profiles of {} programs ({}{more}), which are added up",
+            "the dataset has profiles of {} programs ({}{more}){unknown}, which are added up",
             programs.len(),
             named.join(", ")
         ));

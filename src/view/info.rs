@@ -1,5 +1,7 @@
 //! `info`: what is in the input.
 
+use std::collections::BTreeSet;
+
 use hashbrown::{HashMap, HashSet};
 
 use crate::name::base_name;
@@ -216,7 +218,10 @@ fn language(profile: &Profile, executable: Option<&str>) -> Option<&'static str>
             .max_by_key(|&(language, count)| (count, std::cmp::Reverse(language)))
             .map(|(l, _)| l)
     };
-    most(&|_, language| !["C", "C++"].contains(&language))
+    let is_other = |language: &str| !["C", "C++"].contains(&language);
+    // Profiles of several programs that were added up may be in several languages.
+    most(&|function, language| of_program[function] && is_other(language))
+        .or_else(|| most(&|_, language| is_other(language)))
         .or_else(|| most(&|function, _| of_program[function]))
         .or_else(|| most(&|_, language| language == "C++"))
         .or_else(|| most(&|_, _| true))
@@ -332,6 +337,16 @@ mod tests {
             let subject = Subject::new(&profile, &By::Function, &[0]);
             assert_eq!(executable(&subject, &used_frames(&subject)), expected, "{stacks}");
         }
+    }
+
+    /// The sum of profiles in two languages: the Java code is in no mapping.
+    #[test]
+    fn the_language_is_that_of_the_program() {
+        let profile = from_notation(
+            "main@a/main.go:1!/srv/shop+0x1;f@a/f.go:2!/srv/shop+0x2 5\na@A.java:1;b@B.java:2;c@C.java:3 4",
+        );
+        let subject = Subject::new(&profile, &By::Function, &[0]);
+        assert_eq!(program(&subject, &used_frames(&subject)).as_deref(), Some("shop (Go)"));
     }
 
     #[test]

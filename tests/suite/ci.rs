@@ -404,9 +404,17 @@ fn init_says_which_folder_it_needs() {
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
 
     // In a folder of a larger repository, nothing would start the workflow.
-    fs::write(folder.path().join("go.mod"), "module shop\n").unwrap();
-    let output = prof(folder.path(), &["diff", "--init"]).output().unwrap();
+    let inner = folder.path().join("shop");
+    for place in [&inner, &folder.path().join(".git")] {
+        fs::create_dir(place).unwrap();
+    }
+    fs::write(inner.join("go.mod"), "module shop\n").unwrap();
+    let output = prof(&inner, &["diff", "--init"]).output().unwrap();
     assert!(text(&output.stdout).contains("to the top folder of the repository"), "{}", text(&output.stdout));
+    // Where there is no repository yet, this folder may become its top.
+    fs::remove_dir(folder.path().join(".git")).unwrap();
+    let output = prof(&inner, &["diff", "--init", "--force"]).output().unwrap();
+    assert!(text(&output.stdout).contains("1. In .github/"), "{}", text(&output.stdout));
     // Options that do not apply are refused.
     let output = prof(folder.path(), &["diff", "--init", "--force", "old.pb.gz"]).output().unwrap();
     assert_eq!(output.status.code(), Some(2));

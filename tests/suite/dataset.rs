@@ -320,9 +320,11 @@ fn clocks_in_the_future_and_several_programs_are_reported() {
     };
     let [shop, words] = ["/srv/shop", "/srv/words"].map(of_program);
     let both = tempfile::tempdir().unwrap();
-    export(both.path(), &[("a", &shop), ("b", &words)]);
+    let unknown = from_notation("main;a 1");
+    export(both.path(), &[("a", &shop), ("b", &words), ("c", &unknown)]);
     let notes = read_back(both.path()).meta.notes;
-    assert!(notes.iter().any(|note| note.contains("profiles of 2 programs (shop, words)")), "{notes:?}");
+    let says = "profiles of 2 programs (shop, words) and 1 profile of unknown programs";
+    assert!(notes.iter().any(|note| note.contains(says)), "{notes:?}");
 }
 
 /// Day `number` of November 2026, at noon.

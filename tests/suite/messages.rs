@@ -389,6 +389,8 @@ fn reports_are_not_written_into_pictures() {
         assert!(text.status.success() && stderr(&text).contains(note), "{command}: {}", stderr(&text));
         let json = run(&folder, &[command, "-f", "json", "-o", "n.json", "cpu.pb.gz"]);
         assert!(json.status.success() && !stderr(&json).contains("note: -o"), "{}", stderr(&json));
+        let csv = run(&folder, &[command, "-f", "csv", "-o", "n.json", "cpu.pb.gz"]);
+        assert!(stderr(&csv).contains("the format: use --format json"), "{command}: {}", stderr(&csv));
         let quiet = run(&folder, &[command, "-q", "-o", "n.json", "cpu.pb.gz"]);
         assert_eq!(stderr(&quiet), "", "{command}");
     }

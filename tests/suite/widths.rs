@@ -145,3 +145,18 @@ fn nothing_is_wider_than_120_columns() {
 fn nothing_is_wider_than_200_columns() {
     check(200);
 }
+
+/// On a very narrow terminal, text that was wrapped next to a title or a number is not wrapped again.
+#[test]
+fn text_is_wrapped_once() {
+    let lines = |command: &str| -> Vec<String> {
+        let output = prof(&fixture("jfr"), &[command, "--width", "30", "java.jfr"]).output().unwrap();
+        String::from_utf8(output.stdout).unwrap().lines().map(str::to_string).collect()
+    };
+    let info = lines("info");
+    let at = info.iter().position(|line| line.starts_with("recorded: ")).unwrap();
+    assert_eq!(info[at + 1], "UTC, for 3.63s, 0.88 CPUs busy");
+    let report = lines("report");
+    let ceiling = report.iter().position(|line| line.trim() == "ceiling: CPU time").unwrap();
+    assert!(report[ceiling + 1].trim().starts_with("÷ 1.43 if it cost"), "{report:#?}");
+}

@@ -102,7 +102,7 @@ fn found(folder: &Path) -> Result<(Project, String)> {
 fn next_steps(folder: &Path, is_gitlab: bool, project: &Project, workflow: &str) -> Vec<String> {
     let mut steps = Vec::new();
     // Other folders of a repository may hold projects, but CI servers look for workflows at the top only.
-    if !folder.join(".git").exists() {
+    if is_below_top(folder) {
         steps.push(format!("Move {workflow} to the top folder of the repository, and adapt its paths"));
     }
     steps.push(format!("In {workflow}, set BENCHMARK: {}", lower_first(project.part("what"))));
@@ -117,6 +117,12 @@ fn next_steps(folder: &Path, is_gitlab: bool, project: &Project, workflow: &str)
     steps.push("In prof.toml, replace the first budget with limits on functions that matter".to_string());
     steps.push(if is_gitlab { "Commit all three files" } else { "Commit both files" }.to_string());
     steps
+}
+
+/// Whether a folder is in a repository, but is not its top folder.
+fn is_below_top(folder: &Path) -> bool {
+    let has_git = |folder: &Path| folder.join(".git").exists();
+    !has_git(folder) && folder.canonicalize().is_ok_and(|whole| whole.ancestors().any(has_git))
 }
 
 /// `The script to run.` as the end of a sentence: `the script to run`.

@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use clap::builder::RangedU64ValueParser;
 use clap::{Args, ValueEnum, ValueHint};
+use clap_complete::engine::ArgValueCompleter;
 
+use crate::cli::options::completion::one_of;
 use crate::cli::options::pictures::{Drawing, has_ending, refuse_picture};
 use crate::cli::options::screen;
 use crate::cli::terminal::failure::hinted;
@@ -126,7 +128,9 @@ impl LayoutArgs {
             |format: &&OutputFormat| format.extension().is_some_and(|ending| has_ending(out, ending));
         let meant = OutputFormat::value_variants().iter().find(is_meant)?;
         let value = meant.to_possible_value().filter(|_| *meant != self.format)?;
-        Some(format!("-o {} does not choose the format: add --format {}", out.display(), value.get_name()))
+        let what = if self.format == OutputFormat::Text { "add" } else { "use" };
+        let (out, name) = (out.display(), value.get_name());
+        Some(format!("-o {out} does not choose the format: {what} --format {name}"))
     }
 }
 
@@ -184,12 +188,15 @@ pub(crate) struct WordingArgs {
     pub(crate) names: Option<NamesChoice>,
 }
 
+/// The units that people ask for; others are understood, too.
+const UNITS: [&str; 12] = ["auto", "ns", "us", "ms", "s", "min", "h", "B", "KiB", "MiB", "GiB", "count"];
+
 /// The option for the unit of values.
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = None)]
 pub(crate) struct UnitArgs {
     /// Unit of values: auto, or a unit such as ms or MiB [default: auto]
-    #[arg(long, value_name = "U")]
+    #[arg(long, value_name = "U", add = ArgValueCompleter::new(one_of(&UNITS)))]
     unit: Option<String>,
 }
 

@@ -90,9 +90,13 @@ impl Words<'_> {
     fn paragraph(&self, lead: &str, text: &str) -> Vec<String> {
         let indent = lead.chars().count();
         let room = match self.style.width {
-            Some(width) if self.form == Form::Text => width.saturating_sub(indent).max(LEAST),
+            Some(width) if self.form == Form::Text => width.saturating_sub(indent),
             _ => usize::MAX,
         };
+        if room < LEAST {
+            // Whoever prints the line wraps it at the whole width.
+            return vec![format!("{lead}{text}")];
+        }
         let lines = wrap(text, room).into_iter().enumerate();
         lines
             .map(
@@ -196,7 +200,7 @@ impl Words<'_> {
         let mut says = self.spelled(&finding.says);
         says.push_str(&self.aside(finding));
         let mut notes: Vec<Note> = self.paragraph(&lead, &says).into_iter().map(Note::plain).collect();
-        let ceiling = finding.ceiling.map(|ceiling| self.ceiling(finding, ceiling));
+        let ceiling = finding.ceiling.map(|ceiling| self.plain(&self.ceiling(finding, ceiling)));
         for detail in finding.details.iter().map(|detail| self.spelled(detail)).chain(ceiling) {
             notes.extend(self.paragraph(&indent, &detail).into_iter().map(Note::plain));
         }
@@ -287,13 +291,14 @@ impl Words<'_> {
         let mut parts = Vec::new();
         if named > 0 && rest.functions > 0 {
             let functions = plural(rest.functions, "function", "functions");
-            let (most, each) = if rest.functions > 1 { (" with at most", " each") } else { (" with", "") };
+            let largest = self.share(rest.largest);
+            let each = match largest.strip_prefix('<') {
+                Some(tenth) if rest.functions > 1 => format!("less than {tenth} each"),
+                _ if rest.functions > 1 => format!("at most {largest} each"),
+                _ => largest,
+            };
             let count = group_thousands(rest.functions.into());
-            parts.push(format!(
-                "{} in {count} {functions}{most} {}{each}",
-                self.share(named),
-                self.share(rest.largest)
-            ));
+            parts.push(format!("{} in {count} {functions} with {each}", self.share(named)));
         }
         if rest.unnamed > 0 {
             parts.push(format!("{} in code without names", self.share(rest.unnamed)));
@@ -355,5 +360,5 @@ fn short(name: &str) -> String {
 /// How many problems of the recording are named.
 const PROBLEMS: usize = 2;
 
-/// Text is not wrapped into less.
+/// A text is not put next to its lead if there is less space for it.
 const LEAST: usize = 20;

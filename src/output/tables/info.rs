@@ -145,7 +145,10 @@ fn paragraphs(facts: &[(&str, String)], subject: &str) -> Vec<Note> {
 fn aligned(facts: &[(&str, String)], subject: &str, style: &Style) -> Vec<Note> {
     let width = Some(display_width(subject)).filter(|&width| width <= MOST_NAME).unwrap_or(0).max(TITLE);
     let mut lines = Vec::new();
-    let room = style.width.map_or(usize::MAX, |columns| columns.saturating_sub(width + 2).max(LEAST_FACT));
+    let room = style.width.map_or(usize::MAX, |columns| columns.saturating_sub(width + 2));
+    if room < LEAST_FACT {
+        return paragraphs(facts, subject);
+    }
     for (title, text) in facts {
         let mut title = if title.is_empty() { subject } else { title };
         // A long name whose facts do not fit after it has a line of its own.
@@ -162,7 +165,7 @@ fn aligned(facts: &[(&str, String)], subject: &str, style: &Style) -> Vec<Note> 
     lines
 }
 
-/// The minimum width of facts, even if the terminal is narrower.
+/// Facts that have less space than this have no column of their own.
 const LEAST_FACT: usize = 24;
 
 /// The width of the longest title.

@@ -28,12 +28,13 @@ pub(super) fn table<'r>(tree: &'r Tree, form: Form, style: &'r Style) -> Scaled<
     columns.add("parent", Kind::Count, |line| Some(i64::from(line.row?.parent?)));
     add_names(&mut columns, &drawing);
     columns.add("file", Kind::Text, |line| line.row?.file.as_deref());
-    add_values(&mut columns, tree, &values, style)?;
+    let counts = header.per_event.as_ref();
+    let events = counts.map(|counts| kind_of_events(counts.divisor, counts.events)).transpose()?;
+    add_values(&mut columns, tree, &values, events.clone(), style)?;
     if tree.rows.iter().any(|row| row.artefact) {
         columns.add("artefact", Kind::Flag, |line| line.row?.artefact.then_some(true));
     }
-    if let Some(counts) = &header.per_event {
-        let kind = kind_of_events(counts.divisor, counts.events)?;
+    if let Some(kind) = events {
         columns.add("events.self", kind.clone(), |line| Some(line.row?.events?.self_value));
         columns.add("events.total", kind, |line| Some(line.row?.events?.total));
     }
@@ -87,6 +88,7 @@ fn add_values<'r>(
     columns: &mut Columns<'r, TreeLine<'r>>,
     tree: &'r Tree,
     values: &ValueColumns<'r>,
+    events: Option<Kind>,
     style: &Style,
 ) -> Scaled<()> {
     let header = &tree.header;
@@ -108,8 +110,8 @@ fn add_values<'r>(
         children.titled("CHILDREN").rank(Rank::Children).group(group).asked(is_asked);
     }
     values.sides(columns, &[Which::Total], &[Which::Own, Which::Total]);
-    if header.per_event.is_some() {
-        return add_means(columns, tree, style);
+    if let Some(events) = events {
+        return add_means(columns, tree, &events, style);
     }
     add_metrics(columns, tree, style)
 }
@@ -155,12 +157,15 @@ fn add_metrics<'r>(columns: &mut Columns<'r, TreeLine<'r>>, tree: &'r Tree, styl
 }
 
 /// What an event weighs on average, and how many there are (`--per-event`).
-fn add_means<'r>(columns: &mut Columns<'r, TreeLine<'r>>, tree: &'r Tree, style: &Style) -> Scaled<()> {
+fn add_means<'r>(
+    columns: &mut Columns<'r, TreeLine<'r>>,
+    tree: &'r Tree,
+    count: &Kind,
+    style: &Style,
+) -> Scaled<()> {
     let sums = tree.rows.iter().flat_map(|row| sums_of_events(&row.values, row.events));
-    let (divisor, all) =
-        tree.header.per_event.as_ref().map_or((1, 0), |counts| (counts.divisor, counts.events));
+    let divisor = tree.header.per_event.as_ref().map_or(1, |counts| counts.divisor);
     let means = Means::new(&tree.header.metric, divisor, sums, style)?;
-    let count = kind_of_events(divisor, all)?;
     for which in both(tree) {
         let of = means.clone();
         let mean = move |line: &TreeLine| of.mean(which.of(line.new), which.of(line.events));

@@ -365,3 +365,10 @@ fn rename_takes_the_prefixes_and_sets_of_patterns() {
     let errors = folder.stderr(&["top", "--rename", "file:main.go=x", "a.folded"], 0);
     assert!(errors.contains("nothing matches; it changes names of functions"), "{errors}");
 }
+
+#[test]
+fn one_sample_is_called_a_sample_next_to_none() {
+    let folder = Folder::new(&[("none.folded", "main;a 0\n"), ("one.folded", "main;a 1\n")]);
+    let text = folder.stdout(&["diff", "none.folded", "one.folded"]);
+    assert!(text.contains("1 profile, 0 samples") && text.contains("1 profile, 1 sample\n"), "{text}");
+}

@@ -273,7 +273,14 @@ pub(in crate::output) fn side(diff: &Diff, side: &DiffSide, value: impl Fn(i64) 
     let counts_samples = metric.name == "samples" && Unit::parse(&metric.unit) == Unit::COUNT;
     let samples = side.samples.map(|samples| samples_of(diff, samples));
     let says_all = counts_samples && samples.is_some() && !diff.samples_estimated;
-    let measured = |part: i64| format!("{} {}", clean(&metric.name), value(part)).trim_start().to_string();
+    // If the other side has no samples, nothing is tested, but what this one has is called the same.
+    let is_untested = counts_samples && samples.is_none();
+    let measured = |part: i64| {
+        if is_untested {
+            return format!("{} {}", value(part), unit::plural(part.unsigned_abs(), "sample", "samples"));
+        }
+        format!("{} {}", clean(&metric.name), value(part)).trim_start().to_string()
+    };
     let contents = |part: i64| samples.clone().into_iter().chain((!says_all).then(|| measured(part)));
     let shown = side.compared.round() as i64;
     let is_part = !diff.header.filters.is_empty() && shown != side.total;

@@ -1,7 +1,5 @@
 //! `info`: what is in the input.
 
-use std::collections::BTreeSet;
-
 use hashbrown::{HashMap, HashSet};
 
 use crate::name::base_name;

@@ -78,7 +78,7 @@ fn excuse(totals: &[usize], comparison: &mut Comparison, examiner: Examiner<'_, 
     excuse_exchanges(comparison, examiner);
     move_with_total(comparison, examiner);
     move_with_new_caller(comparison, examiner);
-    keep_unexplained(comparison, examiner.stacks);
+    keep_unexplained(comparison, examiner);
     tell_wrappers(comparison, examiner);
     move_what_was_given_away(comparison, examiner);
     move_what_was_replaced(comparison, &trades, examiner);
@@ -201,12 +201,14 @@ fn excuse_exchanges(comparison: &mut Comparison, examiner: Examiner<'_, impl Sta
 }
 
 /// If a total certainly regressed, and all below it that grew has only moved, something did become more expensive: the smallest of
-/// such totals that both sides have did. Libraries did not change.
-fn keep_unexplained(comparison: &mut Comparison, stacks: &impl StackSource) {
+/// such totals that both sides have did. Libraries did not change, nor did what only calls now what others called before, such as a
+/// goroutine.
+fn keep_unexplained(comparison: &mut Comparison, examiner: Examiner<'_, impl StackSource>) {
     let rows = &comparison.hypotheses;
     if rows.iter().any(|row| row.verdict == Verdict::Regressed) {
         return;
     }
+    let elsewhere = CalledElsewhere { comparison, examiner };
     let is_unexplained = |&index: &usize| {
         let (row, origin) = (&rows[index], &rows[origin(rows, index)]);
         // A wrapper has what it calls, which tells nothing.
@@ -215,8 +217,9 @@ fn keep_unexplained(comparison: &mut Comparison, stacks: &impl StackSource) {
             && row.verdict == Verdict::Inherits
             && origin.verdict == Verdict::Moved
             && origin.function != row.function
-            && !stacks.is_library(row.function)
+            && !examiner.stacks.is_library(row.function)
             && row.verdict_alone(&comparison.options) == Verdict::Regressed
+            && !elsewhere.took_over(row)
     };
     let size = |index: &usize| rows[*index].new_share;
     let smallest =

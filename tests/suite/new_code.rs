@@ -102,3 +102,13 @@ fn a_library_in_place_of_own_code_is_no_regression_unless_it_costs_more() {
     assert!(found(&sign(3.0, 38.0), &sign(40.0, 3.0)) <= 1);
     assert!(found(&sign(40.0, 3.0), &sign(3.0, 160.0)) >= 19);
 }
+
+/// `comments` starts a thread for what it does, or does it itself.
+#[test]
+fn what_a_thread_did_before_is_no_regression_of_who_does_it_now() {
+    let setup = ("main;setup", 4.0);
+    let beside = [setup, ("main;serve;comments", 3.0), ("start;comments.func1;mentions", 200.0)];
+    let itself = [setup, ("main;serve;comments", 3.0), ("main;serve;comments;mentions", 200.0)];
+    assert!(found(&beside, &itself) <= 1);
+    assert!(found(&itself, &beside) <= 1);
+}

@@ -43,13 +43,12 @@ impl<'d> Shown<'d> {
             count += 1;
         }
         let (causes, others) = growing.split_at(count);
-        Some(Shown { causes: causes.to_vec(), others: others.to_vec() })
+        let others = others.iter().copied().filter(|cause| cause.explains >= LEAST).collect();
+        Some(Shown { causes: causes.to_vec(), others })
     }
 
     /// `+9.8% in total (95% CI 7.1 to 12.6): 2 causes explain 92% of it`
     pub(in crate::output) fn headline(&self, diff: &Diff) -> String {
-        let explained: f64 = self.causes.iter().map(|cause| cause.explains).sum();
-        let explained = format!("{:.0}%", (explained * 100.0).min(100.0));
         let count = self.causes.len();
         if self.causes.iter().all(|cause| cause.cause == CauseKind::Mix && cause.explains <= 0.0) {
             return "the mix of work changed".to_string();
@@ -72,13 +71,16 @@ impl<'d> Shown<'d> {
                     let (count, sum) = (count_of(count), words::change(diff, sum));
                     format!("{count}, {sum}; other code became cheaper")
                 } else {
-                    format!("{causes} {explained} of it")
+                    // All causes together may be more than the growth of the whole, which is what this is a part of.
+                    format!("{causes} {:.0}% of it", (sum / percent).clamp(0.0, 1.0) * 100.0)
                 };
                 format!("{} in total{rescaled}{details}: {found}", percentage(percent, digits))
             }
             _ => {
                 // The growth of the whole is an estimate, of which causes are the part that is certain.
                 let rest = if self.explains_all() { "" } else { "; that the rest grew is not certain" };
+                let explained: f64 = self.causes.iter().map(|cause| cause.explains).sum();
+                let explained = format!("{:.0}%", (explained * 100.0).min(100.0));
                 format!("{causes} {explained} of what became more expensive{rest}")
             }
         }

@@ -183,8 +183,7 @@ pub const TIMED_FORMATS: &[TimedFormat] = &[
     timed("cpuprofile", "V8 CPU profiles"),
     timed("v8-log", "V8 logs"),
     timed("v8-log-json", "processed V8 logs"),
-    // py-spy leaves out samples of idle threads.
-    threaded("speedscope", "speedscope (but not py-spy's)"),
+    threaded("speedscope", "speedscope"),
     threaded("otlp", "OTLP"),
     threaded("nettrace", ".nettrace"),
     threaded("simpleperf", "simpleperf"),

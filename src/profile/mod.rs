@@ -210,6 +210,9 @@ pub struct Meta {
     pub pauses: Vec<Pause>,
     /// Whether the input says how often each line was running but not when, so that a profile with times lacks lines.
     pub lacks_lines: bool,
+    /// Whether samples of idle threads were left out and the others closed up, so that their times say in which order samples of one
+    /// thread were taken, but not which ones were taken at the same moment.
+    pub lacks_idle: bool,
     /// Whether the input says when functions began and ended, so that a sample is the exact time between two such events.
     pub holds_spans: bool,
     /// Whether values were divided by the number of threads that were running.

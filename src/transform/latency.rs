@@ -24,6 +24,11 @@ pub enum LatencyError {
     /// Samples have no times.
     #[error("the profile does not say when its samples were taken")]
     NoTimes,
+    /// Samples of idle threads were left out.
+    #[error(
+        "samples of idle threads were left out, so the profile does not say which threads ran at the same time"
+    )]
+    NoIdle,
     /// Samples have no threads.
     #[error("the profile does not say on which threads its samples were taken")]
     NoThreads,
@@ -59,6 +64,9 @@ pub fn by_latency(profile: &Profile, keep: &LoadOptions) -> Result<Profile, Late
     }
     if profile.samples.time.is_none() && !profile.samples.is_empty() {
         return Err(LatencyError::NoTimes);
+    }
+    if profile.meta.lacks_idle {
+        return Err(LatencyError::NoIdle);
     }
     let threads = Threads::of(profile).ok_or(LatencyError::NoThreads)?;
     let running = Running::of(profile, &threads);

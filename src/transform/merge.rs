@@ -278,6 +278,7 @@ fn combined(sum: Meta, other: &Meta) -> Meta {
         labelled_rows: sum.labelled_rows + other.labelled_rows,
         has_times: sum.has_times || other.has_times,
         lacks_lines: sum.lacks_lines || other.lacks_lines,
+        lacks_idle: sum.lacks_idle || other.lacks_idle,
         holds_spans: sum.holds_spans && other.holds_spans,
         processors: sum.processors.filter(|_| sum.processors == other.processors),
         faults,

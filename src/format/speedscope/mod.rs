@@ -54,7 +54,6 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
     let mut reader = SpeedscopeReader {
         builder: ProfileBuilder::new(NAME, options),
         is_ours: false,
-        lacks_idle: false,
         frames: Vec::new(),
         own_code: HashSet::new(),
         outside: HashSet::new(),
@@ -81,7 +80,8 @@ fn read(source: &mut Source, options: LoadOptions) -> Result<Profile, LoadError>
             ("name" | "exporter", Kind::String) => {
                 let comment = json.string()?.into_owned();
                 reader.is_ours |= key == "exporter" && comment.starts_with(EXPORTER);
-                reader.lacks_idle |= key == "exporter" && comment.starts_with("py-spy@");
+                // It leaves out the samples in which a thread was idle, and those before it started.
+                reader.builder.meta.lacks_idle |= key == "exporter" && comment.starts_with("py-spy@");
                 reader.builder.meta.comments.extend((!comment.is_empty()).then_some(comment));
             }
             _ => json.skip()?,
@@ -112,9 +112,6 @@ struct SpeedscopeReader {
     builder: ProfileBuilder,
     /// Whether `prof` wrote the file; its lines are always the first lines of functions.
     is_ours: bool,
-    /// Whether py-spy wrote the file. It leaves out the samples in which a thread was idle, and those before it started, so the
-    /// weights before a sample do not say when it was taken.
-    lacks_idle: bool,
     frames: Vec<FrameId>,
     /// The frames that stand for the code of their caller itself: pyinstrument's `[self]`.
     own_code: HashSet<FrameId>,
@@ -364,19 +361,20 @@ mod tests {
 
     /// The main thread works for 1.5 s and then waits for a thread that works as long, but both begin at 0.
     #[test]
-    fn py_spy_leaves_out_idle_samples_so_that_there_are_no_times() {
-        let times = |exporter: &str| {
+    fn py_spy_leaves_out_idle_samples() {
+        let read_of = |exporter: &str| {
             let text = format!(
                 r#"{{"$schema": "https://www.speedscope.app/file-format-schema.json", "profiles": [{{"type": "sampled", "name": "Thread 7 \"\"",
                 "unit": "seconds", "startValue": 0.0, "endValue": 1.0, "samples": [[0], [0]], "weights": [0.5, 0.5]}}],
                 "shared": {{"frames": [{{"name": "a"}}]}}, "exporter": "{exporter}"}}"#
             );
-            let profile = read(&mut Source::from_bytes(text.into()), LoadOptions::ALL).unwrap();
-            assert_eq!(profile.meta.metrics[0].total, 1_000_000_000);
-            profile.samples.time.clone()
+            read(&mut Source::from_bytes(text.into()), LoadOptions::ALL).unwrap()
         };
-        assert_eq!(times("py-spy@0.4.3"), None);
-        assert_eq!(times("rbspy"), Some(vec![0, 500_000_000]));
+        for (exporter, lacks_idle) in [("py-spy@0.4.3", true), ("rbspy", false)] {
+            let profile = read_of(exporter);
+            assert_eq!(profile.samples.time, Some(vec![0, 500_000_000]), "{exporter}");
+            assert_eq!(profile.meta.lacks_idle, lacks_idle, "{exporter}");
+        }
     }
 
     #[test]

@@ -37,12 +37,11 @@ impl SpeedscopeReader {
         // What the weights add to a start that is not exact as `f64` is summed separately.
         let base = start.whole.and_then(|_| start.time(scale)).unwrap_or(0);
         let mut moment = if start.whole.is_some() { 0.0 } else { start.value };
-        let nanoseconds = scale.nanoseconds.filter(|_| !self.lacks_idle);
         let take = |batch: SampleBatch| {
             self.builder.add_stacks(&batch.stacks, ids);
             for (number, weight) in batch.samples {
                 let value = self.value(scale, weight);
-                let time = nanoseconds.map(|unit| base.saturating_add((moment * unit) as i64));
+                let time = scale.nanoseconds.map(|unit| base.saturating_add((moment * unit) as i64));
                 self.write(scale, ids[StackId::new(number)], time, value);
                 moment += weight;
             }

@@ -25,6 +25,7 @@ use crate::view::chart::join::Joined;
 use crate::view::chart::stretches::{Stretch, stretches};
 use crate::view::flame::{Colors, SelfSums};
 use crate::view::timeline::moments::Moments;
+use crate::view::timeline::note_of_idle;
 use crate::view::timeline::rows::RowKeys;
 use crate::view::{NoTimeline, Scope, TimelineRows};
 
@@ -74,7 +75,8 @@ impl ChartOptions {
 /// The flame chart of a profile, which must have been loaded with times and labels.
 pub fn chart(profile: &Profile, options: &ChartOptions) -> Result<Chart, NoTimeline> {
     let scope = &options.scope;
-    let (subject, header) = scope.open(profile, "prof.chart.v1");
+    let (subject, mut header) = scope.open(profile, "prof.chart.v1");
+    header.warnings.extend(note_of_idle(profile));
     let moments = Moments::new(profile, &options.range)?;
     let keys = RowKeys::new(profile, &TimelineRows::Thread).map_err(NoTimeline::NoLabel)?;
     let threads = stretches(profile, scope.metrics[0], &moments, &keys, options.is_filtered);

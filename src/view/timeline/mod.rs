@@ -94,6 +94,7 @@ pub fn timeline(profile: &Profile, options: &TimelineOptions) -> Result<Timeline
     let keys = RowKeys::new(profile, &options.rows_by).map_err(NoTimeline::NoLabel)?;
     let counted = counted_rows(&subject, &scope.metrics, &moments, &keys);
     header.warnings.extend(note_of_untimed(counted.untimed_samples, moments.leaves_clocks_out));
+    header.warnings.extend(note_of_idle(profile));
     header.warnings.extend(note_of_order(samples_back(profile, scope.metrics[0])));
     let mut order: Vec<usize> = (0..keys.names.len()).filter(|&row| counted.rows[row].samples > 0).collect();
     order.sort_by_key(|&row| (Reverse(counted.rows[row].totals[0].unsigned_abs()), &keys.names[row]));
@@ -132,6 +133,16 @@ fn note_of_untimed(samples: u64, leaves_clocks_out: bool) -> Option<Message> {
     let count = group_thousands(samples.into());
     (samples > 0)
         .then(|| Message::note(format!("{count} {noun} {why}: not on the axis, but in the row (no time)")))
+}
+
+/// What is missing on the axis.
+pub(super) fn note_of_idle(profile: &Profile) -> Option<Message> {
+    profile.meta.lacks_idle.then(|| {
+        Message::warning(
+            "samples of idle threads were left out: stretches in which a thread was idle are missing, and threads are not aligned"
+                .to_string(),
+        )
+    })
 }
 
 /// What is shown in another order than it was recorded.

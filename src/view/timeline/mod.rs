@@ -138,7 +138,7 @@ fn note_of_untimed(samples: u64, leaves_clocks_out: bool) -> Option<Message> {
 /// What is missing on the axis.
 pub(super) fn note_of_idle(profile: &Profile) -> Option<Message> {
     profile.meta.lacks_idle.then(|| {
-        Message::warning(
+        Message::note(
             "samples of idle threads were left out: stretches in which a thread was idle are missing, and threads are not aligned"
                 .to_string(),
         )

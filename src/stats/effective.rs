@@ -9,7 +9,7 @@
 //! | a metric counts samples | that count; [`agrees_with_period`] checks it against the other metric |
 //! | weights, and a period in the same unit | weight / period, if all are whole ([`are_multiples`]) |
 //! | weights without a period | weight / [`CommonDivisor`], if it [is a sample's size](CommonDivisor::is_sample_size) |
-//! | collapsed stacks | the counts, divided by a [`multiplier`](CommonDivisor::multiplier), which is reported |
+//! | collapsed stacks | the counts, divided by a [`CommonDivisor`], if it [is a sample's size](CommonDivisor::is_sample_size), which is reported |
 //! | Go heap | bytes or objects / [`heap_unit`], from the variance of every [`heap_row`] |
 //! | mutex, block, delays, anything else | unknown, so it is estimated from replicates ([`SampleUnit::Unknown`](super::SampleUnit::Unknown)) |
 
@@ -47,8 +47,8 @@ impl CommonDivisor {
     }
 
     /// How much each sample counts, if the weights are counts that were all multiplied by one number; `None` for plain counts.
-    /// Collapsed stacks often hold times, such as 30000000, 10000000 and 20000000 ns for six samples. Counts of samples are never
-    /// all multiples of a thousand, unless there are only one or two.
+    /// Collapsed stacks often hold times, such as 30000000, 10000000 and 20000000 ns for six samples. Counts of samples are hardly
+    /// ever all multiples of a million, unless there are only one or two.
     ///
     /// ```
     /// use prof::stats::effective::CommonDivisor;
@@ -57,7 +57,7 @@ impl CommonDivisor {
     /// assert_eq!(CommonDivisor::of([30, 10, 20]).multiplier(), None);
     /// ```
     pub fn multiplier(self) -> Option<u64> {
-        let is_large = self.rows >= 3 && self.divisor >= 1_000;
+        let is_large = self.rows >= 3 && self.divisor >= 1_000_000;
         Some(self.divisor).filter(|&divisor| divisor > 1 && (is_large || self.is_sample_size()))
     }
 }

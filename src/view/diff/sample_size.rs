@@ -224,7 +224,7 @@ fn counted(common: CommonDivisor, divisor: i64) -> (SampleSize, Option<String>) 
     if factor <= 1 {
         return (SampleSize::Known(divisor), None);
     }
-    if common.multiplier().is_some() {
+    if common.is_sample_size() {
         let note = format!("all counts are multiples of {factor}: every {factor} are counted as one sample");
         return (SampleSize::Known(size), Some(note));
     }

@@ -13,8 +13,8 @@ use crate::report::{
 use crate::transform::{artefacts, fold_leaves, foldable, waits_of_stacks};
 use crate::tree::{KeyId, Subject};
 use crate::unit::{Family, Unit};
-use crate::view::Scope;
 use crate::view::lint::{found_in_samples, recorded_samples};
+use crate::view::{Scope, effective_samples};
 
 /// The conclusions from the first metric, by function. The profile must have been loaded with labels.
 pub fn findings(profile: &Profile, scope: &Scope) -> Findings {
@@ -187,9 +187,8 @@ fn sample_count(profile: &Profile, metric: usize, header: &Header) -> Option<f64
     let counts = kind(profile, metric).is_some_and(|kind| kind.name == "samples");
     // Samples of different weights say less than as many of equal weight.
     let is_of_time = counts || kind(profile, metric).is_some_and(|kind| kind.name == "cpu");
-    let weighed =
-        || profile.meta.metrics[metric].effective_samples.and_then(|samples| i64::try_from(samples).ok());
-    let weighed = if profile.meta.is_latency && is_of_time { weighed() } else { None };
+    let is_weighed = profile.meta.is_latency && is_of_time;
+    let weighed = effective_samples(&profile.meta.metrics[metric]).filter(|_| is_weighed);
     let is_exact = profile.calls.is_none() && header.metric.divisor == 1;
     let all = weighed.or(header.recording.samples).or((counts && is_exact).then_some(header.total))?;
     let count = part_shown(all, header);

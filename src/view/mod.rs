@@ -356,7 +356,13 @@ pub fn recording(profile: &Profile, metric: usize) -> Recording {
     }
 }
 
-/// How many samples were taken of a metric: the sum of the metric that counts them, else the total divided by the period.
+/// How many samples a metric is worth, if that is known apart from its values.
+fn effective_samples(metric: &Metric) -> Option<i64> {
+    metric.effective_samples.and_then(|samples| i64::try_from(samples).ok())
+}
+
+/// How many samples were taken of a metric: the sum of the metric that counts them, else the number that the profile tells, else
+/// the total divided by the period.
 ///
 /// A recording of Java may have allocations next to CPU time, and count only the samples of CPU time.
 fn samples(profile: &Profile, metric: usize) -> Option<i64> {
@@ -364,7 +370,7 @@ fn samples(profile: &Profile, metric: usize) -> Option<i64> {
     let shown = &meta.metrics[metric];
     let counts = |metric: &&Metric| matches!(metric.name.as_str(), "samples" | "sample" | "events");
     if counts(&shown) {
-        return shown.effective_samples.and_then(|samples| i64::try_from(samples).ok());
+        return effective_samples(shown);
     }
     if let Some(number) = meta.metrics.iter().position(|metric| counts(&metric)) {
         let count = &meta.metrics[number];
@@ -377,8 +383,7 @@ fn samples(profile: &Profile, metric: usize) -> Option<i64> {
         let samples = if is_each_one && has_others { shown.rows as i64 } else { count.total };
         return (counts_all && !count.too_large && count.divisor == 1).then_some(samples);
     }
-    let counted = shown.effective_samples.and_then(|samples| i64::try_from(samples).ok());
-    if let Some(counted) = counted.filter(|_| !meta.is_latency) {
+    if let Some(counted) = effective_samples(shown).filter(|_| !meta.is_latency) {
         return Some(counted);
     }
     let period = meta.period_of(metric)?;

@@ -4,7 +4,7 @@ use crate::profile::{LoadOptions, Meta, Period, Profile, ProfileBuilder, Recorde
 use crate::transform::copier::{CopiedTables, Copier, SourceMetric};
 use crate::transform::merge::same_kind;
 use crate::transform::merge_error::MergeError;
-use crate::transform::metric_units::{finest, reconcile};
+use crate::transform::metric_units::{Reconciled, reconcile};
 use crate::unit::{Unit, human_short};
 
 /// One metric of one profile, as an input of [`align`].
@@ -77,8 +77,8 @@ pub(crate) fn align_owned(parts: Vec<AlignedInput>, keep: LoadOptions) -> Result
     same_kind(&parts.iter().map(|part| &part.profile).collect::<Vec<_>>()).map_err(AlignError::Merge)?;
     let metric = &first.profile.meta.metrics[first.metric];
     let metrics: Vec<_> = parts.iter().map(|part| (&part.profile.meta, part.metric)).collect();
-    let (unit, divisor) = finest(&metrics);
-    let factors = reconcile(&metrics, &metric.name).map_err(AlignError::Merge)?;
+    let Reconciled { unit, divisor, factors } =
+        reconcile(&metrics, &metric.name).map_err(AlignError::Merge)?;
     // Periods in units of different kinds say less than the units themselves.
     check_periods(&parts)?;
     let has_extra = parts.iter().any(|part| part.extra.is_some());
@@ -272,6 +272,18 @@ mod tests {
             error.to_string(),
             "the metric samples is in seconds in one input and in bytes in another"
         );
+    }
+
+    /// Means of two and of three profiles are compared in sixths.
+    #[test]
+    fn divisors_need_not_divide_each_other() {
+        let (mut old, mut new) = (from_notation("main 30"), from_notation("main 34"));
+        (old.meta.metrics[0].divisor, new.meta.metrics[0].divisor) = (3, 2);
+        let both = align_two(&old, &new).unwrap();
+        assert_eq!(to_notation(&both), "main 60 102");
+        assert_eq!(both.meta.metrics.iter().map(|metric| metric.divisor).collect::<Vec<_>>(), [6, 6]);
+        (old.meta.metrics[0].divisor, new.meta.metrics[0].divisor) = (u64::MAX, u64::MAX - 1);
+        assert!(align_two(&old, &new).is_err());
     }
 
     #[test]

@@ -5,7 +5,7 @@ use crate::transform::compact::compact;
 use crate::transform::copier::{CopiedTables, Copier, SourceMetric};
 use crate::transform::engine::keep_rows;
 use crate::transform::merge_error::MergeError;
-use crate::transform::metric_units::factors;
+use crate::transform::metric_units::{common_divisor, factors};
 use crate::transform::metrics::pick_metrics;
 use crate::unit::Unit;
 
@@ -188,12 +188,12 @@ impl Sum {
             let units = (own.unit.clone(), taken.unit.clone());
             return Err(MergeError::Units { metric: own.name.clone(), units });
         };
-        // Divisors are powers of ten, so the larger is a multiple of the smaller.
-        let divisor = own.divisor.max(taken.divisor);
+        let overflow = || MergeError::Overflow { metric: own.name.clone() };
+        let divisor = common_divisor(own.divisor, taken.divisor).ok_or_else(overflow)?;
         let with_divisor = |factor: i64, of: u64| {
             let finer = i64::try_from(divisor / of.max(1)).ok();
             let factor = finer.and_then(|finer| factor.checked_mul(finer));
-            factor.ok_or_else(|| MergeError::Overflow { metric: own.name.clone() })
+            factor.ok_or_else(overflow)
         };
         let unit = if own_factor > 1 { taken.unit.clone() } else { own.unit.clone() };
         let factor = with_divisor(factor, taken.divisor)?;

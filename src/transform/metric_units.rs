@@ -1,6 +1,7 @@
 //! Converting the metrics of several profiles to one unit.
 
 use crate::profile::Meta;
+use crate::stats::effective::greatest_common_divisor;
 use crate::transform::merge_error::MergeError;
 use crate::unit::Unit;
 
@@ -16,9 +17,16 @@ pub(super) fn factors(a: &str, b: &str) -> Option<(i64, i64)> {
     }
 }
 
-/// The finest unit of some metrics, and the largest divisor. Each metric is given as its profile's metadata and
-/// its number.
-pub(super) fn finest(metrics: &[(&Meta, usize)]) -> (String, u64) {
+/// The least divisor to which values with either divisor can be converted without loss: of means of two and of three
+/// profiles, sixths. `None` if it does not fit in 64 bits.
+pub(crate) fn common_divisor(a: u64, b: u64) -> Option<u64> {
+    let (a, b) = (a.max(1), b.max(1));
+    (a / greatest_common_divisor(a, b)).checked_mul(b)
+}
+
+/// The finest unit of some metrics, and a divisor that is a multiple of all of theirs, if it fits. Each metric is given as its
+/// profile's metadata and its number.
+fn finest(metrics: &[(&Meta, usize)]) -> (String, Option<u64>) {
     let metrics = || metrics.iter().map(|&(meta, place)| &meta.metrics[place]);
     let mut finest = metrics().next().map(|metric| metric.unit.clone()).unwrap_or_default();
     for metric in metrics() {
@@ -26,25 +34,37 @@ pub(super) fn finest(metrics: &[(&Meta, usize)]) -> (String, u64) {
             finest.clone_from(&metric.unit);
         }
     }
-    (finest, metrics().map(|metric| metric.divisor).max().unwrap_or(1))
+    let divisor = metrics().try_fold(1, |divisor, metric| common_divisor(divisor, metric.divisor));
+    (finest, divisor)
 }
 
-/// For each profile, the factor that converts its values to the finest unit.
-pub(super) fn reconcile(metrics: &[(&Meta, usize)], name: &str) -> Result<Vec<i64>, MergeError> {
-    let (finest, divisor) = finest(metrics);
-    let target = Unit::parse(&finest);
+/// What the values of several profiles are converted to.
+pub(super) struct Reconciled {
+    /// The finest of their units.
+    pub(super) unit: String,
+    /// The common multiple of their divisors.
+    pub(super) divisor: u64,
+    /// For each profile, the factor for its values.
+    pub(super) factors: Vec<i64>,
+}
+
+/// The finest unit of some metrics and their common divisor, with the factors that convert values to them. Each metric is given as
+/// its profile's metadata and its number. Fails if the units are of different kinds, or if the factors do not fit in 64 bits.
+pub(super) fn reconcile(metrics: &[(&Meta, usize)], name: &str) -> Result<Reconciled, MergeError> {
+    let overflow = || MergeError::Overflow { metric: name.to_string() };
+    let (unit, divisor) = finest(metrics);
+    let divisor = divisor.ok_or_else(overflow)?;
+    let target = Unit::parse(&unit);
     let factor = |&(meta, place): &(&Meta, usize)| {
         let metric = &meta.metrics[place];
-        let factor =
-            if metric.unit == finest { Some(1) } else { Unit::parse(&metric.unit).factor_to(&target) };
+        let factor = if metric.unit == unit { Some(1) } else { Unit::parse(&metric.unit).factor_to(&target) };
         let factor = factor.ok_or_else(|| MergeError::Units {
             metric: name.to_string(),
-            units: (finest.clone(), metric.unit.clone()),
+            units: (unit.clone(), metric.unit.clone()),
         })?;
-        // Divisors are powers of ten, so the larger is a multiple of the smaller.
         let finer = i64::try_from(divisor / metric.divisor.max(1)).ok();
-        let factor = finer.and_then(|finer| factor.checked_mul(finer));
-        factor.ok_or_else(|| MergeError::Overflow { metric: name.to_string() })
+        finer.and_then(|finer| factor.checked_mul(finer)).ok_or_else(overflow)
     };
-    metrics.iter().map(factor).collect()
+    let factors = metrics.iter().map(factor).collect::<Result<_, _>>()?;
+    Ok(Reconciled { unit, divisor, factors })
 }

@@ -62,6 +62,7 @@ pub use matching::{
 };
 pub use merge::{Sum, merge};
 pub use merge_error::MergeError;
+pub(crate) use metric_units::common_divisor;
 pub use metrics::pick_metrics;
 pub use multiples::note_multiples;
 pub(crate) use order::samples_back;

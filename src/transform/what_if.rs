@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::profile::{Column, Profile, StackId, TooLarge};
+use crate::stats::effective::greatest_common_divisor;
 use crate::transform::{Marks, waiting_of};
 
 /// What samples cost instead: a multiple that is an exact fraction, so that sums stay integers.
@@ -34,13 +35,10 @@ impl Factor {
         }
         let numerator: i64 = digits.parse().ok()?;
         let denominator = hundredth * 10_i64.pow(u32::try_from(decimals.len()).ok()?);
-        let common = common_divisor(numerator, denominator);
+        let common = greatest_common_divisor(numerator.unsigned_abs(), denominator.unsigned_abs()).max(1);
+        let common = i64::try_from(common).ok()?;
         Some(Factor { numerator: numerator / common, denominator: denominator / common })
     }
-}
-
-fn common_divisor(a: i64, b: i64) -> i64 {
-    if b == 0 { a.max(1) } else { common_divisor(b, a % b) }
 }
 
 /// Multiplies the values of every sample that has a marked frame with the factor of these marks; with several, their product.

@@ -271,6 +271,29 @@ fn many_profiles() {
     assert_eq!(rows, ["y 30/30", "main 0/30"]);
 }
 
+/// The means of two and of three profiles have divisors of which neither is a multiple of the other.
+#[test]
+fn means_of_different_numbers_of_profiles_are_compared() {
+    let folder = Folder::new(&[
+        ("1.folded", "main;a 10\nmain;b 4\n"),
+        ("2.folded", "main;a 20\n"),
+        ("3.folded", "main;a 30\nmain;c 6\n"),
+    ]);
+    let all = ["1.folded", "2.folded", "3.folded"];
+    let base: Vec<&str> = all.iter().flat_map(|name| ["--base", *name]).collect();
+    let of_two = ["top", "--merge", "mean", "--format", "json", "1.folded", "2.folded"];
+    let document = folder.stdout(&[&of_two[..], &base].concat());
+    let document: serde_json::Value = serde_json::from_str(&document).unwrap();
+    // In sixths: 34 / 2 = 17 on the new side, and 70 / 3 on the old side.
+    let of =
+        |value: &serde_json::Value| (value["self"].as_i64().unwrap(), value["old"]["self"].as_i64().unwrap());
+    let rows = document["rows"].as_array().unwrap();
+    let row = |name: &str| of(rows.iter().find(|row| row["name"] == name).unwrap());
+    assert_eq!(document["metric"]["divisor"], 6);
+    assert_eq!((&document["total"], &document["base"]["total"]), (&102.into(), &140.into()));
+    assert_eq!([row("a"), row("b"), row("c")], [(90, 120), (12, 8), (0, 12)]);
+}
+
 /// If filters hide all frames of some stacks, a line says which filters, and how much that is.
 #[test]
 fn stacks_that_lose_all_their_frames_are_explained() {

@@ -6,6 +6,7 @@ use hashbrown::HashMap;
 use crate::name::natural;
 use crate::profile::Profile;
 use crate::report::{MetricName, Name};
+use crate::transform::common_divisor;
 use crate::tree::{By, Flat, Subject, flat};
 use crate::unit::Unit;
 use crate::view::metric_name;
@@ -156,8 +157,7 @@ impl History {
                 self.metric.unit.clone_from(&metric.unit);
             }
         }
-        // Divisors are powers of ten, so the larger is a multiple of the smaller.
-        let divisor = self.metric.divisor.max(metric.divisor);
+        let divisor = common_divisor(self.metric.divisor, metric.divisor).ok_or_else(too_large)?;
         let finer = |divisor_of: u64| i64::try_from(divisor / divisor_of.max(1)).map_err(|_| too_large());
         own = own.checked_mul(finer(self.metric.divisor)?).ok_or_else(too_large)?;
         other = other.checked_mul(finer(metric.divisor)?).ok_or_else(too_large)?;

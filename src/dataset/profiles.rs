@@ -149,7 +149,7 @@ fn read_group(
             let count = |number: usize| int(number).and_then(|count| u64::try_from(count).ok()).unwrap_or(0);
             let metrics: Option<Vec<ReadMetric>> = metrics.collect();
             let metrics = metrics
-                .ok_or_else(|| table.column_error("divisors", "holds numbers that are not positive"))?;
+                .ok_or_else(|| table.column_error("divisors", "holds other numbers than powers of ten"))?;
             rows.push(ReadProfile {
                 id: int(0).unwrap_or(0) as u64,
                 part: int(1).unwrap_or(0) as u64,
@@ -172,7 +172,7 @@ fn read_group(
     }
 }
 
-/// A number that values are divided by; `None` if it is not positive. Means are divided by the number of profiles.
+/// A number that values are divided by; `None` for others than powers of ten.
 pub(super) fn divisor(number: i64) -> Option<u64> {
-    u64::try_from(number).ok().filter(|&number| number > 0)
+    u64::try_from(number).ok().filter(|&number| (0..=18).any(|power| 10_u64.pow(power) == number))
 }

@@ -14,7 +14,6 @@ use crate::format::parquet::result;
 use crate::format::parquet::table::Table;
 use crate::format::{LoadError, ParseError};
 use crate::profile::{LoadOptions, Meta, Profile, ProfileBuilder};
-use crate::transform::common_divisor;
 use crate::unit::{Unit, plural, saturated, timestamp_minutes};
 
 /// How many row groups of samples a dataset has, and how many of them were read.
@@ -145,10 +144,6 @@ struct Metrics {
     known: BTreeMap<(String, String, u64), (usize, i64)>,
 }
 
-fn do_not_fit(metric: &str, unit: &str) -> LoadError {
-    damaged(format!("the values of {metric} do not fit 64 bits in {unit}"))
-}
-
 impl Metrics {
     /// Declares the metrics of all profiles, in the order of the first ones that have them, in the finest of their units.
     fn declare(profiles: &[ReadProfile], builder: &mut ProfileBuilder) -> Result<Metrics, LoadError> {
@@ -171,8 +166,7 @@ impl Metrics {
                     found.unit.clone_from(&metric.unit);
                 }
             }
-            found.divisor = common_divisor(found.divisor, metric.divisor)
-                .ok_or_else(|| do_not_fit(&metric.name, &found.unit))?;
+            found.divisor = found.divisor.max(metric.divisor);
         }
         for metric in &finest {
             let number = builder.metric(&metric.name, &metric.unit);
@@ -193,7 +187,9 @@ impl Metrics {
                 if *unit == to.unit { Some(1) } else { Unit::parse(unit).factor_to(&Unit::parse(&to.unit)) };
             let of_divisor = i64::try_from(to.divisor / divisor).ok();
             let factor = of_unit.zip(of_divisor).and_then(|(unit, divisor)| unit.checked_mul(divisor));
-            known.insert(key, (number, factor.ok_or_else(|| do_not_fit(name, &to.unit))?));
+            let factor = factor
+                .ok_or_else(|| damaged(format!("the values of {name} do not fit 64 bits in {}", to.unit)))?;
+            known.insert(key, (number, factor));
         }
         Ok(Metrics { known })
     }

@@ -266,7 +266,7 @@ pub(super) fn read_samples(
         for row in 0..rows {
             let int = |column: &Ints| column.cells.get(row).copied().unwrap_or(0);
             let divisor = divisor(int(&divisors))
-                .ok_or_else(|| table.column_error("divisor", "holds numbers that are not positive"))?;
+                .ok_or_else(|| table.column_error("divisor", "holds other numbers than powers of ten"))?;
             let labels = labels.as_mut().map_or(LabelSetId::default(), |labels| labels.set(builder, row));
             metrics.fetch(row);
             units.fetch(row);

@@ -146,8 +146,8 @@ pub struct DoubtfulCore {
     pub share: f64,
     /// Its cost ratio, relative to most other functions.
     pub ratio: f64,
-    /// Whether most other functions are taken to be unchanged, because a run costs about as much in them as before.
-    /// Otherwise the heavy function is.
+    /// Whether most other functions are taken to be unchanged, because a run costs about as much in them as before, or it
+    /// costs far more or less in the heavy function. Otherwise that one is.
     pub by_most: bool,
 }
 

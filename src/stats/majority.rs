@@ -23,6 +23,10 @@ const FEWEST_SAME: usize = 3;
 const LEAST_SAME: f64 = 0.25;
 const FEWER: usize = 4;
 pub(super) const MOST_SAMPLES: f64 = 0.5;
+/// If the cost of a run in unchanged code differs by less than this, on a logarithmic scale, the runs did the same work.
+const SAME_WORK: f64 = 0.25;
+/// What is so many times farther from the same work, on a logarithmic scale, is not unchanged.
+const FARTHER: f64 = 3.0;
 
 /// The location of most functions, and its variance, if these agree with each other but not with the `location` of most
 /// samples. `ratios` are log ratios, and `variances` those of sampling and noise.
@@ -41,6 +45,17 @@ pub(super) fn majority(ratios: &[f64], variances: &[f64], location: (f64, f64)) 
     let most = agree(found.0);
     let is_majority = (found.0 - location.0).abs() > least && most >= FEWEST && most > 2 * agree(location.0);
     is_majority.then_some(found).or_else(|| without_heaviest(ratios, variances, location.0))
+}
+
+/// Whether `most` is a more plausible location of unchanged code than the `location` of most samples. `none` is the location at which
+/// nothing changed per run.
+///
+/// If a function costs 49 times as much per run as before, and outweighs all others, of which most cost 1.6 times as much, the runs
+/// did about 1.6 times the work. It is the function that changed, not all others that became 30 times as fast.
+pub(super) fn is_plausible(most: f64, location: f64, none: f64) -> bool {
+    let per_run = |location: f64| (location - none).abs();
+    let is_same_work = per_run(most) <= SAME_WORK && per_run(most) < per_run(location);
+    is_same_work || FARTHER * per_run(most) <= per_run(location)
 }
 
 /// The location of the functions that cost as much per run as before, and its variance, if there are enough of them and the location
@@ -180,6 +195,15 @@ mod tests {
         let found = without_heaviest(&ratios, &variances, 1.46_f64.ln()).map(|(location, _)| location.exp());
         let (old, new) = others.iter().fold((0.0, 0.0), |(old, new), pair| (old + pair.0, new + pair.1));
         assert!((found.unwrap() - new / old).abs() < 0.1, "{found:?}, all others together {}", new / old);
+    }
+
+    #[test]
+    fn what_is_nearer_to_the_same_work_per_run_is_more_plausible() {
+        let is_plausible = |most: f64, location: f64| is_plausible(most.ln(), location.ln(), 0.0);
+        assert!(is_plausible(1.2, 1.5) && is_plausible(0.9, 0.5));
+        assert!(is_plausible(1.6, 48.8) && is_plausible(0.6, 0.02));
+        // Runs may have had twice or four times as much to do, and a heavy function that did not change cost as much as before.
+        assert!(!is_plausible(2.0, 4.0) && !is_plausible(1.6, 1.0) && !is_plausible(1.2, 1.1));
     }
 
     /// Three functions of a module have half of the samples, and cost `factor` times as much; a run has `longer` times the samples.

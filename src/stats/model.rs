@@ -6,7 +6,7 @@ use super::columns::FunctionColumns;
 use super::dispersion::{Design, RunCounts, Trend, dispersion_trend, pearson_dispersion};
 use super::distributions::{binomial_mid_p, normal_to_t, t_upper_quantile};
 use super::learned::LearnedNoise;
-use super::majority::{majority, same_per_run};
+use super::majority::{is_plausible, majority, same_per_run};
 use super::parts::{LEAST_APART_OF_PARTS, Part, same_parts_per_run};
 use super::{CountKind, Noise, Normalization, TestOptions};
 
@@ -21,9 +21,6 @@ const ENOUGH_REPLICATES: usize = 4;
 
 /// If the cost of unchanged code is known only within a larger factor than this, both sides are taken to cost the same.
 const WIDEST_SCALE: f64 = 1.25;
-
-/// If the cost of a run in unchanged code differs by less than this, on a logarithmic scale, the runs did the same work.
-const SAME_WORK: f64 = 0.25;
 
 /// How well the cost of unchanged code on one side is known, compared to the other.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -52,8 +49,8 @@ pub struct Doubt {
     pub function: usize,
     /// Its cost ratio, relative to most functions.
     pub ratio: f64,
-    /// Whether most functions are taken to be unchanged, because a run costs about as much in them as before.
-    /// Otherwise, the heaviest ones are.
+    /// Whether most functions are taken to be unchanged, because a run costs about as much in them as before, or it costs
+    /// far more or less in the heaviest ones. Otherwise, these are.
     pub by_most: bool,
 }
 
@@ -210,9 +207,7 @@ impl Model {
         let most = majority(ratios, variances, (self.location, self.location_variance))
             .or_else(|| self.same_per_run((columns, evidence), (ratios, variances), none))
             .or_else(|| self.same_parts_per_run(options, none))?;
-        // How much more a new run costs in code that is taken to be unchanged.
-        let per_run = |location: f64| (location - none).abs();
-        let by_most = per_run(most.0) <= SAME_WORK && per_run(most.0) < per_run(self.location);
+        let by_most = is_plausible(most.0, self.location, none);
         // The heaviest one; if most are not believed, of those that are taken to be unchanged: what costs a hundred times as much is not.
         let gap = (most.0 - self.location).abs();
         let outvoted = |column: &RunCounts| {

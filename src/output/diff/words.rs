@@ -688,8 +688,8 @@ fn doubtful_core(diff: &Diff) -> Option<String> {
     let (function, ratio) = (clean(function), times(*ratio));
     let taken = if *by_most {
         format!(
-            "{function} ({share:.0}% of the old total) costs {ratio} as much as before, compared to functions that cost about the \
-             same per run. These are assumed to be unchanged"
+            "{function} ({share:.0}% of the old total) costs {ratio} as much as before, compared to functions whose cost per run \
+             changed less. These are assumed to be unchanged"
         )
     } else {
         format!(

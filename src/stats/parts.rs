@@ -48,7 +48,7 @@ pub(super) fn same_parts_per_run(
 }
 
 /// Locations that differ by less than this may be one.
-pub(super) const LEAST_APART_OF_PARTS: f64 = 0.15;
+pub(super) const LEAST_APART_OF_PARTS: f64 = 0.1;
 /// So many times the samples of parts that changed are in those that did not.
 const MORE: f64 = 1.25;
 

@@ -29,12 +29,16 @@ fn program(work: &str) -> String {
 }
 
 fn check(old: &str, new: &str, kind: &str, function: &str, sentence: &str) {
+    check_all(old, new, &[(kind, function)], sentence);
+}
+
+fn check_all(old: &str, new: &str, expected: &[(&str, &str)], sentence: &str) {
     let (causes, text) = causes(&program(old), &program(new));
     let found: Vec<(&str, &str)> = causes
         .iter()
         .map(|cause| (cause["cause"].as_str().unwrap(), cause["function"].as_str().unwrap()))
         .collect();
-    assert_eq!(found, [(kind, function)], "{text}");
+    assert_eq!(found, expected, "{text}");
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(text.contains(sentence), "{sentence}\n{text}");
 }
@@ -436,6 +440,17 @@ fn new_code_makes_its_caller_dearer() {
         "dearer",
         "b",
         "it calls check, which was not seen before",
+    );
+}
+
+/// `check` became `test`, and a new `check` calls that for what it costs besides.
+#[test]
+fn a_new_function_with_an_old_name_is_not_what_had_the_name() {
+    check_all(
+        "main;a 901\nmain;a;check 103\nmain;a;check;scan 701\n",
+        "main;a 901\nmain;a;check;test 103\nmain;a;check;test;scan 701\nmain;a;check 101\nmain;a;check;log 803\n",
+        &[("dearer", "a"), ("renamed", "test")],
+        "it calls check, which is new under this name",
     );
 }
 

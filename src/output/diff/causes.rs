@@ -1,10 +1,12 @@
 //! The causes of a comparison in words: what explains the growth, and what only moved.
 
-use crate::name::{clean, quoted};
+use crate::name::{clean, quoted, split_place};
 use crate::output::command;
 use crate::output::diff::words;
 use crate::output::style::Explain;
-use crate::report::{CauseKind, Diff, DiffCause, DiffRow, DiffSide, Growth, MixChange, RowTest, TotalGrowth};
+use crate::report::{
+    CauseKind, Diff, DiffCause, DiffRow, DiffSide, Growth, MixChange, Name, RowTest, TotalGrowth,
+};
 use crate::unit::{self, Family, Unit, decimals, percentage};
 
 /// The causes shown explain this part of the growth, from 0 to 1, unless all are asked for.
@@ -240,9 +242,9 @@ fn evidence_of_function(diff: &Diff, cause: &DiffCause, name: impl Fn(&str) -> S
                     .to_string()
             }
             (None, Growth::NewCallee) if cause.path.len() > 2 => {
-                format!("it calls {}, {} and leads to {}", called(), is_new(diff), last())
+                format!("it calls {}, {} and leads to {}", called(), is_new(diff, cause.path.get(1)), last())
             }
-            (None, Growth::NewCallee) => format!("it calls {}, {}", last(), is_new(diff)),
+            (None, Growth::NewCallee) => format!("it calls {}, {}", last(), is_new(diff, cause.path.last())),
             (None, Growth::OneCallee) if cause.path.len() > 2 => {
                 format!("in {}, which it calls through {}", last(), called())
             }
@@ -257,9 +259,22 @@ fn is_at_end_of_path(cause: &DiffCause) -> bool {
 }
 
 /// What is said of a function that only the new side has. It may have been there without being hit, or without allocating.
-fn is_new(diff: &Diff) -> &'static str {
+fn is_new(diff: &Diff, function: Option<&Name>) -> &'static str {
     let is_memory = Unit::parse(&diff.header.metric.unit).family() == Family::Bytes;
-    if is_memory { "which did not allocate before" } else { "which was not seen before" }
+    let without_place = |name: &Name| split_place(name, "").0.to_string();
+    // What had the name is called otherwise now.
+    let had_it = |function: &Name| {
+        diff.matched
+            .iter()
+            .any(|pair| without_place(&pair.old) == without_place(function) && pair.new != *function)
+    };
+    if function.is_some_and(had_it) {
+        "which is new under this name"
+    } else if is_memory {
+        "which did not allocate before"
+    } else {
+        "which was not seen before"
+    }
 }
 
 /// `work per run: route=/report ×1.72, route=/search ×0.55; all code of each changed alike …`

@@ -9,7 +9,7 @@
 //! 3. *relocated*: the name agrees and is unique among the remaining functions; the file or package differs.
 //! 4. *normalised*: the names agree except for what compilers add (see [`crate::name::normalized`]).
 //! 5. *renamed*: the names differ, but the place is the same, a whole class or namespace was renamed, or callers, callees and
-//!    cost agree.
+//!    cost agree. A function whose name another one has taken, which calls it, is separated from that.
 //!
 //! Comparing names and files takes time proportional to the number of functions. Only functions that remain after
 //! that, and that are heavy enough to be tested, are compared by callers and callees.
@@ -23,6 +23,7 @@ mod places;
 mod pool;
 mod renames;
 mod same;
+mod wrapped;
 
 use std::cell::OnceCell;
 use std::collections::{BTreeSet, HashSet};
@@ -207,6 +208,7 @@ impl Matching {
             names::pair_normalised(&mut pairs);
             in_place::pair_in_place(&mut pairs);
             renames::pair_renamed(&mut pairs, options.least_share);
+            wrapped::pair_wrapped(&mut pairs, options.least_share);
         }
         displaced.check(&pairs)?;
         Ok(pairs.finish())
@@ -312,6 +314,12 @@ impl<'a> MatchingState<'a> {
             };
             (side(self.old, self.old_left()), side(self.new, self.new_left()))
         })
+    }
+
+    /// Separates a pair.
+    fn part(&mut self, old: EntryId, new: EntryId) {
+        self.of_old[old] = None;
+        self.of_new[new] = None;
     }
 
     /// The old functions that are not matched yet.

@@ -56,6 +56,22 @@ impl NeighbourShares {
     }
 }
 
+impl NeighbourShares {
+    /// The functions that call `entry`, each with its share of the total of that.
+    pub(super) fn callers(&self, entry: EntryId) -> impl Iterator<Item = (EntryId, f64)> + '_ {
+        functions(self.callers.get(&entry))
+    }
+
+    /// The functions that `entry` calls, each with its share of the total of that. What is missing is its own code.
+    pub(super) fn callees(&self, entry: EntryId) -> impl Iterator<Item = (EntryId, f64)> + '_ {
+        functions(self.callees.get(&entry))
+    }
+}
+
+fn functions(neighbours: Option<&NeighbourWeights>) -> impl Iterator<Item = (EntryId, f64)> + '_ {
+    neighbours.into_iter().flatten().copied().filter(|(neighbour, _)| *neighbour < LEAF)
+}
+
 /// The weights of calls while they are summed.
 struct Edges<'o> {
     weights: HashMap<(EntryId, EntryId), f64>,
@@ -117,7 +133,16 @@ impl MatchingState<'_> {
 
     /// How similar the callees of two functions are, from 0 to 1.
     pub(super) fn callees_alike(&self, old: EntryId, new: EntryId) -> f64 {
-        let (old_side, new_side) = self.neighbours();
+        self.callees_alike_in(self.neighbours(), old, new)
+    }
+
+    /// The same of functions that may be matched: their neighbours are given.
+    pub(super) fn callees_alike_in(
+        &self,
+        (old_side, new_side): &(NeighbourShares, NeighbourShares),
+        old: EntryId,
+        new: EntryId,
+    ) -> f64 {
         self.overlap((old, old_side.callees.get(&old)), (new, new_side.callees.get(&new)))
     }
 

@@ -222,8 +222,31 @@ fn instances_of_a_generic_function_are_renamed_together() {
     );
 }
 
+/// `moves` became `pseudo`, and a new `moves` calls that.
 #[test]
-fn a_name_that_both_sides_have_is_never_renamed() {
+fn a_wrapper_may_take_the_name() {
+    let old = "main;search;moves 5\nmain;search;moves;pieces 30\nmain;search;moves;pawns 15\nmain;score 50";
+    let new = "main;search;moves;pseudo 5\nmain;search;moves;pseudo;pieces 30\nmain;search;moves;pseudo;pawns 15\n\
+               main;search;moves;legal 25\nmain;score 50";
+    assert_eq!(found(old, new), ["moves = pseudo (renamed)"]);
+    assert_eq!(found(new, old), ["pseudo = moves (renamed)"]);
+    // A part that was extracted leaves the rest behind, or nothing at all.
+    let rest = "main;search;moves;part 5\nmain;search;moves;part;pieces 30\nmain;search;moves;pawns 15\nmain;score 50";
+    assert_eq!(found(old, rest), [""; 0]);
+    let all = "main;search;moves;all 5\nmain;search;moves;all;pieces 30\nmain;search;moves;all;pawns 15\nmain;score 50";
+    assert_eq!(found(old, all), [""; 0]);
+    // Own code is the same in all functions, unless it is called from where the old function was.
+    let old = "main;search;moves 50\nmain;count;moves 20\nmain;score 50";
+    let own =
+        "main;search;moves;pseudo 50\nmain;count;moves;pseudo 20\nmain;search;moves;legal 25\nmain;score 50";
+    assert_eq!(found(old, own), [""; 0]);
+    let called =
+        "main;search;moves;pseudo 50\nmain;count;pseudo 20\nmain;search;moves;legal 25\nmain;score 50";
+    assert_eq!(found(old, called), ["moves = pseudo (renamed)"]);
+}
+
+#[test]
+fn a_name_that_both_sides_have_is_not_renamed() {
     let old = "main;a 50\nmain;b 50";
     let new = "main;b 50\nmain;c 50";
     assert_eq!(found(old, new), ["a = c (renamed)"]);

@@ -189,17 +189,37 @@ impl<S: StackSource> CalledElsewhere<'_, S> {
     /// main;api;auth 80    →    main;gateway;auth 80
     /// main;gateway 40          main;gateway 40
     /// ```
+    ///
+    /// It may have called them before, too, if the others that did are gone:
+    ///
+    /// ```text
+    /// main;readAll 50          →    main;readAll 100
+    /// thread;run;readAll 50
+    /// ```
     pub(super) fn took_over(&self, row: &Hypothesis) -> bool {
-        let calls_now = |old: f64, new: f64| old < GONE * new;
-        let taken = self.holders(row, row.points, |other| other.new_share, calls_now);
-        // The row may be that of its own code.
-        let total = |other: &Hypothesis| {
-            self.examiner.model.comparable_shares(&self.examiner.total(other.function, other.unit)).1
+        let called = self.holders(row, row.points, |other| other.new_share, |old, new| old < new);
+        let is_taken = |other: &&Hypothesis| {
+            // The row may be that of its own code.
+            let total = self.examiner.total(other.function, other.unit);
+            let (old, new) = self.examiner.model.comparable_shares(&total);
+            let (old_here, new_here) = self.shares_below(row, other.function);
+            let is_all_here = other.old > 0.0 && new_here >= COVERS * new;
+            is_all_here && (old_here < GONE * new_here || self.gone_called(other, old - old_here))
         };
-        let is_all_here =
-            |(change, other): &(f64, &Hypothesis)| other.old > 0.0 && *change >= COVERS * total(other);
-        let taken = taken.into_iter().filter(is_all_here).map(|(_, other)| other).collect();
+        let taken = called.into_iter().map(|(_, other)| other).filter(is_taken).collect();
         self.hold_most(row, taken, |counts| self.hardly_changed(row, counts))
+    }
+
+    /// Whether functions that are gone made nearly all calls of a function that cost this share.
+    fn gone_called(&self, callee: &Hypothesis, share: f64) -> bool {
+        let is_gone = |row: &&Hypothesis| {
+            row.measure == CountKind::Total
+                && row.new_share < GONE * row.old_share
+                && row.old_share >= COVERS * share
+                && self.examiner.stacks.includes(row.function, callee.function)
+        };
+        let mut gone = self.comparison.hypotheses.iter().filter(is_gone);
+        gone.any(|gone| self.shares_below(gone, callee.function).0 >= COVERS * share)
     }
 
     /// The function which calls that of a row in exchange for something dearer: all that this total gained comes from new calls of

@@ -454,6 +454,22 @@ fn a_new_function_with_an_old_name_is_not_what_had_the_name() {
     );
 }
 
+/// Half of the calls came from `worker`, which is gone: `serial` makes all of them now.
+#[test]
+fn what_takes_over_the_calls_of_code_that_is_gone_has_moved() {
+    let old =
+        "main;serial;read;scan 3001\nmain;serial;read 503\nworker;run;read;scan 2999\nworker;run;read 499\n";
+    let new = "main;serial;read;scan 6003\nmain;serial;read 1001\n";
+    let (found, text) = causes(&program(old), &program(new));
+    assert!(found.iter().all(|cause| cause["cause"] == "moved"), "{text}");
+    assert!(text.contains("what serial calls was called from elsewhere before"), "{text}");
+    // What still makes its calls elsewhere became cheaper there, and dearer here.
+    let less =
+        "main;serial;read;scan 5803\nmain;serial;read 961\nworker;run;read;scan 401\nworker;run;read 41\n";
+    let (causes, text) = causes(&program(old), &program(less));
+    assert_ne!(causes[0]["cause"], "moved", "{text}");
+}
+
 #[test]
 fn code_that_only_moved_is_no_cause_of_growth() {
     check(

@@ -128,14 +128,20 @@ impl<S: StackSource> CalledElsewhere<'_, S> {
     }
 
     /// Whether a function that is gone, with what it called, became a part of `caller`: that gained as much elsewhere, and is not
-    /// known to have become cheaper.
+    /// known to have become cheaper. What is in new functions of the program is theirs.
     ///
     /// ```text
     /// main;ingest;archive 10    →    main;ingest 12
     /// main;ingest;archive;text 40    main;ingest;text 40
     /// ```
     pub(super) fn became_part_of(&self, row: &Hypothesis, caller: usize) -> bool {
-        let others = self.beside(row, caller);
+        let is_new = |other: &&Hypothesis| {
+            other.is_new_code()
+                && self.examiner.stacks.includes(caller, other.function)
+                && !self.examiner.stacks.is_library(other.function)
+        };
+        let new = self.comparison.hypotheses.iter().filter(is_new).map(|other| other.function);
+        let others: Vec<usize> = self.beside(row, caller).into_iter().chain(new).collect();
         let whole = self.examiner.total_without(caller, &others, row.unit);
         let rest = self.examiner.total_without(caller, &[&others[..], &[row.function]].concat(), row.unit);
         self.examiner.growth(&rest) >= row.points.abs() / 2.0

@@ -48,7 +48,15 @@ impl<'p> Moments<'p> {
     pub(in crate::view) fn of(&self, sample: usize) -> Option<i64> {
         let time = self.profile.samples.time_of(sample)?;
         let is_shown = !self.leaves_clocks_out || (self.shown.first..=self.shown.last).contains(&time);
-        is_shown.then(|| time.saturating_sub(self.span.start))
+        let since = time.saturating_sub(self.span.start);
+        // A few samples may have been taken before the noted start; they count from there, whole.
+        is_shown.then(|| if self.is_lasting(sample) { since } else { since.max(0) })
+    }
+
+    /// Whether a sample is a span or a wait, of which a part may lie before the recording.
+    fn is_lasting(&self, sample: usize) -> bool {
+        let values = &self.profile.samples.values;
+        self.lasting.iter().zip(values).any(|(is_lasting, values)| *is_lasting && values[sample] != 0)
     }
 
     /// The pauses of the garbage collector in order, each with its start and its end on the same clock. A pause that two recorders

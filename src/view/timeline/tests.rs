@@ -104,6 +104,22 @@ fn spans_last() {
 }
 
 #[test]
+fn a_sample_from_before_the_start_counts_from_there() {
+    // One sample in ten is older than the recording, of which each stands for 10 ns.
+    let mut picture = "work 10 @20".to_string();
+    (1..20).for_each(|number| write!(picture, "\nwork 10 @{}", 100 + 10 * number).unwrap());
+    let mut profile = from_notation(&picture);
+    profile.meta.metrics[0].unit = "nanoseconds".to_string();
+    profile.meta.time_ns = Some(100);
+    profile.meta.sample_times = SampleTimes::of(&profile.samples, &profile.meta);
+    let options = TimelineOptions { bins: 2, ..TimelineOptions::new(Scope::metric(0)) };
+    let timeline = timeline(&profile, &options).unwrap();
+    let row = &timeline.rows[0];
+    assert_eq!((timeline.axis.from_ns, row.total), (0, 200));
+    assert_eq!(row.bins.iter().sum::<i64>(), 200, "{:?}", row.bins);
+}
+
+#[test]
 fn the_last_span_of_the_clock_that_is_shown_is_whole() {
     let mut profile = from_notation("load 100 @0\nwork 30 @120\nidle 0 @1708972837000000000");
     profile.meta.metrics[0].unit = "nanoseconds".to_string();

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::filter::{FilterError, FilterKind};
+use crate::format::formats_with_times;
 use crate::name::nearest;
 use crate::pattern::{self, Aspect, Pattern, Patterns, regex_fault};
 use crate::profile::{Column, FrameId, Label, LabelValue, Profile, TooLarge};
@@ -308,8 +309,12 @@ impl Stages {
         }
         let [from_point, to_point] = [time_point(FilterKind::From, from)?, time_point(FilterKind::To, to)?];
         let (profile, matched) = show_times(&self.profile, from_point, to_point).map_err(|error| {
-            let hint = "give a time relative to the start, such as 1.5s".to_string();
-            FilterError::new(format!("--from, --to: {error}"), (error == TimeError::NoDate).then_some(hint))
+            let hint = match error {
+                TimeError::NoDate => Some("give a time relative to the start, such as 1.5s".to_string()),
+                TimeError::NoTimes => Some(formats_with_times()),
+                _ => None,
+            };
+            FilterError::new(format!("--from, --to: {error}"), hint)
         })?;
         if matched == 0 {
             let spans = RecordingSpan::of_all(&self.profile).unwrap_or_default();

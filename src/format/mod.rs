@@ -170,6 +170,12 @@ const fn threaded(name: &'static str, title: &'static str) -> TimedFormat {
     TimedFormat { name, title, has_threads: true }
 }
 
+/// A hint that names the [`TIMED_FORMATS`].
+pub(crate) fn formats_with_times() -> String {
+    let titles: Vec<&str> = TIMED_FORMATS.iter().map(|format| format.title).collect();
+    format!("formats with times: {}", titles.join(", "))
+}
+
 /// The formats whose files usually say when samples were taken.
 pub const TIMED_FORMATS: &[TimedFormat] = &[
     threaded("perf-data", "perf.data"),

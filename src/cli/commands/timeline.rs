@@ -15,7 +15,7 @@ use crate::cli::options::memory;
 use crate::cli::options::what_if::WhatIfArgs;
 use crate::cli::terminal::clock::Clock;
 use crate::cli::terminal::failure::hinted;
-use crate::format::TIMED_FORMATS;
+use crate::format::formats_with_times;
 use crate::profile::{LoadOptions, Profile};
 use crate::report::Report;
 use crate::transform::{TimeError, TimePoint};
@@ -163,10 +163,7 @@ pub(super) fn explain(error: &NoTimeline, profile: &Profile) -> anyhow::Error {
         }
         NoTimeline::Time(TimeError::NoTimes) => hinted(
             format!("this profile ({}) does not say when its samples were taken", profile.meta.format),
-            format!(
-                "formats with times: {}",
-                TIMED_FORMATS.iter().map(|format| format.title).collect::<Vec<_>>().join(", ")
-            ),
+            formats_with_times(),
         ),
         NoTimeline::NoLabel(key) => hinted(
             format!("--by label:{key}: no sample has this label"),

@@ -312,7 +312,7 @@ impl Stages {
             let hint = match error {
                 TimeError::NoDate => Some("give a time relative to the start, such as 1.5s".to_string()),
                 TimeError::NoTimes => Some(formats_with_times()),
-                _ => None,
+                TimeError::TimePoint(_) => None,
             };
             FilterError::new(format!("--from, --to: {error}"), hint)
         })?;

@@ -141,7 +141,7 @@ fn columns<'r>(assembly: &'r Assembly, values: &ValueColumns<'r>, style: &'r Sty
     columns.add("address", Kind::Text, address);
     values.raw(&mut columns, Which::Own).titled("SELF").group(Which::Own.group());
     values.raw(&mut columns, Which::Total).titled("TOTAL").group(Which::Total.group());
-    let wholes = Wholes { total: assembly.header.total, shown: None };
+    let wholes = Wholes::of(&assembly.header);
     add_shares(&mut columns, wholes, Which::Total.group(), |row: &Row<'r>| row.values().total);
     columns.show("ADDRESS", Kind::Number, address).asked(true);
     columns.add("instruction", Kind::Text, |row: &Row<'r>| row.instruction().map(|line| &*line.instruction));

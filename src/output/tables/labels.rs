@@ -47,7 +47,7 @@ pub(super) fn table<'r>(labels: &'r Labels, form: Form, style: &'r Style) -> Sca
     values.raw(&mut columns, Which::Total).titled("TOTAL");
     if header.base.is_none() {
         let total = |line: &LabelLine| Some(line.total);
-        add_shares(&mut columns, Wholes { total: header.total, shown: None }, Group::Always, total);
+        add_shares(&mut columns, Wholes::of(header), Group::Always, total);
     }
     values.side(&mut columns, Which::Total);
     let label = |line: &LabelLine| {

@@ -107,7 +107,7 @@ fn columns<'r>(
     values.raw(&mut columns, Which::Own).titled("SELF").group(Which::Own.group());
     values.raw(&mut columns, Which::Total).titled("TOTAL").group(Which::Total.group());
     if source.header.base.is_none() {
-        let wholes = Wholes { total: source.header.total, shown: None };
+        let wholes = Wholes::of(&source.header);
         add_shares(&mut columns, wholes, Which::Total.group(), |row: &SourceRow| row.values().total);
     }
     values.sides(&mut columns, &[Which::Total], &[Which::Total]);

@@ -65,13 +65,13 @@ pub(super) fn table<'r>(traces: &'r Traces, form: Form, style: &'r Style) -> Sca
         let kind = Kind::Value(scale(metric, *shown, style.unit.as_ref())?);
         let value = move |line: &TraceLine| line.value(index);
         columns.add(metric.name.clone(), kind, value).titled(clean(&metric.name).to_uppercase());
-        add_shares(&mut columns, Wholes { total: *total, shown: None }, Group::Always, value);
+        add_shares(&mut columns, Wholes::new(header, *total, *shown), Group::Always, value);
     }
     if header.metrics.is_empty() {
         let kind = Kind::Value(values.scale.clone());
         columns.add(header.metric.name.clone(), kind, |line| line.value(0)).titled("VALUE");
         if header.base.is_none() {
-            let wholes = Wholes { total: header.total, shown: None };
+            let wholes = Wholes::of(header);
             add_shares(&mut columns, wholes, Group::Always, |line: &TraceLine| line.new.total);
         }
     }

@@ -13,8 +13,8 @@ use crate::output::style::{Style, TextColumn};
 use crate::output::table::{Cell, Columns, Form, Group, Kind, Note, Rank, Table};
 use crate::output::tables::tree::drawing::{Drawing, TreeLine};
 use crate::output::tables::values::{
-    Means, ValueColumns, Which, Wholes, add_shares, artefact_note, kind_of_events, more, per_event_note,
-    sums_of_events,
+    Means, ValueColumns, Which, Wholes, add_shares, add_shares_titled, artefact_note, kind_of_events, more,
+    per_event_note, sums_of_events,
 };
 use crate::report::{Direction, Grouping, Header, Tree};
 
@@ -118,16 +118,16 @@ fn add_values<'r>(
 
 /// What a total is of the function at the top, and of all.
 fn add_shares_of_total<'r>(columns: &mut Columns<'r, TreeLine<'r>>, tree: &'r Tree) {
-    let whole = tree.header.total;
+    let wholes = Wholes::of(&tree.header);
     let group = Which::Total.group();
-    let of_all = move |line: &TreeLine| Some(Cell::Share { part: line.new.total?, whole });
+    let total = |line: &TreeLine| line.new.total;
     if tree.direction == Direction::TopDown {
-        columns.show("%", Kind::Share, of_all).rank(Rank::Share).group(group);
+        add_shares(columns, wholes, group, total);
         return;
     }
     let of_top = |line: &TreeLine| Some(Cell::Share { part: line.new.total?, whole: line.top?.values.total });
     columns.show("%TOP", Kind::Share, of_top).rank(Rank::ShareOfFunction).group(group);
-    columns.show("%ALL", Kind::Share, of_all).rank(Rank::Share).group(group);
+    add_shares_titled(columns, "%ALL", wholes, group, total);
 }
 
 /// The value that a tree is read by, and the other one.
@@ -149,7 +149,7 @@ fn add_metrics<'r>(columns: &mut Columns<'r, TreeLine<'r>>, tree: &'r Tree, styl
         let [main, other] = both(tree);
         let value = move |line: &TreeLine| main.of(line.metric(index, tree));
         columns.show(main.title_of(&metric.metric), kind.clone(), value);
-        add_shares(columns, Wholes { total: metric.total, shown: None }, Group::Always, value);
+        add_shares(columns, Wholes::new(&tree.header, metric.total, metric.shown), Group::Always, value);
         let value = move |line: &TreeLine| other.of(line.metric(index, tree));
         columns.show(other.title(), kind, value).rank(Rank::SecondValue);
     }

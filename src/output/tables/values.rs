@@ -251,8 +251,19 @@ pub(super) fn add_shares<'r, R: 'r>(
     group: Group,
     value: impl Fn(&R) -> Option<i64> + Copy + 'r,
 ) {
-    let of = |whole: i64| move |row: &R| value(row).map(|part| Cell::Share { part, whole });
     let title = if wholes.shown.is_some() { "%ALL" } else { "%" };
+    add_shares_titled(columns, title, wholes, group, value);
+}
+
+/// The same, with a title for what a value is of all.
+pub(super) fn add_shares_titled<'r, R: 'r>(
+    columns: &mut Columns<'r, R>,
+    title: &'static str,
+    wholes: Wholes,
+    group: Group,
+    value: impl Fn(&R) -> Option<i64> + Copy + 'r,
+) {
+    let of = |whole: i64| move |row: &R| value(row).map(|part| Cell::Share { part, whole });
     columns.show(title, Kind::Share, of(wholes.total)).rank(Rank::Share).group(group);
     if let Some(left) = wholes.shown {
         columns.show("%SHOWN", Kind::Share, of(left)).rank(Rank::ShareOfShown).group(group);

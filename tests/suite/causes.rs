@@ -470,6 +470,26 @@ fn what_takes_over_the_calls_of_code_that_is_gone_has_moved() {
     assert_ne!(causes[0]["cause"], "moved", "{text}");
 }
 
+/// `search` has little code of its own, but that grew, too, and nothing else makes it eighty times as much.
+#[test]
+fn a_function_that_is_called_eighty_times_as_often_is_the_cause_and_not_its_callee() {
+    check(
+        "main;read 1901\nmain;read;search;distance 23\nmain;read;search 1\n",
+        "main;read 1903\nmain;read;search;distance 1847\nmain;read;search 79\n",
+        "called-more",
+        "search",
+        "its own code and everything that it calls grew",
+    );
+    // If only what it calls grew, that changed.
+    check(
+        "main;read 1901\nmain;read;search;distance 23\nmain;read;search 77\n",
+        "main;read 1903\nmain;read;search;distance 1847\nmain;read;search 79\n",
+        "dearer",
+        "distance",
+        "in its own code",
+    );
+}
+
 #[test]
 fn code_that_only_moved_is_no_cause_of_growth() {
     check(

@@ -24,6 +24,10 @@ const MOST: f64 = 0.7;
 pub(super) const NEARLY_ALL: f64 = 0.8;
 /// What is left of a function without its largest part must be at least this fraction of it to say anything.
 const LEAST_REST: f64 = 0.08;
+/// That fraction if the whole costs many times as much: hardly anything but more calls multiplies all that a function does.
+const LEAST_REST_OF_MANY: f64 = 0.02;
+/// So many times as much, on a logarithmic scale (4 times).
+const MANY_TIMES: f64 = 1.4;
 /// Parts may have grown alike if each has this fraction of the growth of the whole, on a logarithmic scale, however uncertain that is.
 const PERHAPS_ALIKE: f64 = 0.4;
 /// Callers that have none of the growth show that the function itself did not change, if they have this fraction of it.
@@ -277,10 +281,11 @@ fn parts_grew_alike(flow: &Flow<'_, '_>, function: usize) -> bool {
     // Where calls are counted, a function has more work only if it is called more often.
     let is_called_more = flow.call_counts(function).is_none_or(|[old, new]| new > CALLED_MORE * old);
     // What was elsewhere before did not grow as a whole: a wrapper of all that there was.
+    let least = if whole.log_ratio >= MANY_TIMES { LEAST_REST_OF_MANY } else { LEAST_REST };
     whole.points > 0.0
         && !flow.has_moved(function)
         && is_called_more
-        && rest.new_share >= LEAST_REST * whole.new_share
+        && rest.new_share >= least * whole.new_share
         && rest.grew_like(&whole)
         && part.grew_like(&whole)
         && !rest.grew_less_than(&part)

@@ -139,9 +139,16 @@ fn lines<'r>(focus: &'r Focus, form: Form, style: &Style) -> Vec<FocusLine<'r>> 
 
 fn label<'r>(focus: &Focus, line: &FocusLine, names: &DisplayNames, style: &Style) -> Label<'r> {
     match line.what {
-        What::Neighbour(row) => Label::new(
-            names.marked(&focus.header, &row.name, style) + side_only(&focus.header, row.value, row.old),
-        ),
+        What::Neighbour(row) => {
+            // The function may be on both sides; it is the call that is not.
+            let side = match side_only(&focus.header, row.value, row.old) {
+                _ if row.kind == NeighbourKind::Root => "",
+                "" => "",
+                _ if row.value == 0 => " (call removed)",
+                _ => " (new call)",
+            };
+            Label::new(names.marked(&focus.header, &row.name, style) + side)
+        }
         What::Own => Label::new("(self)"),
         What::More(count) => {
             let nouns = match line.role {
@@ -162,7 +169,8 @@ fn label<'r>(focus: &Focus, line: &FocusLine, names: &DisplayNames, style: &Styl
             // A name such as `pay app.mjs:52:19` shows the file already.
             let file = focus.file.as_deref();
             let file = file.filter(|_| style.is_wide() && split_shown(&focus.name).is_none());
-            Label::new(name).suffix(file.map(|file| format!("   {}", short_file(file))).unwrap_or_default())
+            Label::new(name + side_only(&focus.header, line.value, line.old))
+                .suffix(file.map(|file| format!("   {}", short_file(file))).unwrap_or_default())
         }
     }
 }

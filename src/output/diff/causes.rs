@@ -261,12 +261,10 @@ fn is_at_end_of_path(cause: &DiffCause) -> bool {
 /// What is said of a function that only the new side has. It may have been there without being hit, or without allocating.
 fn is_new(diff: &Diff, function: Option<&Name>) -> &'static str {
     let is_memory = Unit::parse(&diff.header.metric.unit).family() == Family::Bytes;
-    let without_place = |name: &Name| split_place(name, "").0.to_string();
     // What had the name is called otherwise now.
     let had_it = |function: &Name| {
-        diff.matched
-            .iter()
-            .any(|pair| without_place(&pair.old) == without_place(function) && pair.new != *function)
+        let name = split_place(function, "").0;
+        diff.matched.iter().any(|pair| split_place(&pair.old, "").0 == name && pair.new != *function)
     };
     if function.is_some_and(had_it) {
         "which is new under this name"

@@ -306,11 +306,10 @@ impl<'a> MatchingState<'a> {
     fn neighbours(&self) -> &(NeighbourShares, NeighbourShares) {
         self.neighbours.get_or_init(|| {
             let side = |pool: &Pool<'_>, left: Vec<EntryId>| {
-                let mut open = vec![false; pool.len()];
-                for entry in left.into_iter().filter(|&entry| pool.shares()[entry] >= LEAST_SHARE) {
-                    open[entry] = true;
-                }
-                NeighbourShares::new(pool, &open)
+                NeighbourShares::new(
+                    pool,
+                    left.into_iter().filter(|&entry| pool.shares()[entry] >= LEAST_SHARE),
+                )
             };
             (side(self.old, self.old_left()), side(self.new, self.new_left()))
         })

@@ -21,9 +21,11 @@ const ROOT: EntryId = EntryId::MAX;
 const LEAF: EntryId = EntryId::MAX - 1;
 
 impl NeighbourShares {
-    /// Counts the neighbours of the entries that `open` marks.
-    pub(super) fn new(pool: &Pool<'_>, open: &[bool]) -> Self {
-        let mut edges = Edges { weights: HashMap::new(), open };
+    /// Counts the neighbours of some entries.
+    pub(super) fn new(pool: &Pool<'_>, entries: impl IntoIterator<Item = EntryId>) -> Self {
+        let mut open = vec![false; pool.len()];
+        entries.into_iter().for_each(|entry| open[entry] = true);
+        let mut edges = Edges { weights: HashMap::new(), open: &open };
         for (table, calls, metric) in pool.calls() {
             for edge in 0..calls.edge_count() {
                 let caller = pool.of_function(table, calls.caller[edge]);

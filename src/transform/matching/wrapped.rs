@@ -16,7 +16,7 @@
 use hashbrown::{HashMap, HashSet};
 
 use super::neighbours::NeighbourShares;
-use super::pool::{EntryId, Pool};
+use super::pool::EntryId;
 use super::{MatchMethod, MatchingState};
 use crate::name::is_anonymous;
 
@@ -73,26 +73,34 @@ pub(super) fn pair_wrapped(pairs: &mut MatchingState<'_>, least_share: f64) {
         found.sort_unstable_by_key(|wrapped| wrapped.alone);
         let mut taken = HashSet::new();
         for wrapped in found.into_iter().filter(|wrapped| taken.insert(wrapped.inner)) {
-            let Wrapped { alone, wrapper, inner } = wrapped;
-            let (with_name, renamed) = on.sides((alone, wrapper), (alone, inner));
-            let alike = pairs.callees_alike_in(&neighbours, renamed.0, renamed.1);
-            pairs.part(with_name.0, with_name.1);
-            pairs.pair(renamed.0, renamed.1, MatchMethod::Renamed, alike);
+            let (old, new) = wrapped.renamed(on);
+            let alike = pairs.callees_alike_in(&neighbours, old, new);
+            let (namesake, other) = wrapped.with_name(on);
+            pairs.part(namesake, other);
+            pairs.pair(old, new, MatchMethod::Renamed, alike);
         }
     }
 }
 
 impl On {
-    /// Two pairs of a function of the side without wrappers and one of the other side: the old function of each, and the new one.
-    fn sides(
-        self,
-        one: (EntryId, EntryId),
-        other: (EntryId, EntryId),
-    ) -> ((EntryId, EntryId), (EntryId, EntryId)) {
+    /// What belongs to the side without wrappers and to the other one, given for the old and the new side; or the other way round.
+    fn ordered<T>(self, (first, second): (T, T)) -> (T, T) {
         match self {
-            On::New => (one, other),
-            On::Old => ((one.1, one.0), (other.1, other.0)),
+            On::New => (first, second),
+            On::Old => (second, first),
         }
+    }
+}
+
+impl Wrapped {
+    /// The pair with the same name: the old function, and the new one.
+    fn with_name(self, on: On) -> (EntryId, EntryId) {
+        on.ordered((self.alone, self.wrapper))
+    }
+
+    /// The pair that is one function: the old one, and the new one.
+    fn renamed(self, on: On) -> (EntryId, EntryId) {
+        on.ordered((self.alone, self.inner))
     }
 }
 
@@ -102,26 +110,20 @@ fn candidates(pairs: &MatchingState<'_>, on: On, least_share: f64) -> Vec<Wrappe
         On::New => (pairs.new, pairs.new_left()),
         On::Old => (pairs.old, pairs.old_left()),
     };
-    if left.is_empty() {
-        return Vec::new();
-    }
     let heavy =
         left.into_iter().filter(|&entry| pool.shares()[entry] >= least_share && pool.may_be_renamed(entry));
     let heavy: Vec<EntryId> = heavy.collect();
     if heavy.is_empty() {
         return Vec::new();
     }
-    let side = match on {
-        On::New => &pairs.neighbours().1,
-        On::Old => &pairs.neighbours().0,
-    };
+    let (old_side, new_side) = pairs.neighbours();
+    let (_, side) = on.ordered((old_side, new_side));
     let mut found = Vec::new();
     for inner in heavy {
         for (wrapper, share) in side.callers(inner) {
             let candidate = namesake(pairs, on, wrapper).map(|alone| Wrapped { alone, wrapper, inner });
             let is_as_heavy = |wrapped: &Wrapped| {
-                let (_, (old, new)) =
-                    on.sides((wrapped.alone, wrapped.wrapper), (wrapped.alone, wrapped.inner));
+                let (old, new) = wrapped.renamed(on);
                 pairs.size_ratio(old, new) >= LEAST_SIZE_RATIO
             };
             found.extend(candidate.filter(|_| share >= LEAST_CALLED).filter(is_as_heavy));
@@ -149,17 +151,10 @@ fn neighbours(
     on: On,
     candidates: &[Wrapped],
 ) -> (NeighbourShares, NeighbourShares) {
-    let of = |pool: &Pool<'_>, entries: &mut dyn Iterator<Item = EntryId>| {
-        let mut open = vec![false; pool.len()];
-        entries.for_each(|entry| open[entry] = true);
-        NeighbourShares::new(pool, &open)
-    };
-    let mut alone = candidates.iter().map(|candidate| candidate.alone);
-    let mut others = candidates.iter().flat_map(|candidate| [candidate.wrapper, candidate.inner]);
-    match on {
-        On::New => (of(pairs.old, &mut alone), of(pairs.new, &mut others)),
-        On::Old => (of(pairs.old, &mut others), of(pairs.new, &mut alone)),
-    }
+    let alone = candidates.iter().map(|candidate| candidate.alone);
+    let others = candidates.iter().flat_map(|candidate| [candidate.wrapper, candidate.inner]);
+    let (alone_pool, other_pool) = on.ordered((pairs.old, pairs.new));
+    on.ordered((NeighbourShares::new(alone_pool, alone), NeighbourShares::new(other_pool, others)))
 }
 
 /// Whether one function became, or was, the other, whose name another one has.
@@ -170,11 +165,7 @@ fn is_wrapped(
     neighbours: &(NeighbourShares, NeighbourShares),
 ) -> bool {
     let Wrapped { alone, wrapper, inner } = wrapped;
-    let (with_name, renamed) = on.sides((alone, wrapper), (alone, inner));
-    let (of_alone, of_others) = match on {
-        On::New => (&neighbours.0, &neighbours.1),
-        On::Old => (&neighbours.1, &neighbours.0),
-    };
+    let (of_alone, of_others) = on.ordered((&neighbours.0, &neighbours.1));
     let counterpart = |entry: EntryId| match on {
         On::New => pairs.of_new[entry],
         On::Old => pairs.of_old[entry].map(|paired| paired.new),
@@ -194,6 +185,6 @@ fn is_wrapped(
         && as_before.max(in_callees) >= LEAST_EVIDENCE
         && through > 0.0
         && 1.0 - through >= LEAST_ELSE
-        && alike(renamed) >= LEAST_ALIKE
-        && alike(with_name) <= MOST_ALIKE
+        && alike(wrapped.renamed(on)) >= LEAST_ALIKE
+        && alike(wrapped.with_name(on)) <= MOST_ALIKE
 }

@@ -280,8 +280,8 @@ fn parts_grew_alike(flow: &Flow<'_, '_>, function: usize) -> bool {
     let rest = flow.rest(function, largest);
     // Where calls are counted, a function has more work only if it is called more often.
     let is_called_more = flow.call_counts(function).is_none_or(|[old, new]| new > CALLED_MORE * old);
-    // What was elsewhere before did not grow as a whole: a wrapper of all that there was.
     let least = if whole.log_ratio >= MANY_TIMES { LEAST_REST_OF_MANY } else { LEAST_REST };
+    // What was elsewhere before did not grow as a whole: a wrapper of all that there was.
     whole.points > 0.0
         && !flow.has_moved(function)
         && is_called_more

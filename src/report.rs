@@ -40,7 +40,7 @@ use std::sync::Arc;
 
 pub use assembly::{Assembly, AssemblyFunction, AssemblyLine};
 pub use by_side::{BySide, BySideRow};
-pub use cause::{CauseKind, DiffCause, Growth, MixChange, MixKind, RowTest, TotalGrowth};
+pub use cause::{CauseKind, CauseSummary, DiffCause, Growth, MixChange, MixKind, RowTest, TotalGrowth};
 pub use chart::{Chart, ChartBand, ChartBlock, ChartFunction};
 pub use diff::{
     BudgetCheck, BudgetReport, ChangedCalls, Detectable, Diff, DiffNoise, DiffOutcome, DiffRow, DiffSide,

@@ -25,7 +25,9 @@ pub use color::ColorBy;
 #[cfg(feature = "ui")]
 pub(crate) use color::block_colors;
 pub use csv::csv;
-pub use diff::{cause_command, cause_sentence, evidence_notes, github, github_budgets, junit, junit_budgets};
+pub use diff::{
+    cause_sentence, evidence_notes, github, github_budgets, junit, junit_budgets, summarise_causes,
+};
 pub use dot::dot;
 pub use error::{ClassicError, Error};
 #[cfg(feature = "cli")]

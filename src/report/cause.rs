@@ -9,6 +9,9 @@ pub use crate::stats::CountKind as RowTest;
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct DiffCause {
+    /// What a script needs to print it; `None` until all else is known.
+    #[serde(flatten)]
+    pub summary: Option<CauseSummary>,
     /// The kind of change.
     pub cause: CauseKind,
     /// The function to look at.
@@ -50,6 +53,62 @@ impl DiffCause {
     pub fn new(cause: CauseKind, function: Name, count: RowTest) -> Self {
         DiffCause { cause, function, test: count, ..DiffCause::default() }
     }
+
+    /// The command that shows it, once it is known.
+    pub fn command(&self) -> Option<&str> {
+        self.summary.as_ref()?.command.as_deref()
+    }
+
+    /// The function whose calls lead to it, now or more often.
+    fn caller(&self) -> Option<&Name> {
+        let (first, last) = (self.path.first()?, self.path.last()?);
+        (self.path.len() > 1 && *last == self.function).then_some(first)
+    }
+}
+
+/// A cause as one line: what it is, how much it costs, what shows it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct CauseSummary {
+    /// The kind of change, in the words of the command line: see [`CauseKind::word`].
+    pub kind: &'static str,
+    /// Where it comes from: the old name, the function that it was extracted from, that was inlined into it or that
+    /// collects garbage, or the one whose calls lead to it, now or more often.
+    pub from: Option<Name>,
+    /// What it costs more, in the metric's unit, for as many runs as the old side has; rescaled, as points are.
+    pub delta: i64,
+    /// The lower end of the 95 % interval of `delta`; null if there is no interval of the ratio.
+    pub low: Option<i64>,
+    /// The upper end.
+    pub high: Option<i64>,
+    /// The part of the growth that it explains, from 0 to 1.
+    pub share: f64,
+    /// What shows that it is so, in words.
+    pub evidence: String,
+    /// The command that shows it; null if both sides are in one file.
+    pub command: Option<String>,
+}
+
+impl CauseSummary {
+    /// The summary of a cause in a comparison in which the old side costs `old` in the metric's unit.
+    pub fn new(cause: &DiffCause, old: f64, evidence: String, command: Option<String>) -> Self {
+        let delta = cause.points / 100.0 * old;
+        // If all of a function doubles at most, it costs at most as much more as it cost before.
+        let at = |end: Option<f64>| {
+            let delta = delta * (end? - 1.0) / (cause.ratio? - 1.0);
+            delta.is_finite().then_some(delta.round() as i64)
+        };
+        CauseSummary {
+            kind: cause.cause.word(),
+            from: cause.of.as_ref().or_else(|| cause.caller()).cloned(),
+            delta: delta.round() as i64,
+            low: at(cause.ratio_low),
+            high: at(cause.ratio_high),
+            share: cause.explains,
+            evidence,
+            command,
+        }
+    }
 }
 
 /// A kind of change.
@@ -78,6 +137,21 @@ pub enum CauseKind {
 }
 
 impl CauseKind {
+    /// Its name in a summary.
+    pub fn word(self) -> &'static str {
+        match self {
+            CauseKind::Dearer => "dearer",
+            CauseKind::CalledMore => "called-more",
+            CauseKind::NewPath => "new-path",
+            CauseKind::Mix => "mix",
+            CauseKind::Gc => "knock-on",
+            CauseKind::Renamed => "renamed",
+            CauseKind::Moved => "moved",
+            CauseKind::Extracted => "extracted",
+            CauseKind::Inlined => "inlined",
+        }
+    }
+
     /// Whether it explains growth, rather than what only moved.
     pub fn explains_growth(self) -> bool {
         self <= CauseKind::Gc

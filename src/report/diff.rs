@@ -53,6 +53,8 @@ pub struct Diff {
     pub causes: Vec<DiffCause>,
     /// How much more the new side costs; null if nothing could be tested.
     pub growth: Option<TotalGrowth>,
+    /// The part of the growth that no cause explains, from 0 to 1; null if it is not certain that there is growth.
+    pub unexplained: Option<f64>,
     /// How the mix of work changed, if it did: `ratio` and `points` of rows are then for equal amounts of each kind.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mix: Option<MixChange>,

@@ -94,8 +94,6 @@ pub struct ExplainedCause {
     pub cause: DiffCause,
     /// The same as a sentence.
     pub says: String,
-    /// The command that shows it; null if both sides are in one file.
-    pub command: Option<String>,
 }
 
 impl Changes {
@@ -106,9 +104,9 @@ impl Changes {
 }
 
 impl ExplainedCause {
-    /// A cause, given its sentence and its evidence.
-    pub fn new(cause: DiffCause, says: String, command: Option<String>) -> Self {
-        ExplainedCause { cause, says, command }
+    /// A cause, given its sentence.
+    pub fn new(cause: DiffCause, says: String) -> Self {
+        ExplainedCause { cause, says }
     }
 }
 

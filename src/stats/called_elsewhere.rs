@@ -230,7 +230,7 @@ impl<S: StackSource> CalledElsewhere<'_, S> {
 
     /// The function which calls that of a row in exchange for something dearer: all that this total gained comes from new calls of
     /// a function that became cheaper by more. One that calls nothing is called from many places, so there it has to be the nearest
-    /// caller that was there before.
+    /// caller that was there before. That may have called a function of a library before, too, whose code did not change.
     ///
     /// ```text
     /// main;render;scan 80    →    main;render;lookup 6
@@ -241,9 +241,12 @@ impl<S: StackSource> CalledElsewhere<'_, S> {
         let is_cheaper = |other: &&Hypothesis| {
             other.measure == CountKind::Total && other.decrease.q < alpha && -other.points >= row.points
         };
+        let is_library = self.examiner.stacks.is_library(row.function);
+        let user = if is_library { self.examiner.nearest_user(row) } else { None };
         let gained_below = |caller: &&Hypothesis| {
             let (old, new) = self.shares_below(caller, row.function);
-            old < GONE * new && new - old >= COVERS * row.points
+            let are_new_calls = || old < GONE * new || user == Some(caller.function);
+            new - old >= COVERS * row.points && are_new_calls()
         };
         let nearest = (row.measure == CountKind::SelfCount).then(|| self.nearest_known_caller(row));
         let is_near = |caller: &&Hypothesis| nearest.is_none_or(|nearest| nearest == Some(caller.function));

@@ -143,12 +143,14 @@ impl<S: StackSource> Examiner<'_, S> {
 
     /// The same, but a function of the program, if that of the row is one, too: a library that calls a new closure did not change.
     pub(super) fn nearest_program_caller(&self, row: &Hypothesis) -> Option<usize> {
+        if self.stacks.is_library(row.function) { None } else { self.nearest_user(row) }
+    }
+
+    /// The function of the program which both sides have and that is the nearest caller of most of a row's function on the new
+    /// side, be that one of a library or not.
+    pub(super) fn nearest_user(&self, row: &Hypothesis) -> Option<usize> {
         let is_wanted = |&caller: &usize| !self.stacks.is_library(caller) && self.is_common(caller);
-        if self.stacks.is_library(row.function) {
-            None
-        } else {
-            self.callers(row, Side::New).into_iter().find(is_wanted)
-        }
+        self.callers(row, Side::New).into_iter().find(is_wanted)
     }
 
     /// Whether most calls of a row's function on the new side come straight from a caller, apart from new functions and libraries

@@ -119,7 +119,7 @@ impl Answer {
             (Report::Findings(report), ReportPart::Remark(place)) => &report.remarks.get(place)?.command,
             (Report::Findings(report), ReportPart::Changes) => &report.changes.as_ref()?.command,
             (Report::Findings(report), ReportPart::Cause(place)) => {
-                report.changes.as_ref()?.causes.get(place)?.command.as_ref()?
+                report.changes.as_ref()?.causes.get(place)?.cause.command()?
             }
             (Report::Timeline(timeline), ReportPart::Phase(place)) => &timeline.phases.get(place)?.command,
             _ => return None,

@@ -39,8 +39,26 @@ fn check_all(old: &str, new: &str, expected: &[(&str, &str)], sentence: &str) {
         .map(|cause| (cause["cause"].as_str().unwrap(), cause["function"].as_str().unwrap()))
         .collect();
     assert_eq!(found, expected, "{text}");
+    for cause in &causes {
+        check_summary(cause);
+    }
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(text.contains(sentence), "{sentence}\n{text}");
+}
+
+/// What a script prints of a cause agrees with its details.
+fn check_summary(cause: &Value) {
+    let kind = if cause["cause"] == "gc" { "knock-on" } else { cause["cause"].as_str().unwrap() };
+    assert_eq!((&cause["kind"], &cause["share"]), (&json!(kind), &cause["explains"]), "{cause}");
+    let delta = cause["delta"].as_i64().unwrap();
+    assert_eq!(delta > 0, cause["points"].as_f64().unwrap() > 0.0, "{cause}");
+    assert_eq!(cause["low"].is_null(), cause["ratio_low"].is_null(), "{cause}");
+    if let (Some(low), Some(high)) = (cause["low"].as_i64(), cause["high"].as_i64()) {
+        assert!(low <= delta && delta <= high, "{cause}");
+    }
+    assert!(!cause["evidence"].as_str().unwrap().is_empty(), "{cause}");
+    let command = cause["command"].as_str().unwrap();
+    assert!(command.starts_with("prof ") && command.ends_with(" --base old.folded new.folded"), "{cause}");
 }
 
 #[test]
@@ -51,6 +69,34 @@ fn own_code_that_costs_more() {
         "dearer",
         "hash",
         "1 hash more expensive ×1.80",
+    );
+}
+
+/// 800 of 26,000 samples; the summary says it in the metric's unit.
+#[test]
+fn the_summary_of_a_cause_has_what_it_costs_and_where_it_comes_from() {
+    let (found, _) = causes(&program("main;run;hash 1000\n"), &program("main;run;hash 1800\n"));
+    let [cause] = &found[..] else { panic!("{found:?}") };
+    assert!((750..=850).contains(&cause["delta"].as_i64().unwrap()), "{cause}");
+    assert_eq!(cause["from"], Value::Null);
+    assert_eq!(cause["command"], "prof focus hash --base old.folded new.folded");
+    let (found, _) =
+        causes(&program("main;run;hash 1000\n"), &program("main;run;hash 1000\nmain;pack;hash 1000\n"));
+    assert_eq!(
+        (&found[0]["kind"], &found[0]["function"], &found[0]["from"]),
+        (&json!("new-path"), &json!("hash"), &json!("main")),
+        "{found:?}"
+    );
+    let (found, _) = causes(&program("main;run;hash 1000\n"), &program("main;run;digest 1000\n"));
+    assert_eq!(
+        (&found[0]["kind"], &found[0]["function"], &found[0]["from"]),
+        (&json!("renamed"), &json!("digest"), &json!("hash")),
+        "{found:?}"
+    );
+    assert_eq!(
+        (&found[0]["delta"], &found[0]["evidence"]),
+        (&json!(0), &json!("hash → digest (renamed)")),
+        "{found:?}"
     );
 }
 
@@ -1309,6 +1355,9 @@ fn what_a_library_does_for_several_callers_is_the_business_of_each() {
         .collect();
     let expected = ["flips", "legal"].map(|caller| (caller, vec![caller, "runtime.makeslice"]));
     assert_eq!(found, expected, "{text}");
+    for cause in &causes {
+        check_summary(cause);
+    }
 }
 
 /// `validate` is called twice as often by `serve`, and so is all that it calls, which calls it in turn: none of the other functions
@@ -1522,6 +1571,15 @@ fn a_function_that_may_cost_as_much_as_before_is_not_more_expensive() {
 fn what_a_cheaper_caller_calls_instead_is_no_cause() {
     let found = |old: &str, new: &str| causes(&program(old), &program(new));
     let (causes, text) = found("main;load;copy 6000\nmain;load;read;tidy 20\n", "main;load;read;tidy 1900\n");
+    assert!(causes.iter().all(|cause| cause["points"] == 0.0), "{text}");
+    assert!(text.contains("0 functions regressed"), "{text}");
+    // Nor is what it calls of a library more often than before, in which nothing changed. The heavier the caller is, the less the
+    // sum of the two that were exchanged can tell.
+    let library = "main;pay;runtime.growslice 901\nmain;load 5000\nmain;load;runtime.sprint";
+    let (causes, text) = found(
+        &format!("{library} 6000\nmain;load;runtime.concat 90\n"),
+        &format!("{library} 2000\nmain;load;runtime.concat 700\n"),
+    );
     assert!(causes.iter().all(|cause| cause["points"] == 0.0), "{text}");
     assert!(text.contains("0 functions regressed"), "{text}");
     // But it did if its caller does something else, which costs what it did.

@@ -6,6 +6,7 @@ use crate::cli::commands::show::{Show, needs};
 use crate::cli::options::args::StackArgs;
 use crate::compare::{CompareOptions, compare};
 use crate::load::Sides;
+use crate::output::summarise_causes;
 use crate::profile::LoadOptions;
 use crate::report::Diff;
 use crate::stats::TestOptions;
@@ -30,5 +31,6 @@ fn compared(show: &Show<'_>, sides: Sides) -> Result<Diff> {
     let test = TestOptions { normalize, ..usual.test.clone() };
     let mut diff = compared.report(&DiffOptions { test, ..usual })?;
     diff.options = [given.folds_repeated(), base.matching.repeated()].concat();
+    summarise_causes(&mut diff);
     Ok(diff)
 }

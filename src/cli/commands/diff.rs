@@ -34,7 +34,7 @@ use crate::cli::terminal::target::Target;
 use crate::compare::{CompareError, CompareOptions, Compared, compare};
 use crate::filter::Stages;
 use crate::load::{Combine, Error, Request, SideInput, Sides, sides};
-use crate::output::{Explain, evidence_notes};
+use crate::output::{Explain, evidence_notes, summarise_causes};
 use crate::parallel;
 use crate::profile::LoadOptions;
 use crate::report::{Diff, DiffOutcome, Message, Name, Report};
@@ -332,6 +332,7 @@ impl DiffCommand {
         let mut clock = Clock::new(self.input.verbose);
         let mut diff = compared.report(&options).map_err(incomparable)?;
         diff.options = [self.filters.folds_repeated(), self.matching.repeated()].concat();
+        summarise_causes(&mut diff);
         clock.step("test");
         Ok(diff)
     }

@@ -11,7 +11,7 @@ use crate::cli::options::args::{StackArgs, shell_words};
 use crate::cli::options::highlight::HighlightArgs;
 use crate::cli::options::layout::{LayoutArgs, Output, WordingArgs};
 use crate::cli::options::what_if::WhatIfArgs;
-use crate::output::{cause_command, cause_sentence};
+use crate::output::cause_sentence;
 use crate::profile::LoadOptions;
 use crate::report::{Changes, Diff, DiffCause, Evidence, ExplainedCause, Findings, Report};
 use crate::view::findings;
@@ -103,10 +103,7 @@ impl ReportCommand {
     /// What changed, with the command that shows all of it.
     fn changes(&self, diff: Diff) -> Changes {
         let StackArgs { input, filters, base, .. } = &self.stacks;
-        let explained = |cause: &DiffCause| {
-            let (says, command) = (cause_sentence(&diff, cause), cause_command(&diff, cause));
-            ExplainedCause::new(cause.clone(), says, command)
-        };
+        let explained = |cause: &DiffCause| ExplainedCause::new(cause.clone(), cause_sentence(&diff, cause));
         let causes = diff.causes.iter().map(explained).collect();
         let filters = filters.repeated(&WhatIfArgs::default());
         let words = [input.repeated(), filters, base.how_repeated()].concat();

@@ -5,7 +5,8 @@ use crate::output::command;
 use crate::output::diff::words;
 use crate::output::style::Explain;
 use crate::report::{
-    CauseKind, Diff, DiffCause, DiffRow, DiffSide, Growth, MixChange, Name, RowTest, TotalGrowth,
+    CauseKind, CauseSummary, Diff, DiffCause, DiffRow, DiffSide, Growth, MixChange, Name, RowTest,
+    TotalGrowth,
 };
 use crate::unit::{self, Family, Unit, decimals, percentage};
 
@@ -116,12 +117,10 @@ fn count_of(causes: usize) -> String {
     if causes == 1 { "1 cause".to_string() } else { format!("{causes} causes together") }
 }
 
-/// `12% is unexplained`: what no cause explains of growth that is certain.
+/// `12% is unexplained`: what no cause explains of growth that is certain, if anything explains some.
 fn unexplained(diff: &Diff) -> Option<String> {
-    diff.growth.filter(|growth| growth.low > 0.0)?;
-    let explained: f64 = diff.causes.iter().map(|cause| cause.explains).sum();
-    let rest = 100.0 - (explained * 100.0).round();
-    (explained > 0.0 && rest >= 1.0).then(|| format!("{rest:.0}% is unexplained"))
+    let rest = diff.unexplained.filter(|&rest| rest < 1.0).map(|rest| (rest * 100.0).round())?;
+    (rest >= 1.0).then(|| format!("{rest:.0}% is unexplained"))
 }
 
 /// `+11.1% as recorded`, if that is clearly another number: the lines of the sides have the recorded values.
@@ -184,6 +183,9 @@ fn is_uncertain(cause: &DiffCause) -> bool {
 
 /// What shows that it is so: `in all 3 callers alike, so the function itself`. Names are shortened by `name`.
 pub(in crate::output) fn evidence(diff: &Diff, cause: &DiffCause, name: impl Fn(&str) -> String) -> String {
+    if let Some(place) = place(cause, &name) {
+        return place;
+    }
     let evidence = evidence_of_function(diff, cause, &name);
     match (cause.caller_points, cause.path.first()) {
         (Some(points), Some(caller)) => format!(
@@ -309,6 +311,18 @@ fn mix_of_work(mix: &MixChange, name: impl Fn(&str) -> String) -> String {
     format!("work per run: {}; all code of each changed alike, {meaning}", parts.join(", "))
 }
 
+/// Adds what scripts print of each cause. The sides and options have to be known, which commands repeat.
+pub fn summarise(diff: &mut Diff) {
+    let summary = |cause: &DiffCause| {
+        let evidence = evidence(diff, cause, |name| clean(name).into_owned());
+        CauseSummary::new(cause, diff.old.compared, evidence, command(diff, cause))
+    };
+    let summaries: Vec<CauseSummary> = diff.causes.iter().map(summary).collect();
+    for (cause, summary) in diff.causes.iter_mut().zip(summaries) {
+        cause.summary = Some(summary);
+    }
+}
+
 /// A sentence on the row of the function, if there is one, and on what shows the cause.
 pub fn sentence(diff: &Diff, cause: &DiffCause) -> String {
     let evidence = evidence(diff, cause, |name| clean(name).into_owned());
@@ -323,7 +337,7 @@ pub fn sentence(diff: &Diff, cause: &DiffCause) -> String {
 }
 
 /// The command that shows it; `None` if both sides are in one file, which other commands cannot compare.
-pub fn command(diff: &Diff, cause: &DiffCause) -> Option<String> {
+pub(in crate::output) fn command(diff: &Diff, cause: &DiffCause) -> Option<String> {
     if diff.old.inputs == diff.new.inputs {
         return None;
     }
@@ -391,35 +405,41 @@ pub(in crate::output) fn moves(
     if explain == Explain::Nothing {
         return None;
     }
-    let part = |cause: &DiffCause| {
-        let function = name(&cause.function);
-        let of = cause.of.as_deref().map(&name);
-        Some(match (cause.cause, of) {
-            (CauseKind::Inlined, Some(callee)) => format!("{callee} inlined into {function}"),
-            (CauseKind::Extracted, Some(caller)) => format!("{function} extracted from {caller}"),
-            (CauseKind::Moved, None) if cause.test == RowTest::Total => {
-                format!("what {function} calls was called from elsewhere before")
-            }
-            (CauseKind::Extracted | CauseKind::Moved, None) => {
-                format!("the work of {function} was elsewhere before")
-            }
-            (CauseKind::Moved, Some(caller)) if caller == function => {
-                format!("{function} does itself what it called before")
-            }
-            (CauseKind::Moved, Some(caller)) => {
-                format!("the work of {function} was elsewhere below {caller} before")
-            }
-            (CauseKind::Renamed, Some(old)) => format!("{old} → {function} (renamed)"),
-            _ => return None,
-        })
-    };
     let is_matched = |cause: &DiffCause| diff.matched.iter().any(|matched| matched.new == cause.function);
-    let mut parts: Vec<String> =
-        diff.causes.iter().filter(|cause| !is_matched(cause)).filter_map(part).collect();
+    let mut parts: Vec<String> = diff
+        .causes
+        .iter()
+        .filter(|cause| !is_matched(cause))
+        .filter_map(|cause| place(cause, &name))
+        .collect();
     if explain != Explain::All && parts.len() > MOST_MOVED {
         let more = parts.len() - MOST_MOVED;
         parts.truncate(MOST_MOVED);
         parts.push(format!("{more} more"));
     }
     (!parts.is_empty()).then(|| format!("moved, but not significantly more expensive: {}", parts.join(" · ")))
+}
+
+/// What only changed its name or place, in words: `readHeader extracted from parse`. `None` if the cause is none of these.
+fn place(cause: &DiffCause, name: impl Fn(&str) -> String) -> Option<String> {
+    let function = name(&cause.function);
+    let of = cause.of.as_deref().map(&name);
+    Some(match (cause.cause, of) {
+        (CauseKind::Inlined, Some(callee)) => format!("{callee} inlined into {function}"),
+        (CauseKind::Extracted, Some(caller)) => format!("{function} extracted from {caller}"),
+        (CauseKind::Moved, None) if cause.test == RowTest::Total => {
+            format!("what {function} calls was called from elsewhere before")
+        }
+        (CauseKind::Extracted | CauseKind::Moved, None) => {
+            format!("the work of {function} was elsewhere before")
+        }
+        (CauseKind::Moved, Some(caller)) if caller == function => {
+            format!("{function} does itself what it called before")
+        }
+        (CauseKind::Moved, Some(caller)) => {
+            format!("the work of {function} was elsewhere below {caller} before")
+        }
+        (CauseKind::Renamed, Some(old)) => format!("{old} → {function} (renamed)"),
+        _ => return None,
+    })
 }

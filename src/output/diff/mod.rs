@@ -6,7 +6,7 @@ mod junit;
 mod markdown;
 pub(super) mod words;
 
-pub use causes::{command as cause_command, sentence as cause_sentence};
+pub use causes::{sentence as cause_sentence, summarise as summarise_causes};
 pub use github::{github, github_budgets};
 pub use junit::{junit, junit_budgets};
 pub(super) use markdown::comment;

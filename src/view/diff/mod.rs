@@ -150,6 +150,7 @@ pub fn diff(profile: &Profile, sides: DiffSides, options: &DiffOptions) -> Resul
         upgrades: sides.upgrades,
         causes: explained.causes,
         growth: explained.growth,
+        unexplained: explained.unexplained,
         mix: mix.map(|mix| mix.change),
         budgets,
         old: DiffSide { samples: samples.and_then(|(old, _)| countable(old)), ..sides.old },

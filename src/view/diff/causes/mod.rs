@@ -42,6 +42,8 @@ pub(super) struct Causes {
     pub(super) causes: Vec<DiffCause>,
     /// How much more the new side costs.
     pub(super) growth: Option<TotalGrowth>,
+    /// The part of it, from 0 to 1, that no cause explains; `None` if there may be no growth.
+    pub(super) unexplained: Option<f64>,
 }
 
 /// Explains a comparison.
@@ -73,7 +75,8 @@ pub(super) fn explain(
     locate(&flow, &mut causes);
     let moved = moves(&flow, &sides.matched, &causes);
     causes.extend(moved);
-    Causes { causes, growth: Some(growth) }
+    let unexplained = (growth.low > 0.0 && whole > 0.0).then(|| (whole - explained) / whole);
+    Causes { causes, growth: Some(growth), unexplained }
 }
 
 /// The cause of an origin, or those of the functions of the program that make a library do more.

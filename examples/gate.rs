@@ -17,7 +17,7 @@ fn main() -> Result<ExitCode, Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [old, new] = &arguments[..] else { return Err("usage: gate OLD NEW".into()) };
     let found = compare_folders(old, new)?;
-    for cause in found.causes.iter().filter(|cause| cause.cause.explains_growth()) {
+    for cause in found.causes.iter().filter(|cause| cause.explains_growth()) {
         println!(
             "{}: {:+.1} points ({:.0} % of the growth)",
             cause.function,

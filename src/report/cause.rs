@@ -54,6 +54,16 @@ impl DiffCause {
         DiffCause { cause, function, test: count, ..DiffCause::default() }
     }
 
+    /// Whether it explains growth, rather than what only moved or became cheaper.
+    pub fn explains_growth(&self) -> bool {
+        self.cause < CauseKind::Gc || self.cause == CauseKind::Gc && self.points > 0.0
+    }
+
+    /// Whether it explains what became cheaper.
+    pub fn explains_saving(&self) -> bool {
+        self.cause > CauseKind::Inlined || self.cause == CauseKind::Gc && self.points < 0.0
+    }
+
     /// The command that shows it, once it is known.
     pub fn command(&self) -> Option<&str> {
         self.summary.as_ref()?.command.as_deref()
@@ -134,6 +144,10 @@ pub enum CauseKind {
     Extracted,
     /// A function was put into its caller.
     Inlined,
+    /// A function costs less.
+    Cheaper,
+    /// A function has less work, or is no longer called from where it was called before.
+    CalledLess,
 }
 
 impl CauseKind {
@@ -149,12 +163,9 @@ impl CauseKind {
             CauseKind::Moved => "moved",
             CauseKind::Extracted => "extracted",
             CauseKind::Inlined => "inlined",
+            CauseKind::Cheaper => "cheaper",
+            CauseKind::CalledLess => "called-less",
         }
-    }
-
-    /// Whether it explains growth, rather than what only moved.
-    pub fn explains_growth(self) -> bool {
-        self <= CauseKind::Gc
     }
 }
 

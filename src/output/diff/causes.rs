@@ -22,32 +22,48 @@ const MOST_MOVED: usize = 4;
 /// No more kinds of work than this are named.
 const MOST_NAMED: usize = 4;
 
-/// The causes to show, and what the others explain together.
+/// The causes to show of what became more expensive, or of what became cheaper, and what the others explain together.
 pub(in crate::output) struct Shown<'d> {
     pub(in crate::output) causes: Vec<&'d DiffCause>,
     others: Vec<&'d DiffCause>,
+    is_saving: bool,
 }
 
 impl<'d> Shown<'d> {
-    /// `None` if nothing is asked for, or nothing grew.
-    pub(in crate::output) fn of(diff: &'d Diff, explain: Explain) -> Option<Self> {
+    /// What became more expensive; `None` if nothing is asked for, or nothing did.
+    pub(in crate::output) fn growth(diff: &'d Diff, explain: Explain) -> Option<Self> {
         // What explains 0 % is no news, unless it is that the mix of work changed.
         let is_shown = |cause: &&DiffCause| {
-            cause.cause.explains_growth() && (cause.explains >= LEAST || cause.cause == CauseKind::Mix)
+            cause.explains_growth() && (cause.explains >= LEAST || cause.cause == CauseKind::Mix)
         };
-        let growing: Vec<&DiffCause> = diff.causes.iter().filter(is_shown).collect();
-        if growing.is_empty() || explain == Explain::Nothing {
+        Self::of(&diff.causes.iter().filter(is_shown).collect::<Vec<_>>(), explain, false)
+    }
+
+    /// What became cheaper.
+    pub(in crate::output) fn savings(diff: &'d Diff, explain: Explain) -> Option<Self> {
+        let is_shown = |cause: &&DiffCause| cause.explains_saving() && cause.explains >= LEAST;
+        Self::of(&diff.causes.iter().filter(is_shown).collect::<Vec<_>>(), explain, true)
+    }
+
+    /// What became more expensive, then what became cheaper.
+    pub(in crate::output) fn both(diff: &'d Diff, explain: Explain) -> Vec<Self> {
+        let both = [Self::growth(diff, explain), Self::savings(diff, explain)];
+        both.into_iter().flatten().collect()
+    }
+
+    fn of(all: &[&'d DiffCause], explain: Explain, is_saving: bool) -> Option<Self> {
+        if all.is_empty() || explain == Explain::Nothing {
             return None;
         }
         let mut explained = 0.0;
         let mut count = 0;
-        while count < growing.len() && (explain == Explain::All || (explained < MOST && count < MOST_SHOWN)) {
-            explained += growing[count].explains;
+        while count < all.len() && (explain == Explain::All || (explained < MOST && count < MOST_SHOWN)) {
+            explained += all[count].explains;
             count += 1;
         }
-        let (causes, others) = growing.split_at(count);
+        let (causes, others) = all.split_at(count);
         let others = others.iter().copied().filter(|cause| cause.explains >= LEAST).collect();
-        Some(Shown { causes: causes.to_vec(), others })
+        Some(Shown { causes: causes.to_vec(), others, is_saving })
     }
 
     /// `+9.8% in total (95% CI 7.1 to 12.6): 2 causes explain 92% of it`
@@ -59,20 +75,22 @@ impl<'d> Shown<'d> {
         let causes =
             if count == 1 { "1 cause explains".to_string() } else { format!("{count} causes explain") };
         match diff.growth {
-            Some(TotalGrowth { percent, low, high }) if low > 0.0 => {
+            Some(TotalGrowth { percent, low, high }) if self.is_certain(diff) => {
                 // Nothing is uncertain about a ratio that was given.
                 let digits = digits_of_growth(percent);
                 let interval = (low < high)
-                    .then(|| format!("95% CI {} to {}", decimals(low, digits), decimals(high, digits)));
+                    .then(|| format!("95% CI {} to {}", signed(low, digits), signed(high, digits)));
                 let recorded = as_recorded(diff, percent, digits);
                 let rescaled = if recorded.is_some() { " after rescaling" } else { "" };
                 let details: Vec<String> = interval.into_iter().chain(recorded).collect();
                 let details =
                     if details.is_empty() { String::new() } else { format!(" ({})", details.join("; ")) };
                 let sum: f64 = self.causes.iter().map(|cause| cause.points).sum();
-                let found = if sum > high.max(MUCH_MORE * percent) {
+                let end = if self.is_saving { -low } else { high };
+                let found = if sum.abs() > end.max(MUCH_MORE * percent.abs()) {
                     let (count, sum) = (count_of(count), words::change(diff, sum));
-                    format!("{count}, {sum}; other code became cheaper")
+                    let other = if self.is_saving { MORE_EXPENSIVE } else { CHEAPER };
+                    format!("{count}, {sum}; other code {other}")
                 } else {
                     // All causes together may be more than the growth of the whole, which is what this is a part of.
                     format!("{causes} {:.0}% of it", (sum / percent).clamp(0.0, 1.0) * 100.0)
@@ -81,12 +99,23 @@ impl<'d> Shown<'d> {
             }
             _ => {
                 // The growth of the whole is an estimate, of which causes are the part that is certain.
-                let rest = if self.explains_all() { "" } else { "; that the rest grew is not certain" };
+                let (became, changed) =
+                    if self.is_saving { (CHEAPER, "shrank") } else { (MORE_EXPENSIVE, "grew") };
+                let rest = if self.explains_all() {
+                    String::new()
+                } else {
+                    format!("; that the rest {changed} is not certain")
+                };
                 let explained: f64 = self.causes.iter().map(|cause| cause.explains).sum();
                 let explained = format!("{:.0}%", (explained * 100.0).min(100.0));
-                format!("{causes} {explained} of what became more expensive{rest}")
+                format!("{causes} {explained} of what {became}{rest}")
             }
         }
+    }
+
+    /// Whether the whole certainly changed in this direction.
+    fn is_certain(&self, diff: &Diff) -> bool {
+        diff.growth.is_some_and(|growth| if self.is_saving { growth.high < 0.0 } else { growth.low > 0.0 })
     }
 
     /// Whether all causes together, with those that are not shown, explain what grew.
@@ -104,9 +133,30 @@ impl<'d> Shown<'d> {
             1 => Some(format!("1 smaller cause: {points} (--explain lists it)")),
             several => Some(format!("{several} smaller causes: {points} together (--explain lists them)")),
         };
-        let parts: Vec<String> = others.into_iter().chain(unexplained(diff)).collect();
+        let parts: Vec<String> = others.into_iter().chain(self.unexplained(diff)).collect();
         (!parts.is_empty()).then(|| parts.join("; "))
     }
+
+    /// `12% is unexplained`: what no cause explains of a change that is certain, if anything explains some.
+    fn unexplained(&self, diff: &Diff) -> Option<String> {
+        if !self.is_certain(diff) {
+            return None;
+        }
+        let is_part = |cause: &&DiffCause| cause.explains_saving() == self.is_saving;
+        let explained: f64 = diff.causes.iter().filter(is_part).map(|cause| cause.explains).sum();
+        let rest = ((1.0 - explained) * 100.0).round();
+        (explained > 0.0 && rest >= 1.0).then(|| format!("{rest:.0}% is unexplained"))
+    }
+}
+
+/// What happened to code that costs more, or less, than it did.
+const MORE_EXPENSIVE: &str = "became more expensive";
+const CHEAPER: &str = "became cheaper";
+
+/// `7.1` or `−10.1`
+fn signed(percent: f64, digits: usize) -> String {
+    let sign = if percent < 0.0 { "−" } else { "" };
+    format!("{sign}{}", decimals(percent.abs(), digits))
 }
 
 /// Causes that add up to this many times the growth of the whole, and certainly to more, are no part of it.
@@ -115,12 +165,6 @@ const MUCH_MORE: f64 = 1.1;
 /// `1 cause`, `2 causes together`
 fn count_of(causes: usize) -> String {
     if causes == 1 { "1 cause".to_string() } else { format!("{causes} causes together") }
-}
-
-/// `12% is unexplained`: what no cause explains of growth that is certain, if anything explains some.
-fn unexplained(diff: &Diff) -> Option<String> {
-    let rest = diff.unexplained.filter(|&rest| rest < 1.0).map(|rest| (rest * 100.0).round())?;
-    (rest >= 1.0).then(|| format!("{rest:.0}% is unexplained"))
 }
 
 /// `+11.1% as recorded`, if that is clearly another number: the lines of the sides have the recorded values.
@@ -156,6 +200,13 @@ pub(in crate::output) fn change(cause: &DiffCause) -> String {
         // What it calls costs more, but of the whole that is not known.
         (CauseKind::Dearer, _) if is_uncertain(cause) => return "more expensive in part".to_string(),
         (CauseKind::Dearer, _) => "more expensive",
+        (CauseKind::Cheaper, _) if cause.ratio.is_none() => return "removed".to_string(),
+        (CauseKind::Cheaper, _) if is_uncertain(cause) => return "cheaper in part".to_string(),
+        (CauseKind::Cheaper, _) => "cheaper",
+        (CauseKind::CalledLess, None) if is_removed_path(cause) => return "call path removed".to_string(),
+        (CauseKind::CalledLess, Some(_)) => "called less often",
+        (CauseKind::CalledLess, None) if cause.growth == Growth::FurtherCall => "called less often",
+        (CauseKind::CalledLess, None) => "less work",
         (CauseKind::CalledMore, Some(_)) => "called more often",
         (CauseKind::CalledMore, None) if cause.growth == Growth::FurtherCall => "called more often",
         (CauseKind::CalledMore, None) => "more work",
@@ -175,10 +226,20 @@ pub(in crate::output) fn change(cause: &DiffCause) -> String {
     }
 }
 
-/// Whether a function may cost as much as before, although it makes a call that costs more.
+/// Whether a function may cost as much as before, although it makes a call that costs more, or less.
 fn is_uncertain(cause: &DiffCause) -> bool {
     let is_call = matches!(cause.growth, Growth::NewCallee | Growth::OneCallee);
-    is_call && cause.ratio_low.is_some_and(|low| low < 1.0)
+    let is_other_way = |ratio: f64| if cause.explains_saving() { ratio > 1.0 } else { ratio < 1.0 };
+    let end = if cause.explains_saving() { cause.ratio_high } else { cause.ratio_low };
+    is_call && end.is_some_and(is_other_way)
+}
+
+/// Whether a function is no longer called along a path.
+fn is_removed_path(cause: &DiffCause) -> bool {
+    cause.cause == CauseKind::CalledLess
+        && cause.growth == Growth::Itself
+        && cause.path.len() > 1
+        && is_at_end_of_path(cause)
 }
 
 /// What shows that it is so: `in all 3 callers alike, so the function itself`. Names are shortened by `name`.
@@ -189,9 +250,10 @@ pub(in crate::output) fn evidence(diff: &Diff, cause: &DiffCause, name: impl Fn(
     let evidence = evidence_of_function(diff, cause, &name);
     match (cause.caller_points, cause.path.first()) {
         (Some(points), Some(caller)) => format!(
-            "{evidence}; {} of it in the own code of {}, which makes these calls",
+            "{evidence}; {} of it in the own code of {}, which {} these calls",
             words::change(diff, points),
-            name(caller)
+            name(caller),
+            if cause.explains_saving() { "made" } else { "makes" }
         ),
         _ => evidence,
     }
@@ -202,32 +264,42 @@ fn evidence_of_function(diff: &Diff, cause: &DiffCause, name: impl Fn(&str) -> S
     let first = || cause.path.first().map(|function| name(function)).unwrap_or_default();
     let last = || cause.path.last().map(|function| name(function)).unwrap_or_default();
     let called = || cause.path.get(1).map(|function| name(function)).unwrap_or_default();
+    let saves = cause.explains_saving();
+    let more = if saves { "less" } else { "more" };
     match (cause.cause, cause.growth) {
         (CauseKind::NewPath, _) => path(),
+        (CauseKind::CalledLess, _) if is_removed_path(cause) => path(),
         (CauseKind::Mix, _) => diff.mix.as_ref().map(|mix| mix_of_work(mix, name)).unwrap_or_default(),
         (CauseKind::Gc, _) => match &cause.of {
             Some(collector) if *collector != cause.function => {
+                let grew = if saves { "shrank" } else { "grew" };
                 format!(
-                    "the collector ({}) has more work; this function's allocations grew most",
+                    "the collector ({}) has {more} work; this function's allocations {grew} most",
                     name(collector)
                 )
             }
-            _ => "the collector has more work".to_string(),
+            _ => format!("the collector has {more} work"),
         },
-        (_, growth) => match (cause.calls.filter(|_| cause.cause == CauseKind::CalledMore), growth) {
+        (_, growth) => match (cause.calls.filter(|_| is_about_calls(cause)), growth) {
             (Some(calls), Growth::OneCaller) => {
-                format!("{}; only {} calls it more often", words::how_often_called(calls), first())
+                format!("{}; only {} calls it {more} often", words::how_often_called(calls), first())
             }
             (Some(calls), _) => words::how_often_called(calls),
             (None, Growth::Itself) if cause.path.len() > 1 && is_at_end_of_path(cause) => {
-                format!("called from {}", first())
+                format!("{}called from {}", if saves { "was " } else { "" }, first())
             }
             (None, Growth::Itself) if cause.ratio.is_none() && cause.path.is_empty() => {
-                "no function of the program is known to call it".to_string()
+                format!(
+                    "no function of the program is known to {} it",
+                    if saves { "have called" } else { "call" }
+                )
             }
             // Of code that runs twice as long, samples do not say whether it runs twice.
             (None, Growth::Itself) if cause.test == RowTest::SelfCount && cause.calls.is_none() => {
-                "in its own code: more work per call, or more calls".to_string()
+                format!(
+                    "in its own code: {more} work per call, or {} calls",
+                    if saves { "fewer" } else { "more" }
+                )
             }
             (None, Growth::Itself) if cause.test == RowTest::SelfCount => "in its own code".to_string(),
             (None, Growth::Itself) if cause.path.len() > 1 && cause.path.first() == Some(&cause.function) => {
@@ -238,11 +310,21 @@ fn evidence_of_function(diff: &Diff, cause: &DiffCause, name: impl Fn(&str) -> S
                 format!("equally from all {count} callers, so the function itself changed")
             }
             (None, Growth::OneCaller) => format!("only when called from {}", first()),
-            (None, Growth::FurtherCall) => format!("{} calls it in more places than before", first()),
+            (None, Growth::FurtherCall) => {
+                format!("{} calls it in {} places than before", first(), if saves { "fewer" } else { "more" })
+            }
+            (None, Growth::Whole) if saves => {
+                "its own code and everything that it calls shrank: fewer calls, or less work per call"
+                    .to_string()
+            }
             (None, Growth::Whole) => {
                 "its own code and everything that it calls grew: more calls, or more work per call"
                     .to_string()
             }
+            (None, Growth::NewCallee) if saves && cause.path.len() > 2 => {
+                format!("it no longer calls {}, which led to {}", called(), last())
+            }
+            (None, Growth::NewCallee) if saves => format!("it no longer calls {}", last()),
             (None, Growth::NewCallee) if cause.path.len() > 2 => {
                 format!("it calls {}, {} and leads to {}", called(), is_new(diff, cause.path.get(1)), last())
             }
@@ -253,6 +335,11 @@ fn evidence_of_function(diff: &Diff, cause: &DiffCause, name: impl Fn(&str) -> S
             (None, Growth::OneCallee) => format!("in {}, which it calls", last()),
         },
     }
+}
+
+/// Whether the numbers of calls are what changed.
+fn is_about_calls(cause: &DiffCause) -> bool {
+    matches!(cause.cause, CauseKind::CalledMore | CauseKind::CalledLess)
 }
 
 /// Whether a path leads to the function of a cause: from callers that are new, or that call it now.
@@ -350,7 +437,9 @@ pub(in crate::output) fn command(diff: &Diff, cause: &DiffCause) -> Option<Strin
         }
         (CauseKind::Mix, Some(MixChange { caller: Some(caller), .. })) => focus(caller),
         // Formats that count calls have no whole stacks.
-        (CauseKind::NewPath, _) if cause.calls.is_none() => {
+        (CauseKind::NewPath | CauseKind::CalledLess, _)
+            if cause.calls.is_none() && (cause.cause == CauseKind::NewPath || is_removed_path(cause)) =>
+        {
             let function = cause.path.first().unwrap_or(&cause.function);
             format!("tree{} --focus {}", literal(function), quoted(function))
         }

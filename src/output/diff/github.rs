@@ -22,7 +22,7 @@ pub fn github(diff: &Diff, out: &mut dyn Write) -> io::Result<()> {
     for cause in diff.causes.iter().filter(is_mix) {
         all.push(annotation("notice", "different mix of work", causes::sentence(diff, cause)));
     }
-    let causes = Shown::of(diff, Explain::Most).filter(|_| diff.verdict == DiffVerdict::Regressed);
+    let causes = Shown::growth(diff, Explain::Most).filter(|_| diff.verdict == DiffVerdict::Regressed);
     if let Some(shown) = causes.filter(|shown| !shown.causes.iter().all(is_mix)) {
         for cause in shown.causes.into_iter().filter(|cause| !is_mix(cause)) {
             let text = causes::sentence(diff, cause);
@@ -34,8 +34,16 @@ pub fn github(diff: &Diff, out: &mut dyn Write) -> io::Result<()> {
         all.extend(rows.map(|row| of_row("error", "performance regression", row)));
     }
     all.extend(diff.exceeded().map(|check| budget(&diff.header, check)));
-    let rows = diff.with_verdict(RowVerdict::Improved);
-    all.extend(rows.map(|row| of_row("notice", "performance improvement", row)));
+    let title = "performance improvement";
+    if let Some(shown) = Shown::savings(diff, Explain::Most) {
+        for cause in shown.causes {
+            let about = annotation("notice", title, causes::sentence(diff, cause));
+            all.push(Annotation { file: cause.file.clone(), line: cause.line, ..about });
+        }
+    } else {
+        let rows = diff.with_verdict(RowVerdict::Improved);
+        all.extend(rows.map(|row| of_row("notice", title, row)));
+    }
     let doubts = words::doubts(diff).chain(words::one_pair(diff));
     all.extend(warnings(&diff.header).chain(doubts.map(|text| annotation("warning", TITLE, text))));
     let kind = if diff.verdict == DiffVerdict::Inconclusive { "warning" } else { "notice" };

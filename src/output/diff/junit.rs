@@ -19,7 +19,7 @@ pub fn junit(diff: &Diff, out: &mut dyn Write) -> io::Result<()> {
     let rows = diff.rows.iter().filter(|row| row.tested).map(|row| of_row(diff, row));
     let budgets = diff.budgets.iter().map(|budget| of_budget(&diff.header, budget));
     let cases: Vec<Case> = [evidence].into_iter().chain(rows).chain(budgets).collect();
-    let causes = diff.causes.iter().filter(|cause| cause.cause.explains_growth());
+    let causes = diff.causes.iter().filter(|cause| cause.explains_growth());
     let lines: Vec<String> =
         [summary].into_iter().chain(causes.map(|cause| causes::sentence(diff, cause))).collect();
     write(&cases, Some(&lines.join("\n")), out)
@@ -43,7 +43,7 @@ const FAILED: &str = "failure";
 const SKIPPED: &str = "skipped";
 
 fn of_row<'d>(diff: &Diff, row: &'d DiffRow) -> Case<'d> {
-    let is_cause = |cause: &&DiffCause| cause.function == row.name && cause.cause.explains_growth();
+    let is_cause = |cause: &&DiffCause| cause.function == row.name && cause.explains_growth();
     let problem = (row.verdict == RowVerdict::Regressed).then(|| {
         let evidence = diff
             .causes

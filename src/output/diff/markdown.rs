@@ -56,8 +56,8 @@ pub(in crate::output) fn comment(diff: &Diff, style: &Style, out: &mut dyn Write
 
 /// Writes a list of the causes and a sentence on what only moved. Returns whether there are causes.
 fn causes(diff: &Diff, out: &mut dyn Write) -> io::Result<bool> {
-    let shown = Shown::of(diff, Explain::Most);
-    if let Some(shown) = &shown {
+    let both = Shown::both(diff, Explain::Most);
+    for shown in &both {
         writeln!(out, "{}:\n", escape(&shown.headline(diff)))?;
         for cause in &shown.causes {
             let (change, points) = (causes::change(cause), words::change(diff, cause.points));
@@ -80,7 +80,7 @@ fn causes(diff: &Diff, out: &mut dyn Write) -> io::Result<bool> {
     if let Some(moves) = causes::moves(diff, Explain::Most, |name| clean(name).into_owned()) {
         writeln!(out, "{}\n", escape(&moves))?;
     }
-    Ok(shown.is_some())
+    Ok(!both.is_empty())
 }
 
 /// The verdict in one line.

@@ -36,12 +36,13 @@ impl CausesHead {
     pub(super) fn of(page: &Page) -> Option<Self> {
         let diff = page.comparison.as_deref()?;
         let ids = page.ids();
-        let shown = Shown::of(diff, Explain::Most);
+        let shown = Shown::both(diff, Explain::Most);
         let chips = shown.iter().flat_map(|shown| &shown.causes).filter_map(|cause| chip(diff, cause, &ids));
         let chips = chips.collect();
+        let said: Vec<String> = shown.iter().map(|shown| shown.headline(diff)).collect();
         Some(CausesHead {
             chips,
-            said: shown.map_or_else(|| words::short_evidence(diff), |shown| shown.headline(diff)),
+            said: if said.is_empty() { words::short_evidence(diff) } else { said.join("; ") },
             moved: causes::moves(diff, Explain::Most, short),
             costs: words::costs_of_page(diff),
         })

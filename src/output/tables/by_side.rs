@@ -210,7 +210,7 @@ fn notes(all: &BySide, form: Form, style: &Style) -> Vec<Note> {
 fn of_build(diff: &Diff, style: &Style) -> impl Iterator<Item = Note> + use<> {
     let explain = style.explain;
     let name = |name: &str| clean(name).into_owned();
-    let shown = Shown::of(diff, explain).map(|shown| {
+    let shown = Shown::both(diff, explain).into_iter().map(|shown| {
         let cause = |cause: &&DiffCause| format!("{} {}", name(&cause.function), causes::change(cause));
         let list = shown.causes.iter().map(cause).collect::<Vec<_>>().join("; ");
         Note::plain(format!("{}: {list}", shown.headline(diff)))

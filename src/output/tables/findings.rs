@@ -151,17 +151,15 @@ impl Words<'_> {
             return Vec::new();
         };
         let diff = &*changes.diff;
-        let shown = Shown::of(diff, Explain::Most);
-        let headline = match &shown {
-            Some(shown) => shown.headline(diff),
-            None => unexplained(diff),
-        };
+        let both = Shown::both(diff, Explain::Most);
+        let headlines = both.iter().map(|shown| shown.headline(diff)).collect::<Vec<_>>().join("; ");
+        let headline = if both.is_empty() { unexplained(diff) } else { headlines };
         let whole = |note: Note| note.about(ReportPart::Changes);
         let headline = self.paragraph("changed: ", &self.plain(&headline));
         let mut notes: Vec<Note> = headline.into_iter().map(Note::title).map(whole).collect();
         let lead = " ".repeat(LEAD);
         let spelled = |name: &str| self.spelled(&Sentence::of(&name.into()));
-        for cause in shown.iter().flat_map(|shown| &shown.causes) {
+        for cause in both.iter().flat_map(|shown| &shown.causes) {
             let points = words::change(diff, cause.points);
             let evidence = causes::evidence(diff, cause, spelled);
             let says = format!("{}  {}, {evidence}", spelled(&cause.function), causes::change(cause));
@@ -175,7 +173,7 @@ impl Words<'_> {
                 None => notes.extend(lines),
             }
         }
-        let rest = shown.and_then(|shown| shown.rest(diff)).into_iter();
+        let rest = both.iter().filter_map(|shown| shown.rest(diff));
         let moves = causes::moves(diff, Explain::Most, spelled);
         for text in rest.chain(moves) {
             notes.extend(self.paragraph(&lead, &self.plain(&text)).into_iter().map(Note::faint));

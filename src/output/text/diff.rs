@@ -83,7 +83,7 @@ fn causes(diff: &Diff, style: &Style) -> Vec<TextLine> {
         wrapped.into_iter().map(|line| TextLine::new(format!("{indent}{line}"), emphasis)).collect()
     };
     let mut lines = Vec::new();
-    if let Some(shown) = Shown::of(diff, style.explain) {
+    for shown in Shown::both(diff, style.explain) {
         lines.extend(prose("", &shown.headline(diff), Emphasis::Bold));
         let below = "   ";
         for (number, cause) in shown.causes.iter().enumerate() {

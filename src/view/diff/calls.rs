@@ -16,6 +16,8 @@ pub struct CallCounts {
     profiles: Vec<(Profile, usize)>,
     /// How many of them are old.
     old: usize,
+    /// Whether the old ones are the new side.
+    is_reversed: bool,
     by: By,
     counted: OnceLock<CountedCalls>,
 }
@@ -34,14 +36,14 @@ pub fn count_calls(profiles: &[(&Profile, usize)], old: usize, by: &By) -> Optio
     let counted =
         |&(profile, _): &(&Profile, usize)| Some((profile.clone(), profile.calls.as_ref()?.calls_metric()?));
     let profiles = profiles.iter().map(counted).collect::<Option<Vec<_>>>()?;
-    Some(CallCounts { profiles, old, by: by.clone(), counted: OnceLock::new() })
+    Some(CallCounts { profiles, old, is_reversed: false, by: by.clone(), counted: OnceLock::new() })
 }
 
 impl CallCounts {
     /// How often a function was called on the old and on the new side.
     pub(super) fn of(&self, function: &Arc<str>) -> Option<[f64; 2]> {
         let counted = self.counted();
-        let calls = counted.functions[*counted.numbers.get(function)?];
+        let calls = self.in_order(counted.functions[*counted.numbers.get(function)?]);
         calls.iter().any(|&calls| calls > 0.0).then_some(calls)
     }
 
@@ -49,7 +51,16 @@ impl CallCounts {
     pub(super) fn of_edge(&self, caller: &Arc<str>, callee: &Arc<str>) -> Option<[f64; 2]> {
         let counted = self.counted();
         let number = |name| counted.numbers.get(name).copied();
-        counted.edges.get(&(number(caller)?, number(callee)?)).copied()
+        counted.edges.get(&(number(caller)?, number(callee)?)).map(|&calls| self.in_order(calls))
+    }
+
+    /// The same with the new side as the old one.
+    pub(super) fn reversed(&self) -> Self {
+        CallCounts { is_reversed: !self.is_reversed, ..self.clone() }
+    }
+
+    fn in_order(&self, [first, second]: [f64; 2]) -> [f64; 2] {
+        if self.is_reversed { [second, first] } else { [first, second] }
     }
 
     fn counted(&self) -> &CountedCalls {

@@ -32,7 +32,7 @@ use crate::stats::model::{Doubt, Scale};
 use crate::stats::{Incomparable, Normalization};
 use crate::transform::{AlignError, AlignedInput, align_owned};
 use crate::tree::{KeyId, Subject, flat};
-use crate::view::diff::causes::Causes;
+use crate::view::diff::causes::{Explanation, savings};
 use crate::view::diff::changed_calls::changed_calls;
 use crate::view::diff::cut::{Rows, is_heavy};
 use crate::view::diff::idle::idle_processors;
@@ -134,7 +134,12 @@ pub fn diff(profile: &Profile, sides: DiffSides, options: &DiffOptions) -> Resul
     let has_idle = is_tested && subject.calls.is_none();
     let idle = has_idle.then(|| idle_processors(&subject, sides.old.profiles, count)).flatten();
     // Rows say what only moved, whether or not the causes are listed.
-    let explained = if options.explain { explained } else { Causes::default() };
+    let mut explained = if options.explain { explained } else { Explanation::default() };
+    if let (Some(comparison), Some(growth), None) = (comparison.as_ref(), explained.growth, &mix)
+        && made.improved > 0
+    {
+        explained.causes.extend(savings((&subject, &counted), &sides, options, comparison, growth)?);
+    }
     let mut diff = Diff {
         header: header(&subject, &sides, comparison.as_ref(), mix.as_ref(), options),
         noise: comparison.as_ref().and_then(estimated_noise),

@@ -80,6 +80,23 @@ impl DiffSides {
     pub fn new(old: DiffSide, new: DiffSide, size: SampleSize) -> Self {
         DiffSides { old, new, size, calls: None, matched: Vec::new(), upgrades: Vec::new() }
     }
+
+    /// The same with the new side as the old one; functions have the names of the new one all the same.
+    pub(super) fn reversed(&self) -> Self {
+        let reversed = |upgrade: &Upgrade| Upgrade {
+            old: upgrade.new.clone(),
+            new: upgrade.old.clone(),
+            ..upgrade.clone()
+        };
+        DiffSides {
+            old: self.new.clone(),
+            new: self.old.clone(),
+            size: self.size,
+            calls: self.calls.as_ref().map(CallCounts::reversed),
+            matched: Vec::new(),
+            upgrades: self.upgrades.iter().map(reversed).collect(),
+        }
+    }
 }
 
 impl Default for DiffOptions {

@@ -8,6 +8,7 @@ mod above;
 mod collector;
 mod distant;
 mod flow;
+mod growing;
 mod hidden;
 mod inlined;
 mod kinds;
@@ -15,6 +16,7 @@ mod merge;
 mod moves;
 mod origins;
 mod recursion;
+mod savings;
 mod site;
 mod sites;
 mod users;
@@ -25,19 +27,15 @@ use crate::tree::{Flat, Subject};
 use crate::view::diff::DiffSides;
 use crate::view::diff::mix::Mix;
 
-use collector::merge_collection;
 use flow::Flow;
-use hidden::of_hidden_call;
-use kinds::cause;
-use merge::{merge_callers, merge_parts};
+use growing::growing;
 use moves::moves;
-use origins::{Origin, origins};
+pub(super) use savings::savings;
 use site::locate;
-use users::{is_library_itself, of_users};
 
-/// The causes of a comparison, and how much more the new side costs.
+/// Why the sides of a comparison differ, and by how much.
 #[derive(Default)]
-pub(super) struct Causes {
+pub(super) struct Explanation {
     /// The largest first; then what only moved.
     pub(super) causes: Vec<DiffCause>,
     /// How much more the new side costs.
@@ -52,17 +50,13 @@ pub(super) fn explain(
     comparison: Option<&Comparison>,
     sides: &DiffSides,
     mix: Option<&Mix<'_>>,
-) -> Causes {
+) -> Explanation {
     let size = mix.map_or(sides.size, |mix| mix.size).of_sample();
     let flow = comparison.and_then(|found| Flow::new(subject, counted, found, size, sides));
     let Some(flow) = flow else {
-        return Causes::default();
+        return Explanation::default();
     };
-    let mut causes: Vec<DiffCause> =
-        origins(&flow).into_iter().flat_map(|origin| causes_of(&flow, origin)).collect();
-    merge_callers(&flow, &mut causes);
-    merge_parts(&flow, &mut causes);
-    merge_collection(&flow, &mut causes);
+    let mut causes = growing(&flow);
     causes.extend(mix.map(|mix| mix.cause.clone()));
     causes.sort_by(|a, b| b.points.total_cmp(&a.points));
     let growth = mix.map_or_else(|| flow.growth(), |mix| mix.growth);
@@ -76,24 +70,5 @@ pub(super) fn explain(
     let moved = moves(&flow, &sides.matched, &causes);
     causes.extend(moved);
     let unexplained = (growth.low > 0.0 && whole > 0.0).then(|| (whole - explained) / whole);
-    Causes { causes, growth: Some(growth), unexplained }
-}
-
-/// The cause of an origin, or those of the functions of the program that make a library do more.
-fn causes_of(flow: &Flow<'_, '_>, origin: Origin) -> Vec<DiffCause> {
-    let points = flow.of(origin.function, origin.kind).points * 100.0;
-    if let Some(hidden) = of_hidden_call(flow, origin.function, points) {
-        return vec![hidden];
-    }
-    let found = cause(flow, origin);
-    let function = flow.function(&found.function);
-    if let Some(hidden) = function.and_then(|function| of_hidden_call(flow, function, found.points)) {
-        return vec![hidden];
-    }
-    if is_library_itself(flow, origin, &found)
-        && let Some(users) = of_users(flow, origin)
-    {
-        return users;
-    }
-    vec![found]
+    Explanation { causes, growth: Some(growth), unexplained }
 }

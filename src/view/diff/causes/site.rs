@@ -21,10 +21,20 @@ pub(super) fn locate(flow: &Flow<'_, '_>, causes: &mut [DiffCause]) {
     }
 }
 
+/// Sets the file and the line of causes to those of functions: what is gone has no line in the new source.
+pub(super) fn locate_functions(flow: &Flow<'_, '_>, causes: &mut [DiffCause]) {
+    for cause in causes {
+        let Some(key) = site(cause).and_then(|name| flow.function(name)).map(KeyId::new) else { continue };
+        let this = flow.subject.keys.get(key);
+        cause.file.clone_from(&this.file);
+        cause.line = this.line;
+    }
+}
+
 /// The function whose source a cause is about.
 fn site(cause: &DiffCause) -> Option<&Name> {
     let is_in_caller = match cause.cause {
-        CauseKind::NewPath | CauseKind::CalledMore => {
+        CauseKind::NewPath | CauseKind::CalledMore | CauseKind::CalledLess => {
             cause.growth == Growth::OneCaller || !cause.path.is_empty()
         }
         _ => false,

@@ -136,7 +136,8 @@ impl<S: StackSource> CalledElsewhere<'_, S> {
     /// ```
     pub(super) fn became_part_of(&self, row: &Hypothesis, caller: usize) -> bool {
         let is_new = |other: &&Hypothesis| {
-            other.is_new_code()
+            other.old <= 0.0
+                && other.verdict == Verdict::Regressed
                 && self.examiner.stacks.includes(caller, other.function)
                 && !self.examiner.stacks.is_library(other.function)
         };

@@ -47,6 +47,7 @@ impl<S: StackSource> Moved<'_, S> {
             trades.note(*loser, row.function);
         }
         let by_caller = caller.is_some_and(|caller| self.caller_shows_it(row, caller));
+        let held_above = if by_caller { None } else { self.held_above(row) };
         // Nor did a function become more expensive if all of it, callees included, did not: it has inlined one of them.
         let inlined = is_own(row) && (!inlined_callees.is_empty() || self.hardly_grew(row.function, row));
         let elsewhere = self.elsewhere();
@@ -56,12 +57,14 @@ impl<S: StackSource> Moved<'_, S> {
         let loser = caller
             .filter(|_| from.is_none() && self.grew_itself(row))
             .and_then(|caller| trades.loser(row, caller, comparison, examiner));
-        let is_explained = !row.is_new_code() || by_caller || from.is_some() || loser.is_some();
+        let is_explained =
+            !row.is_new_code() || by_caller || held_above.is_some() || from.is_some() || loser.is_some();
         let several = if is_explained { None } else { trades.losers(row, comparison, examiner) };
         // Of copies that are gone, the new function is one; of code in several functions, a part.
         let from = from.or(several.filter(|&function| trades.was_copy(function)));
         let loser = loser.or(several.filter(|&function| !trades.was_copy(function)));
         let is_moved = by_caller
+            || held_above.is_some()
             || inlined
             || extracted.is_some()
             || from.is_some()
@@ -76,7 +79,7 @@ impl<S: StackSource> Moved<'_, S> {
             row.old <= 0.0 && examiner.stacks.includes(row.function, *function) && !calls_it(*function)
         };
         let loser = loser.filter(|loser| !is_taken_along(loser));
-        is_moved.then_some(Cause::Moved { caller: extracted.or(caller), from, loser })
+        is_moved.then_some(Cause::Moved { caller: extracted.or(held_above).or(caller), from, loser })
     }
 
     /// Whether the caller of a row cannot have grown by half as much, which shows that the row did not.
@@ -92,6 +95,25 @@ impl<S: StackSource> Moved<'_, S> {
         self.comparison.options.normalize != Normalization::Total
             && may_show_it()
             && self.hardly_grew(caller, row)
+    }
+
+    /// The function that did itself what a new one does now, although another one is between them which both sides have: a compiler had
+    /// put that into it, and all that it calls.
+    ///
+    /// ```text
+    /// main;check 190              →    main;check 2
+    /// main;check;search;find 20        main;check;search;candidates 210
+    /// ```
+    fn held_above(&self, row: &Hypothesis) -> Option<usize> {
+        if row.old > 0.0 || self.comparison.options.normalize == Normalization::Total {
+            return None;
+        }
+        let mut above = self.examiner.callers(row, Side::New).into_iter();
+        above.find(|&function| {
+            self.examiner.is_common(function)
+                && self.has_lost(function, row)
+                && self.hardly_grew(function, row)
+        })
     }
 
     /// Whether a function cannot have grown by half as much as a row.

@@ -53,6 +53,11 @@ pub(super) fn replaced(
     alike.sort_by(|a, b| unlike(a).total_cmp(&unlike(b)));
     alike.truncate(CANDIDATES);
     alike.retain(|removed| may_be_one_closure(row.function, removed.function, comparison, examiner));
+    // What a library does for new code of the program was none of the program.
+    let is_library = |function: usize| examiner.stacks.is_library(function);
+    if is_library(row.function) && examiner.callers(row, Side::New).first().copied() != caller {
+        alike.retain(|removed| is_library(removed.function));
+    }
     let appeared = examiner.counts(row.function, row.measure, row.unit);
     let takes_its_place = |removed: &&RemovedCount| {
         let mut both = appeared.clone();

@@ -1668,3 +1668,63 @@ fn what_a_cheaper_caller_calls_instead_is_no_cause() {
     );
     assert!(causes.iter().any(|cause| cause["points"].as_f64() > Some(5.0)), "{text}");
 }
+
+/// The own code of `check` was that of what it called, which a compiler had put into it.
+#[test]
+fn what_was_compiled_into_a_caller_has_moved_below_a_function_that_both_builds_have() {
+    let old = "main;check 1903\nmain;check;search;find 200\nmain;tick 1\n";
+    let new = "main;check 21\nmain;check;search 50\nmain;check;search;candidates 700\n\
+               main;check;search;candidates;distance 1310\nmain;tick 1\n";
+    let (found, text) = causes(&program(old), &program(new));
+    assert!(found.iter().all(|cause| cause["points"] == 0.0), "{text}");
+    assert!(text.contains("candidates extracted from check") && !text.contains("improved"), "{text}");
+    // Unless all of that became more expensive.
+    let (found, text) = causes(&program(old), &program(&new.replace("1310", "3310")));
+    assert!(found[0]["points"].as_f64() > Some(8.0), "{text}");
+}
+
+#[test]
+fn a_library_that_new_code_calls_is_not_what_a_function_of_the_program_was() {
+    let (found, text) = causes(
+        &program("main;parse 301\nmain;parse;count 600\nmain;parse;count;runtime.assign 960\n"),
+        &program(
+            "main;parse 330\nmain;parse;tally 350\nmain;parse;tally;strings.FieldsFunc 610\n\
+             main;parse;tally;strings.FieldsFunc;unicode/utf8.Decode 910\nmain;parse;tally;strings.ToLower 240\n\
+             main;parse;tally;runtime.assign 930\n",
+        ),
+    );
+    assert!(found[0]["path"].as_array().unwrap().contains(&json!("tally")), "{text}");
+    assert!(found[0]["points"].as_f64() > Some(5.0), "{text}");
+    assert!(!text.contains("strings.FieldsFunc, was") && !text.contains("is now strings"), "{text}");
+}
+
+/// `touch` costs more only because `narrow` calls it more often.
+#[test]
+fn a_part_of_what_a_cause_is_about_is_no_second_cause() {
+    let (found, text) = causes(
+        &program(
+            "main;step 901\nmain;step;narrow 1390\nmain;step;narrow;touch 2490\nmain;step;overlap 1040\n\
+             main;step;around 470\n",
+        ),
+        &program("main;step 903\nmain;step;narrow 3310\nmain;step;narrow;touch 7360\nmain;step;around 100\n"),
+    );
+    let grown: Vec<&str> = found
+        .iter()
+        .filter(|cause| cause["points"].as_f64() > Some(0.0))
+        .map(|cause| cause["function"].as_str().unwrap())
+        .collect();
+    assert_eq!(grown, ["narrow"], "{text}");
+}
+
+/// Where stacks lack the caller of a leaf, those above it seem to be its callers, and say nothing about it.
+#[test]
+fn in_compiled_code_that_all_callers_of_a_leaf_grew_does_not_show_that_it_changed() {
+    let folder = tempdir().unwrap();
+    let leaf = |caller: (&'static str, u64)| [("around", 0x300), caller, ("main", 0x10)];
+    let (step, bounds) = (leaf(("step", 0x100)), leaf(("bounds", 0x200)));
+    let (_, found) = causes_of_runs(folder.path(), ["cause", "function", "grew"], |side, run| {
+        let count = if side == "old" { 40 } else { 120 };
+        run_with(&[], &[(&step, count), (&bounds, count)], run)
+    });
+    assert_eq!(found, [["dearer", "around", "itself"]]);
+}

@@ -5,7 +5,7 @@ use crate::view::diff::causes::collector::merge_collection;
 use crate::view::diff::causes::flow::Flow;
 use crate::view::diff::causes::hidden::of_hidden_call;
 use crate::view::diff::causes::kinds::cause;
-use crate::view::diff::causes::merge::{merge_callers, merge_parts};
+use crate::view::diff::causes::merge::{merge_callers, merge_parts, share_out};
 use crate::view::diff::causes::origins::{Origin, origins};
 use crate::view::diff::causes::users::{is_library_itself, of_users};
 
@@ -15,6 +15,7 @@ pub(super) fn growing(flow: &Flow<'_, '_>) -> Vec<DiffCause> {
         origins(flow).into_iter().flat_map(|origin| causes_of(flow, origin)).collect();
     merge_callers(flow, &mut causes);
     merge_parts(flow, &mut causes);
+    share_out(flow, &mut causes);
     merge_collection(flow, &mut causes);
     causes.sort_by(|a, b| b.points.total_cmp(&a.points));
     causes

@@ -78,7 +78,8 @@ pub(super) fn cause(flow: &Flow<'_, '_>, origin: Origin) -> DiffCause {
         heavy.clone().filter(|(_, call)| call.points > 0.0 && call.log_ratio >= change.log_ratio / 4.0);
     let growth = match heavy.count() {
         0 | 1 => Growth::Itself,
-        count if alike.count() == count => Growth::AllCallers(count),
+        // What stacks lack the caller of seems to be called by those above.
+        count if alike.count() == count && !flow.lacks_callers(origin.function) => Growth::AllCallers(count),
         _ => Growth::Itself,
     };
     DiffCause { growth, ..made(flow, CauseKind::Dearer, origin, change) }

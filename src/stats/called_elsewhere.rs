@@ -14,6 +14,8 @@ const MOST_HOLDERS: usize = 8;
 const LEAST_HELD: f64 = 0.5 / MOST_HOLDERS as f64;
 /// Own code of less than this fraction of a function is that of its calls.
 const LITTLE: f64 = 0.1;
+/// A function spends less than this fraction of what it did in one that is called from elsewhere instead.
+const MOSTLY_GONE: f64 = 0.5;
 /// Own code of less than this fraction of a function is not what it is about.
 const SOME: f64 = 0.25;
 /// Code of which less than this fraction of what one function lost is gone altogether is elsewhere now.
@@ -185,7 +187,9 @@ impl<S: StackSource> CalledElsewhere<'_, S> {
     /// main;run;work 80    →    main;pool;work 80
     /// ```
     pub(super) fn gave_away(&self, row: &Hypothesis) -> bool {
-        self.hold_most(row, self.given_away(row, row.points.abs()), |counts| self.hardly_changed(row, counts))
+        self.hold_most(row, self.given_away(row, row.points.abs(), MOSTLY_GONE), |counts| {
+            self.hardly_changed(row, counts)
+        })
     }
 
     /// Whether more than half of what a function gained is in functions that only others called before, and that only it calls
@@ -376,8 +380,8 @@ impl<S: StackSource> CalledElsewhere<'_, S> {
 
     /// The functions of a share that matters for a change of `points` which a function no longer calls, although they cost
     /// about as much as before.
-    pub(super) fn given_away(&self, row: &Hypothesis, points: f64) -> Vec<&Hypothesis> {
-        let no_longer_calls = |old: f64, new: f64| new < GONE * old;
+    pub(super) fn given_away(&self, row: &Hypothesis, points: f64, left: f64) -> Vec<&Hypothesis> {
+        let no_longer_calls = |old: f64, new: f64| new < left * old;
         let given = self.holders(row, points, |other| other.old_share, no_longer_calls);
         // What it lost by this was not lost altogether: code that was inlined here while it became dearer elsewhere was not given away.
         let is_elsewhere = |(change, other): &(f64, &Hypothesis)| {

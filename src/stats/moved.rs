@@ -5,7 +5,7 @@ use super::called_elsewhere::CalledElsewhere;
 use super::compare::{Cause, Comparison, Hypothesis};
 use super::examiner::Examiner;
 use super::exchanged::Exchanges;
-use super::model::APPEARED;
+use super::model::{APPEARED, GONE};
 use super::replaced::replaced;
 use super::trades::Trades;
 use super::{CountKind, Normalization};
@@ -121,7 +121,7 @@ impl<S: StackSource> Moved<'_, S> {
         let elsewhere = self.elsewhere();
         let whole = elsewhere.total_of(function);
         // What it gave away to others makes no room for what is new.
-        let away = whole.map_or_else(Vec::new, |whole| elsewhere.given_away(whole, row.points));
+        let away = whole.map_or_else(Vec::new, |whole| elsewhere.given_away(whole, row.points, GONE));
         let through: Vec<usize> = away.into_iter().map(|given| given.function).collect();
         let unit = whole.map_or(row.unit, |whole| whole.unit);
         let kept = self.examiner.total_without(function, &through, unit);

@@ -44,6 +44,15 @@ pub trait StackSource {
     /// out.
     fn counts(&self, function: usize, measure: CountKind, cut: ExcludedStacks<'_>) -> Vec<f64>;
 
+    /// The total of `function` in every profile, without the stacks through each of `callees` in turn.
+    fn totals_without_each(&self, function: usize, callees: &[usize]) -> Vec<Vec<f64>> {
+        let without = |callee: &usize| {
+            let cut = ExcludedStacks { through: std::slice::from_ref(callee), ending: false };
+            self.counts(function, CountKind::Total, cut)
+        };
+        callees.iter().map(without).collect()
+    }
+
     /// Whether the total of `function` in any profile includes something of `callee`, below it on the stack.
     fn includes(&self, function: usize, callee: usize) -> bool {
         let through = [callee];

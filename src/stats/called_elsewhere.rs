@@ -405,8 +405,8 @@ impl<S: StackSource> CalledElsewhere<'_, S> {
         holders.sort_by(|a, b| share(b).total_cmp(&share(a)).then(a.function.cmp(&b.function)));
         holders.truncate(CANDIDATES);
         let (whole_old, whole_new) = self.shares(row, &[]);
-        let with_change = holders.into_iter().filter_map(|other| {
-            let (old_rest, new_rest) = self.shares(row, &[other.function]);
+        let rests = self.shares_without_each(row, &holders);
+        let with_change = holders.into_iter().zip(rests).filter_map(|(other, (old_rest, new_rest))| {
             let (old, new) = (whole_old - old_rest, whole_new - new_rest);
             (old.max(new) >= least && came_or_went(old, new)).then_some((new - old, other))
         });
@@ -438,6 +438,13 @@ impl<S: StackSource> CalledElsewhere<'_, S> {
         self.examiner.model.comparable_shares(&self.examiner.row_without(row, through))
     }
 
+    /// The same without the stacks through each of some other functions in turn: a large one calls hundreds.
+    fn shares_without_each(&self, row: &Hypothesis, others: &[&Hypothesis]) -> Vec<(f64, f64)> {
+        let functions: Vec<usize> = others.iter().map(|other| other.function).collect();
+        let counts = self.examiner.row_without_each(row, &functions).into_iter();
+        counts.map(|counts| self.examiner.model.comparable_shares(&counts)).collect()
+    }
+
     /// Whether counts cannot have changed by half as much as a row, in the same direction.
     fn hardly_changed(&self, row: &Hypothesis, counts: &RunCounts) -> bool {
         let most = self.examiner.max_change(counts, CountKind::Total, row.points.signum());
@@ -452,13 +459,12 @@ impl<S: StackSource> CalledElsewhere<'_, S> {
         is_unchanged: impl Fn(&RunCounts) -> bool,
     ) -> bool {
         let sign = row.points.signum();
-        let changed_without = |through: &[usize]| {
-            let (old, new) = self.shares(row, through);
-            sign * (new - old)
-        };
+        let changed = |(old, new): (f64, f64)| sign * (new - old);
+        let changed_without = |through: &[usize]| changed(self.shares(row, through));
         let whole = changed_without(&[]);
+        let rests = self.shares_without_each(row, &candidates).into_iter();
         let mut candidates: Vec<(f64, &Hypothesis)> =
-            candidates.into_iter().map(|other| (whole - changed_without(&[other.function]), other)).collect();
+            rests.zip(candidates).map(|(rest, other)| (whole - changed(rest), other)).collect();
         // Those that hold most of it; of several that hold all, one that moved, else the smallest, which has the fewest other callers.
         let rank = |row: &Hypothesis| (row.old > 0.0, if sign > 0.0 { row.new } else { row.old });
         candidates.sort_by(|(a, one), (b, other)| {
@@ -467,7 +473,8 @@ impl<S: StackSource> CalledElsewhere<'_, S> {
         });
         let (mut through, mut left) = (Vec::new(), whole);
         let mut held: Option<RunCounts> = None;
-        for (_, other) in candidates {
+        // Nor does one that holds next to nothing by itself.
+        for (_, other) in candidates.into_iter().take_while(|(holds, _)| *holds >= LEAST_HELD * whole) {
             let total = self.examiner.total(other.function, row.unit);
             // The outermost function, or one that is called from everywhere, shows nothing.
             if other.old > 0.0 && !is_unchanged(&total) {

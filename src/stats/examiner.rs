@@ -56,6 +56,19 @@ impl<S: StackSource> Examiner<'_, S> {
         column(self.stacks.counts(row.function, row.measure, without), row.unit)
     }
 
+    /// The same without the stacks through each of some functions in turn.
+    pub(super) fn row_without_each(&self, row: &Hypothesis, functions: &[usize]) -> Vec<RunCounts> {
+        if row.measure == CountKind::SelfCount {
+            let without = |function: &usize| {
+                let through = std::slice::from_ref(function);
+                self.row_without(row, ExcludedStacks { through, ending: false })
+            };
+            return functions.iter().map(without).collect();
+        }
+        let totals = self.stacks.totals_without_each(row.function, functions);
+        totals.into_iter().map(|counts| column(counts, row.unit)).collect()
+    }
+
     /// What a function spends in others.
     pub(super) fn spent_in(&self, function: usize, others: &[usize], unit: f64) -> RunCounts {
         let mut spent = self.total(function, unit);

@@ -292,6 +292,16 @@ impl StackSource for CountedStacks<'_, '_> {
         self.sums(function, measure, cut)
     }
 
+    fn totals_without_each(&self, function: usize, callees: &[usize]) -> Vec<Vec<f64>> {
+        let all = [callees, &[function]].concat();
+        self.with(&all, |stacks| {
+            let mut without =
+                spent_outside(stacks, function, callees, (self.subject.keys.len(), self.profiles));
+            let in_samples = |sum: i64| sum as f64 / self.size;
+            without.drain(..).map(|sums| sums.into_iter().map(in_samples).collect()).collect()
+        })
+    }
+
     fn includes(&self, function: usize, callee: usize) -> bool {
         let without = ExcludedStacks { through: &[callee], ending: false };
         // Finding one stack is enough, unless others cancel it out.
@@ -335,6 +345,38 @@ impl StackSource for CountedStacks<'_, '_> {
         let deepest = |&function: &usize| self.depth()[KeyId::new(function)];
         functions.iter().copied().max_by_key(deepest).unwrap_or_default()
     }
+}
+
+/// The sums of the stacks through a function in every profile, without those on which each of `callees` is below it.
+fn spent_outside(
+    stacks: &ReducedStacks,
+    function: usize,
+    callees: &[usize],
+    (keys, profiles): (usize, usize),
+) -> Vec<Vec<i64>> {
+    let mut place: Column<KeyId, Option<usize>> = Column::filled(None, keys);
+    let mut below: Vec<Vec<i64>> = Vec::new();
+    for &callee in callees {
+        let sums = *place[KeyId::new(callee)].get_or_insert(below.len());
+        if sums == below.len() {
+            below.push(vec![0; profiles]);
+        }
+    }
+    let mut whole = vec![0; profiles];
+    let mut seen = SeenKeys::new(keys);
+    for stack in stacks.through(function) {
+        let values: Vec<i64> = stacks.values(stack).collect();
+        let add = |sums: &mut Vec<i64>| sums.iter_mut().zip(&values).for_each(|(sum, value)| *sum += value);
+        add(&mut whole);
+        seen.next();
+        for &key in stack.below(KeyId::new(function)) {
+            if let Some(sums) = place[key].filter(|_| seen.first(key)) {
+                add(&mut below[sums]);
+            }
+        }
+    }
+    let rest = |sums: &Vec<i64>| whole.iter().zip(sums).map(|(whole, sum)| whole - sum).collect();
+    callees.iter().filter_map(|&callee| place[KeyId::new(callee)].map(|sums| rest(&below[sums]))).collect()
 }
 
 /// Whether a function is one of a library, which is no part of the program that calls it.
@@ -429,6 +471,8 @@ mod tests {
                     let cut = ExcludedStacks { through: &keys, ending };
                     prop_assert_eq!(&told.counts(key, measure, cut), &by_hand);
                     prop_assert_eq!(&asked.counts(key, measure, cut), &by_hand);
+                    let without: Vec<Vec<f64>> = through.iter().map(|callee| count(&stacks, function, CountKind::Total, ExcludedStacks { through: &[*callee], ending: false })).collect();
+                    prop_assert_eq!(told.totals_without_each(key, &keys), without);
                     for side in [Side::Old, Side::New] {
                         prop_assert_eq!(told.callers(key, measure, side), asked.callers(key, measure, side));
                     }

@@ -669,6 +669,30 @@ fn write_runs(folder: &Path, more: &[(&str, i64)]) {
 
 #[test]
 #[needs(Browser)]
+fn causes_of_what_became_cheaper_are_buttons_of_another_colour() {
+    let folder = tempfile::tempdir().unwrap();
+    write_runs(&folder.path().join("old"), &[("main;handle;audit;log", 2405)]);
+    write_runs(&folder.path().join("new"), &[]);
+    let arguments = ["flame", "page.html", "--base", "old", "new"];
+    let written = crate::support::prof(folder.path(), &arguments).output().unwrap();
+    assert!(written.status.success(), "{written:?}");
+    let page = std::fs::read_to_string(folder.path().join("page.html")).unwrap();
+    let check = "
+        const chips = Array.from(document.querySelectorAll('#causes button'));
+        chips[0].click();
+        const names = page.state.zoom.map((id) => page.data.names[id]);
+        return { said: element('causes').textContent, names, chips: chips.map((chip) => [chip.textContent, chip.className, chip.title]) };";
+    let found = run(&page, "", check);
+    let [chip] = &found["chips"].as_array().unwrap()[..] else { panic!("{found}") };
+    let text = |at: usize| chip[at].as_str().unwrap();
+    assert!(text(0).starts_with("handle ") && text(0).contains('−'), "{found}");
+    assert_eq!((text(1), text(2)), ("saves", "it no longer calls audit, which led to log"), "{found}");
+    assert!(found["said"].as_str().unwrap().contains(" in total (95% CI −"), "{found}");
+    assert_eq!(found["names"], json!(["main", "handle"]), "{found}");
+}
+
+#[test]
+#[needs(Browser)]
 fn causes_are_buttons_that_lead_to_the_evidence() {
     let folder = tempfile::tempdir().unwrap();
     let hostile = "<img src=x onerror='hacked=1'>";

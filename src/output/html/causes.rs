@@ -30,6 +30,8 @@ struct Chip {
     function: usize,
     /// The numbers of the names along the calls that show it, from the caller on.
     path: Vec<usize>,
+    /// Whether it is why something became cheaper.
+    saves: bool,
 }
 
 impl CausesHead {
@@ -60,6 +62,7 @@ fn chip(diff: &Diff, cause: &DiffCause, ids: &HashMap<&str, usize>) -> Option<Ch
         evidence: causes::evidence(diff, cause, short),
         function,
         path: path.filter(|path| !path.is_empty()).unwrap_or_else(|| vec![function]),
+        saves: cause.explains_saving(),
     })
 }
 

@@ -356,8 +356,8 @@ class Page {
     const bar = element("causes");
     bar.hidden = false;
     bar.append(make("span", causes.said + (causes.chips.length ? ":" : "")));
-    for (const { label, evidence, function: id, path } of causes.chips) {
-      const chip = make("button", label, { type: "button", title: evidence });
+    for (const { label, evidence, function: id, path, saves } of causes.chips) {
+      const chip = make("button", label, { type: "button", title: evidence, className: saves ? "saves" : "" });
       chip.addEventListener("click", () => this.showCause(id, path));
       bar.append(chip);
     }

@@ -671,7 +671,7 @@ fn write_runs(folder: &Path, more: &[(&str, i64)]) {
 #[needs(Browser)]
 fn causes_of_what_became_cheaper_are_buttons_of_another_colour() {
     let folder = tempfile::tempdir().unwrap();
-    write_runs(&folder.path().join("old"), &[("main;handle;audit;log", 2405)]);
+    write_runs(&folder.path().join("old"), &[("main;handle;audit;note", 2405)]);
     write_runs(&folder.path().join("new"), &[]);
     let arguments = ["flame", "page.html", "--base", "old", "new"];
     let written = crate::support::prof(folder.path(), &arguments).output().unwrap();
@@ -686,7 +686,7 @@ fn causes_of_what_became_cheaper_are_buttons_of_another_colour() {
     let [chip] = &found["chips"].as_array().unwrap()[..] else { panic!("{found}") };
     let text = |at: usize| chip[at].as_str().unwrap();
     assert!(text(0).starts_with("handle ") && text(0).contains('−'), "{found}");
-    assert_eq!((text(1), text(2)), ("saves", "it no longer calls audit, which led to log"), "{found}");
+    assert_eq!((text(1), text(2)), ("saves", "it no longer calls audit, which led to note"), "{found}");
     assert!(found["said"].as_str().unwrap().contains(" in total (95% CI −"), "{found}");
     assert_eq!(found["names"], json!(["main", "handle"]), "{found}");
 }

@@ -1,14 +1,14 @@
 //! The causes of a comparison in words: what explains the growth, and what only moved.
 
-use crate::name::{clean, quoted, split_place};
+use crate::name::{clean, quoted};
 use crate::output::command;
+use crate::output::diff::evidence::{evidence, is_removed_path, place};
 use crate::output::diff::words;
 use crate::output::style::Explain;
 use crate::report::{
-    CauseKind, CauseSummary, Diff, DiffCause, DiffRow, DiffSide, Growth, MixChange, Name, RowTest,
-    TotalGrowth,
+    CauseKind, CauseSummary, Diff, DiffCause, DiffRow, DiffSide, Growth, MixChange, TotalGrowth,
 };
-use crate::unit::{self, Family, Unit, decimals, percentage};
+use crate::unit::{self, decimals, percentage};
 
 /// The causes shown explain this part of the growth, from 0 to 1, unless all are asked for.
 const MOST: f64 = 0.8;
@@ -18,9 +18,6 @@ const LEAST: f64 = 0.005;
 const MOST_SHOWN: usize = 5;
 /// No more moved functions than this are named, unless all are asked for.
 const MOST_MOVED: usize = 4;
-
-/// No more kinds of work than this are named.
-const MOST_NAMED: usize = 4;
 
 /// The causes to show of what became more expensive, or of what became cheaper, and what the others explain together.
 pub(in crate::output) struct Shown<'d> {
@@ -234,170 +231,6 @@ fn is_uncertain(cause: &DiffCause) -> bool {
     is_call && end.is_some_and(is_other_way)
 }
 
-/// Whether a function is no longer called along a path.
-fn is_removed_path(cause: &DiffCause) -> bool {
-    cause.cause == CauseKind::CalledLess
-        && cause.growth == Growth::Itself
-        && cause.path.len() > 1
-        && is_at_end_of_path(cause)
-}
-
-/// What shows that it is so: `in all 3 callers alike, so the function itself`. Names are shortened by `name`.
-pub(in crate::output) fn evidence(diff: &Diff, cause: &DiffCause, name: impl Fn(&str) -> String) -> String {
-    if let Some(place) = place(cause, &name) {
-        return place;
-    }
-    let evidence = evidence_of_function(diff, cause, &name);
-    match (cause.caller_points, cause.path.first()) {
-        (Some(points), Some(caller)) => format!(
-            "{evidence}; {} of it in the own code of {}, which {} these calls",
-            words::change(diff, points),
-            name(caller),
-            if cause.explains_saving() { "made" } else { "makes" }
-        ),
-        _ => evidence,
-    }
-}
-
-fn evidence_of_function(diff: &Diff, cause: &DiffCause, name: impl Fn(&str) -> String) -> String {
-    let path = || cause.path.iter().map(|function| name(function)).collect::<Vec<_>>().join(" → ");
-    let first = || cause.path.first().map(|function| name(function)).unwrap_or_default();
-    let last = || cause.path.last().map(|function| name(function)).unwrap_or_default();
-    let called = || cause.path.get(1).map(|function| name(function)).unwrap_or_default();
-    let saves = cause.explains_saving();
-    let more = if saves { "less" } else { "more" };
-    match (cause.cause, cause.growth) {
-        (CauseKind::NewPath, _) => path(),
-        (CauseKind::CalledLess, _) if is_removed_path(cause) => path(),
-        (CauseKind::Mix, _) => diff.mix.as_ref().map(|mix| mix_of_work(mix, name)).unwrap_or_default(),
-        (CauseKind::Gc, _) => match &cause.of {
-            Some(collector) if *collector != cause.function => {
-                let grew = if saves { "shrank" } else { "grew" };
-                format!(
-                    "the collector ({}) has {more} work; this function's allocations {grew} most",
-                    name(collector)
-                )
-            }
-            _ => format!("the collector has {more} work"),
-        },
-        (_, growth) => match (cause.calls.filter(|_| is_about_calls(cause)), growth) {
-            (Some(calls), Growth::OneCaller) => {
-                format!("{}; only {} calls it {more} often", words::how_often_called(calls), first())
-            }
-            (Some(calls), _) => words::how_often_called(calls),
-            (None, Growth::Itself) if cause.path.len() > 1 && is_at_end_of_path(cause) => {
-                format!("{}called from {}", if saves { "was " } else { "" }, first())
-            }
-            (None, Growth::Itself) if cause.ratio.is_none() && cause.path.is_empty() => {
-                format!(
-                    "no function of the program is known to {} it",
-                    if saves { "have called" } else { "call" }
-                )
-            }
-            // Of code that runs twice as long, samples do not say whether it runs twice.
-            (None, Growth::Itself) if cause.test == RowTest::SelfCount && cause.calls.is_none() => {
-                format!(
-                    "in its own code: {more} work per call, or {} calls",
-                    if saves { "fewer" } else { "more" }
-                )
-            }
-            (None, Growth::Itself) if cause.test == RowTest::SelfCount => "in its own code".to_string(),
-            (None, Growth::Itself) if cause.path.len() > 1 && cause.path.first() == Some(&cause.function) => {
-                format!("in its own code and in {}, which it calls", last())
-            }
-            (None, Growth::Itself) => "in its own code and in what it calls".to_string(),
-            (None, Growth::AllCallers(count)) => {
-                format!("equally from all {count} callers, so the function itself changed")
-            }
-            (None, Growth::OneCaller) => format!("only when called from {}", first()),
-            (None, Growth::FurtherCall) => {
-                format!("{} calls it in {} places than before", first(), if saves { "fewer" } else { "more" })
-            }
-            (None, Growth::Whole) if saves => {
-                "its own code and everything that it calls shrank: fewer calls, or less work per call"
-                    .to_string()
-            }
-            (None, Growth::Whole) => {
-                "its own code and everything that it calls grew: more calls, or more work per call"
-                    .to_string()
-            }
-            (None, Growth::NewCallee) if saves && cause.path.len() > 2 => {
-                format!("it no longer calls {}, which led to {}", called(), last())
-            }
-            (None, Growth::NewCallee) if saves => format!("it no longer calls {}", last()),
-            (None, Growth::NewCallee) if cause.path.len() > 2 => {
-                format!("it calls {}, {} and leads to {}", called(), is_new(diff, cause.path.get(1)), last())
-            }
-            (None, Growth::NewCallee) => format!("it calls {}, {}", last(), is_new(diff, cause.path.last())),
-            (None, Growth::OneCallee) if cause.path.len() > 2 => {
-                format!("in {}, which it calls through {}", last(), called())
-            }
-            (None, Growth::OneCallee) => format!("in {}, which it calls", last()),
-        },
-    }
-}
-
-/// Whether the numbers of calls are what changed.
-fn is_about_calls(cause: &DiffCause) -> bool {
-    matches!(cause.cause, CauseKind::CalledMore | CauseKind::CalledLess)
-}
-
-/// Whether a path leads to the function of a cause: from callers that are new, or that call it now.
-fn is_at_end_of_path(cause: &DiffCause) -> bool {
-    cause.ratio.is_none() || cause.path.last() == Some(&cause.function)
-}
-
-/// What is said of a function that only the new side has. It may have been there without being hit, or without allocating.
-fn is_new(diff: &Diff, function: Option<&Name>) -> &'static str {
-    let is_memory = Unit::parse(&diff.header.metric.unit).family() == Family::Bytes;
-    // What had the name is called otherwise now.
-    let had_it = |function: &Name| {
-        let name = split_place(function, "").0;
-        diff.matched.iter().any(|pair| split_place(&pair.old, "").0 == name && pair.new != *function)
-    };
-    if function.is_some_and(had_it) {
-        "which is new under this name"
-    } else if is_memory {
-        "which did not allocate before"
-    } else {
-        "which was not seen before"
-    }
-}
-
-/// `work per run: route=/report ×1.72, route=/search ×0.55; all code of each changed alike …`
-fn mix_of_work(mix: &MixChange, name: impl Fn(&str) -> String) -> String {
-    let changed = mix.kinds.iter().filter_map(|kind| Some((kind, kind.ratio?)));
-    let mut parts: Vec<String> = changed
-        .map(|(kind, ratio)| {
-            let kind = match &mix.label {
-                Some(label) => format!("{}={}", clean(label), clean(&kind.name)),
-                None => name(&kind.name),
-            };
-            format!("{kind} {}", unit::ratio(ratio))
-        })
-        .collect();
-    if parts.len() > MOST_NAMED {
-        let more = parts.len() - MOST_NAMED;
-        parts.truncate(MOST_NAMED);
-        parts.push(format!("{more} more"));
-    }
-    let has = |is: fn(f64) -> bool| mix.kinds.iter().filter_map(|kind| kind.ratio).any(is);
-    let is_trade = has(|ratio| ratio > 1.0) && has(|ratio| ratio < 1.0);
-    let meaning = match &mix.label {
-        Some(_) if is_trade => "so there were more or fewer requests, not dearer ones",
-        // A collector has more to do for requests that allocate more.
-        Some(_) => {
-            "as if there were more or fewer requests, unless something else slowed down all that they do, such as a \
-             collector; if every run does the same work, use --normalize none"
-        }
-        // Callees of one function may be requests, or the stages of each.
-        None => {
-            "as if there were more or fewer requests; if every run does the same work, use --normalize none"
-        }
-    };
-    format!("work per run: {}; all code of each changed alike, {meaning}", parts.join(", "))
-}
-
 /// Adds what scripts print of each cause. The sides and options have to be known, which commands repeat.
 pub fn summarise(diff: &mut Diff) {
     let summary = |cause: &DiffCause| {
@@ -507,28 +340,4 @@ pub(in crate::output) fn moves(
         parts.push(format!("{more} more"));
     }
     (!parts.is_empty()).then(|| format!("moved, but not significantly more expensive: {}", parts.join(" · ")))
-}
-
-/// What only changed its name or place, in words: `readHeader extracted from parse`. `None` if the cause is none of these.
-fn place(cause: &DiffCause, name: impl Fn(&str) -> String) -> Option<String> {
-    let function = name(&cause.function);
-    let of = cause.of.as_deref().map(&name);
-    Some(match (cause.cause, of) {
-        (CauseKind::Inlined, Some(callee)) => format!("{callee} inlined into {function}"),
-        (CauseKind::Extracted, Some(caller)) => format!("{function} extracted from {caller}"),
-        (CauseKind::Moved, None) if cause.test == RowTest::Total => {
-            format!("what {function} calls was called from elsewhere before")
-        }
-        (CauseKind::Extracted | CauseKind::Moved, None) => {
-            format!("the work of {function} was elsewhere before")
-        }
-        (CauseKind::Moved, Some(caller)) if caller == function => {
-            format!("{function} does itself what it called before")
-        }
-        (CauseKind::Moved, Some(caller)) => {
-            format!("the work of {function} was elsewhere below {caller} before")
-        }
-        (CauseKind::Renamed, Some(old)) => format!("{old} → {function} (renamed)"),
-        _ => return None,
-    })
 }

@@ -6,6 +6,7 @@ use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesText, Event};
 
 use crate::name::clean;
+use crate::output::diff::evidence::evidence;
 use crate::output::diff::{causes, words};
 use crate::report::{BudgetCheck, BudgetReport, Diff, DiffCause, DiffRow, DiffVerdict, Header, RowVerdict};
 
@@ -49,7 +50,7 @@ fn of_row<'d>(diff: &Diff, row: &'d DiffRow) -> Case<'d> {
             .causes
             .iter()
             .find(is_cause)
-            .map(|cause| format!("; {}", causes::evidence(diff, cause, |name| clean(name).into_owned())));
+            .map(|cause| format!("; {}", evidence(diff, cause, |name| clean(name).into_owned())));
         (FAILED, words::sentence(diff, row) + &evidence.unwrap_or_default())
     });
     let name = format!("{} of {}", row.test.word(), clean(&row.name));

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use crate::name::clean;
 use crate::output::diff::causes::{self, Shown};
+use crate::output::diff::evidence::evidence;
 use crate::output::diff::words::{self, PerRun};
 use crate::output::markdown::cells::{Cells, code, escape, sentence, table};
 use crate::output::style::{Explain, Style};
@@ -62,11 +63,7 @@ fn causes(diff: &Diff, out: &mut dyn Write) -> io::Result<bool> {
         for cause in &shown.causes {
             let (change, points) = (causes::change(cause), words::change(diff, cause.points));
             writeln!(out, "1. {} {}, {}", code(&cause.function), escape(&change), escape(&points))?;
-            writeln!(
-                out,
-                "   <br>{}",
-                escape(&causes::evidence(diff, cause, |name| clean(name).into_owned()))
-            )?;
+            writeln!(out, "   <br>{}", escape(&evidence(diff, cause, |name| clean(name).into_owned())))?;
             if let Some(command) = causes::command(diff, cause) {
                 let how = causes::completed(diff).map(|how| format!(" ({how})")).unwrap_or_default();
                 writeln!(out, "   <br>{}{how}", code(&command))?;

@@ -1,6 +1,7 @@
 //! The words of a comparison, and its reports for CI: comments, annotations, test reports.
 
 pub(super) mod causes;
+pub(super) mod evidence;
 mod github;
 mod junit;
 mod markdown;

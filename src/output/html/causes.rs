@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use crate::name::{clean, short_name};
 use crate::output::diff::causes::{self, Shown};
+use crate::output::diff::evidence::evidence;
 use crate::output::diff::words;
 use crate::output::style::Explain;
 use crate::report::{Diff, DiffCause, Page};
@@ -59,7 +60,7 @@ fn chip(diff: &Diff, cause: &DiffCause, ids: &HashMap<&str, usize>) -> Option<Ch
     let (change, points) = (causes::change(cause), words::change(diff, cause.points));
     Some(Chip {
         label: format!("{} {change} {points}", short(&cause.function)),
-        evidence: causes::evidence(diff, cause, short),
+        evidence: evidence(diff, cause, short),
         function,
         path: path.filter(|path| !path.is_empty()).unwrap_or_else(|| vec![function]),
         saves: cause.explains_saving(),

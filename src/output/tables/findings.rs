@@ -2,6 +2,7 @@
 
 use crate::name::{base_name, clean, short_name, split_shown};
 use crate::output::command::ManyFiles;
+use crate::output::diff::evidence::evidence;
 use crate::output::diff::{causes, causes::Shown, words};
 use crate::output::style::{Explain, Style};
 use crate::output::table::{Columns, Form, Kind, Note, ReportPart, Table};
@@ -161,7 +162,7 @@ impl Words<'_> {
         let spelled = |name: &str| self.spelled(&Sentence::of(&name.into()));
         for cause in both.iter().flat_map(|shown| &shown.causes) {
             let points = words::change(diff, cause.points);
-            let evidence = causes::evidence(diff, cause, spelled);
+            let evidence = evidence(diff, cause, spelled);
             let says = format!("{}  {}, {evidence}", spelled(&cause.function), causes::change(cause));
             let first = format!("  {points:>8}  ");
             let says = self.paragraph(&self.plain(&first), &self.plain(&says));

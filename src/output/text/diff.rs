@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use crate::name::{clean, display_width, fit, fit_distinct};
 use crate::output::diff::causes::{self, Shown};
+use crate::output::diff::evidence::evidence;
 use crate::output::diff::words::{self, PerRun};
 use crate::output::names::DisplayNames;
 use crate::output::style::Style;
@@ -99,7 +100,7 @@ fn causes(diff: &Diff, style: &Style) -> Vec<TextLine> {
                 lines.push(TextLine::row(format!("{:<3}{function}", number + 1), Emphasis::Strong));
                 lines.extend(prose(below, &change, Emphasis::Strong));
             }
-            lines.extend(prose(below, &causes::evidence(diff, cause, name), Emphasis::None));
+            lines.extend(prose(below, &evidence(diff, cause, name), Emphasis::None));
             let command = causes::command(diff, cause);
             if let Some(command) = command {
                 let command = style.glyphs.plain(&command).into_owned();

@@ -9,7 +9,7 @@ use crate::view::diff::causes::merge::{merge_callers, merge_parts, share_out};
 use crate::view::diff::causes::origins::{Origin, origins};
 use crate::view::diff::causes::users::{is_library_itself, of_users};
 
-/// The causes of what grew, the largest first.
+/// The causes of what grew.
 pub(super) fn growing(flow: &Flow<'_, '_>) -> Vec<DiffCause> {
     let mut causes: Vec<DiffCause> =
         origins(flow).into_iter().flat_map(|origin| causes_of(flow, origin)).collect();
@@ -17,7 +17,6 @@ pub(super) fn growing(flow: &Flow<'_, '_>) -> Vec<DiffCause> {
     merge_parts(flow, &mut causes);
     share_out(flow, &mut causes);
     merge_collection(flow, &mut causes);
-    causes.sort_by(|a, b| b.points.total_cmp(&a.points));
     causes
 }
 

@@ -70,11 +70,10 @@ pub(super) fn share_out(flow: &Flow<'_, '_>, causes: &mut Vec<DiffCause>) {
     for (whole, cause) in causes.iter().enumerate() {
         let Some(function) = all_of(flow, cause) else { continue };
         let of_whole = parts_of(flow, causes, function);
-        let sum = cause.points
-            + of_whole.iter().filter(|&&part| part != whole).map(|&part| causes[part].points).sum::<f64>();
+        let sum = cause.points + of_whole.iter().map(|&part| causes[part].points).sum::<f64>();
         // It may be without them.
         if sum > TOO_MUCH * flow.total(function).points * 100.0 {
-            parts.extend(of_whole.into_iter().filter(|part| *part != whole).map(|part| (whole, part)));
+            parts.extend(of_whole.into_iter().map(|part| (whole, part)));
         }
     }
     let mut left: Vec<f64> = causes.iter().map(|cause| cause.points).collect();

@@ -42,6 +42,7 @@ pub(crate) fn savings(
         growing(&flow).into_iter().map(|cause| reversed_cause(cause, scale)).collect();
     // If the new side costs next to nothing, so does what it does not.
     found.retain(|cause| cause.points < 0.0);
+    found.sort_by(|a, b| a.points.total_cmp(&b.points));
     locate_functions(&flow, &mut found);
     let saved: f64 = found.iter().map(|cause| -cause.points).sum();
     let whole = saved.max(-growth.percent);
